@@ -3,9 +3,9 @@
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
-# Three workers a core: most tests wait for a program or a screen. A file goes to one worker, so that what its tests
-# share is made once; those that wait longest go first (tests/conftest.py).
-ON_ALL_CORES = -n $$(($$(nproc) * 3)) --dist loadfile --no-loadscope-reorder
+# Two workers a core: many tests wait for a program or a screen, but every worker reads all tests. A file goes to one
+# worker, so that what its tests share is made once; those that wait longest go first (tests/conftest.py).
+ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist loadfile --no-loadscope-reorder
 # Where a file has many long tests, whoever has none takes another's.
 SHARED_OUT = -n $$(($$(nproc) * 2)) --dist worksteal
 # One worker a core where nothing is waited for: a worker that reads all tests takes as long as a hundred of them.
@@ -27,24 +27,24 @@ run: ## open the workbench (ARGS="devices --json" for anything else)
 	@.venv/bin/raidbench $(ARGS)
 
 demo: ## open the workbench on a simulated rack of RAID controllers: nothing there can break
-	$(SETUP) run
+	$(SETUP) demo
 	@.venv/bin/raidbench --demo $(ARGS)
 
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not exhaustive and not browser and not package" $(ARGS)
+	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or long or browser or package)" $(ARGS)
 
 test-quick: ## run those of engine, backends and widgets that start no program, for while you write
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or browser or package or slow or fio or root)" \
+	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or long or browser or package or slow or fio or root)" \
 		tests/engine tests/backends tests/widgets $(ARGS)
 
-test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment
+test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment, whole programs
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(SHARED_OUT) -m exhaustive $(ARGS)
+	@$(PYTHON) -m pytest -q $(SHARED_OUT) -m "exhaustive or long" $(ARGS)
 
 browser: ## try the report in Chromium
 	$(SETUP) browser
@@ -65,7 +65,7 @@ trust: ## try every promise about other people's data as often as its mark asks 
 	$(SETUP) test
 	@$(PYTHON) -m tests.trust $(ARGS)
 
-mutants: ## change the lines that guard data, one at a time, and see whether a test notices (ARGS="guard journal")
+mutants: ## change the lines that guard data, one at a time, and see whether a test notices (ARGS="guard journal", ARGS="--random 50")
 	$(SETUP) test
 	@sh tools/bootstrap uv pip install -q --python $(PYTHON) cosmic-ray==8.7.0
 	@$(PYTHON) -m tests.mutants $(ARGS)
@@ -92,8 +92,8 @@ build: ## build wheel and sdist into dist/ and try the wheel away from the sourc
 	@sh tools/bootstrap uv build -q --build-constraints tools/locked/build.txt --require-hashes --out-dir dist
 	$(PYTHON) -m pytest -q tests/test_wheel.py
 
-package: ## build what is shipped into dist/: one file a machine, .deb, .rpm, .pyz (needs Go; ARGS="--out DIR")
-	$(SETUP) test
+package: ## build what is shipped into dist/: one file a machine, .deb, .rpm, .pyz (ARGS="--out DIR")
+	$(SETUP) package
 	@$(PYTHON) -m tools.package $(ARGS)
 
 package-fio: ## build a static fio of the distribution's source package into dist/, for hosts whose own is missing or too old
@@ -101,6 +101,7 @@ package-fio: ## build a static fio of the distribution's source package into dis
 	@$(PYTHON) -m tools.package.fio $(ARGS)
 
 package-test: package ## try what was built on old and odd hosts, as root: the launcher's rules, starts, installing, removing
+	$(SETUP) test
 	@$(PYTHON) -m pytest -q -m package tests/package
 
 lock: ## lock the packages that pyproject.toml asks for (ARGS=--upgrade for their newest versions)

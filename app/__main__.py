@@ -18,6 +18,10 @@ def main() -> int:
     collect_later()
     if sys.argv[1:] == ["--version"] and told_version():
         return 0
+    if wanted := os.environ.get("_RAIDBENCH_COMPLETE"):
+        from app.cli.completing import main as complete
+
+        return complete(wanted)
     from app.cli.main import cli
     from app.engine.session.paths import keep_private
 

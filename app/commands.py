@@ -43,8 +43,10 @@ _SHOWN = {
     "equals_sign": "=",
     "backspace": "bksp",
     "escape": "esc",
+    "ctrl+z": "^z",
     "ctrl+p": "^p",
     "exclamation_mark": "!",
+    "asterisk": "*",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }
@@ -172,6 +174,16 @@ COMMANDS: tuple[CommandSpec, ...] = (
         4,
         "devices-pane",
     ),
+    _command(
+        "devices.unfold",
+        "asterisk",
+        "unfold",
+        "All drives",
+        "Open everything, so that every drive is shown; again closes what is well.",
+        "devices",
+        11,
+        "devices-pane",
+    ),
     _command("devices.next-match", "n", "match(1)", "Next match", "Go to the next match of the filter.", "devices"),
     _command("devices.previous-match", "N", "match(-1)", "Previous match", "Go to the match before.", "devices"),
     _command(
@@ -209,7 +221,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "detail-pane bench-ended",
     ),
     _command("bench.run", "r", "run", "Run", "Start the job.", "bench", 16, "bench-idle bench-ended"),
-    _command("bench.stop", "x", "stop", "Stop", "End the job; fio's summary is kept.", "bench", 15, "bench-running"),
+    _command(
+        "bench.jobs.stop", "x", "stop", "Stop", "End the job; fio's summary is kept.", "bench", 15, "bench-running"
+    ),
     _command(
         "bench.profile",
         "p",
@@ -322,6 +336,42 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command("runs.mark", "space", "mark", "Mark", "Mark the run for comparing.", "runs", 10, "runs-list"),
     _command("runs.compare", "c", "compare", "Compare", "Show the two marked runs side by side.", "runs", 20),
+    _command(
+        "runs.explore",
+        "X",
+        "explore",
+        "Explore",
+        "Show pictures of the marked runs, of an A/B, or of all sessions of a target.",
+        "runs compare history",
+        51,
+    ),
+    _command("sweep.explore", "X", "explore", "Explore", "Show pictures of the sweep.", "sweep", 20, "sweep-over"),
+    _command("explore.back", "escape h left", "back", "Back", "Back to where it was opened.", "explore", 9),
+    _command("explore.what", "enter", "choose", "Of what", "Choose runs, an A/B, a sweep, all sessions.", "explore", 1),
+    _command("explore.next", "right_square_bracket", "turn(1)", "Picture", "Next picture that has data.", "explore", 2),
+    _command("explore.previous", "left_square_bracket", "turn(-1)", "Previous", "The picture before.", "explore"),
+    *(
+        _command(f"explore.{name}", key, f"kind('{name}')", name.capitalize(), help, "explore")
+        for name, key, help in (
+            ("percentiles", "p", "Latency by percentile, one curve over the other."),
+            ("histogram", "i", "How many I/Os took how long; l shows the rarest."),
+            ("box", "o", "How the runs of each set-up are spread."),
+            ("scatter", "s", "IOPS against p99 of every run."),
+            ("timeline", "t", "IOPS and latency over time."),
+            ("curve", "v", "What a sweep found over its values."),
+            ("history", "H", "The same in all sessions by date."),
+        )
+    ),
+    _command("explore.figure", "g", "figure", "Figure", "Switch between IOPS, MiB/s and p99.", "explore", 3),
+    _command("explore.log", "l", "log", "Log", "Switch between ratios and even distances.", "explore", 4),
+    _command("explore.fit", "z", "fit", "Fit", "Let axes begin at zero, or fit what is drawn.", "explore", 5),
+    _command(
+        "explore.baseline", "b", "baseline", "Baseline", "Put the baseline beneath, or take it away.", "explore", 6
+    ),
+    _command("explore.earlier", "A", "earlier", "All sessions", "Take the runs of all sessions.", "explore", 7),
+    _command("explore.export", "E", "export", "Export", "Write picture and figures as text to a file.", "explore", 8),
+    _command("explore.before", "up", "step(-1)", "Run before", "Go to the run before.", "explore"),
+    _command("explore.after", "down", "step(1)", "Run after", "Go to the run after.", "explore"),
     _command("compare.back", "escape h", "back", "Back", "Back to where it was opened.", "compare", 1),
     _command("compare.switch", "g", "switch", "IOPS or p99", "Switch the graph between IOPS and p99.", "compare", 2),
     _command(
@@ -352,7 +402,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         30,
         "runs-list",
     ),
-    _command("runs.export", "e", "export", "Export", "Write the session's report to a file.", "runs compare", 80),
+    _command("runs.export", "E", "export", "Export", "Write the session's report to a file.", "runs compare", 80),
     _command(
         "runs.earlier",
         "A",
@@ -460,7 +510,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "sweep.export",
         "E",
         "export",
-        "Report",
+        "Export",
         "Write the report of the sweep's session to a file.",
         "sweep",
         9,
@@ -480,7 +530,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("log.next", "n", "next_match(1)", "Next match", "Go to the next match.", "log", 3),
     _command("log.previous", "N", "next_match(-1)", "Previous match", "Go to the match before.", "log"),
     _command(
-        "log.save", "s", "save", "Save report", "Write the report now; the log itself is always on disk.", "log", 5
+        "log.save", "E", "save", "Export", "Write the session's report; the log itself is always on disk.", "log", 5
     ),
     _command(
         "app.back",
@@ -497,11 +547,26 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "take_back",
         "Take back",
         "Bring the old values back that are on trial, now; on Devices, undo does it.",
-        "bench runs sweep log compare history",
+        "bench runs sweep log compare history explore",
+    ),
+    _command(
+        "app.copy",
+        "Y",
+        "copy",
+        "Copy",
+        "Copy the path, command or advice that was told last, or that of the problem under the cursor; a review copies "
+        "its commands with c.",
     ),
     _command("app.help", "question_mark", "keys", "Keys", "Show the keys of this screen.", footer=98),
     _command("app.theme", "", "theme", "Theme", "Choose dark, light, or the colours of the terminal."),
     _command("app.palette", "ctrl+p", "command_palette", "Palette", "Find any command by name.", footer=97),
+    _command(
+        "app.suspend",
+        "ctrl+z",
+        "suspend",
+        "Suspend",
+        "Go back to the shell for a while, `fg` comes back; not while a job runs or something is being set.",
+    ),
     _command("app.quit", "q", "leave", "Quit", "Leave; asks if a job is running or settings are changed.", footer=99),
 )
 """In the order of help and palette."""
@@ -509,7 +574,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
 SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Sweep", "log": "Log"}
 """Screens by name, in the order of their keys."""
 
-SHEETS = {"compare": "Compare", "history": "History"}
+SHEETS = {"compare": "Compare", "history": "History", "explore": "Explore"}
 """Screens that are opened from another one, by name."""
 
 

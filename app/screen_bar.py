@@ -5,13 +5,13 @@ The header draws them, and so does the first frame, before anything that draws i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from app.commands import SCREENS
 from backends.values import dataclass
 from widgets.plain import units
-from widgets.plain.signs import ATTENTION, Sign
+from widgets.plain.signs import ATTENTION, BUSY, WELL, Sign
 from widgets.plain.text import shorten, width_of
 
 TALL = 30
@@ -137,3 +137,18 @@ def _fitted(pieces: Sequence[Piece], room: int, joint: str) -> tuple[Piece, ...]
             break
         del kept[at]
     return tuple(kept)
+
+
+class Waiting:
+    """Where something runs, or has ended while one was elsewhere."""
+
+    def __init__(self) -> None:
+        self._running: frozenset[str] = frozenset()
+        self._over: frozenset[str] = frozenset()
+
+    def marks(self, running: Collection[str], front: str) -> Mapping[str, Sign]:
+        """The sign of each screen that has one; what has ended is marked until its screen was in front."""
+        now = frozenset(running)
+        self._over = (self._over | self._running - now) - now - {front}
+        self._running = now
+        return {**dict.fromkeys(self._over, WELL), **dict.fromkeys(now, BUSY)}

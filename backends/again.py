@@ -19,6 +19,12 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder, or the archive, that the packages of this program lie in."""
 
 
+def interpreter() -> str:
+    """Path of the interpreter that runs this."""
+    # Empty where a launcher gave the interpreter another name than its own.
+    return sys.executable or os.readlink("/proc/self/exe")
+
+
 def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     """The words that start a module of this program in an interpreter of its own that heeds nothing of the user's.
 
@@ -27,8 +33,7 @@ def again(module: str, *, as_told: bool = False) -> tuple[str, ...]:
     More words may follow. Where an isolated interpreter would not find this program (a tree, an archive, a user's own
     packages) it is told to look for modules where this process does.
     """
-    # Empty where a launcher gave the interpreter another name than its own.
-    python = sys.executable or os.readlink("/proc/self/exe")
+    python = interpreter()
     words = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
     told = as_told and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
     if not told and os.path.realpath(_HERE) in _found_by_itself():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 from backends.identity import Identity, Signature
@@ -21,12 +22,37 @@ class Write:
     """What is written to `path`."""
     argv: tuple[str, ...] = ()
     """Command to run when `path` is None."""
+    line: str | None = None
+    """Of a step that a log tells of: what a person read. Nothing can be done with it but to show it."""
 
     def shown(self) -> str:
         """The line a person would type to do the same."""
+        if self.line is not None:
+            return self.line
         if self.path is not None:
             return f"echo {quote(self.text or '')} > {self.path}"
         return " ".join(quote(word) for word in self.argv)
+
+    def told(self) -> Write:
+        """The step as a log has it: to be read, not to be done."""
+        return Write(line=self.shown())
+
+    @property
+    def meaning(self) -> tuple[str, ...]:
+        """What it does, however spelled: without its program's folder and words that only keep that quiet."""
+        if self.path is not None:
+            return self.path, self.text or ""
+        words = self.argv or ((self.line or ""),)
+        return words[0].rsplit("/", 1)[-1], *(word for word in words[1:] if word.lower() not in _QUIET)
+
+
+_QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs"))
+"""Words by which tools ask nothing, or write no log of their own (storcli, MegaCli, arcconf, tw_cli)."""
+
+
+def same_steps(these: Sequence[Write], those: Sequence[Write]) -> bool:
+    """Whether two ways do the same, whatever the spelling."""
+    return [one.meaning for one in these] == [one.meaning for one in those]
 
 
 _BY_NAME = "block-"
@@ -41,6 +67,15 @@ def disk_lock(*paths: Identity) -> str:
     lasting = {known for path in paths if (known := path.lasting) is not None}
     names = [f"disk-{known}" for known in sorted(lasting, reverse=True)]
     return "\n".join(names) or _BY_NAME + paths[0].name.replace("!", "-")
+
+
+def with_disk(lock: str, disk: Identity) -> str:
+    """The lock of a card with those of the disk that one of its volumes is: a job on that disk holds the latter."""
+    return f"{lock}\n{disk_lock(disk)}"
+
+
+NOT_THERE = "missing"
+"""The value before of what a change makes again that had been deleted, and of what is not there when it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +95,9 @@ class Change:
     writes: tuple[Write, ...]
     """The very steps that will be taken."""
     undo: tuple[Write, ...]
-    """The steps that bring `before` back; empty if nothing can."""
+    """The steps that would bring `before` back, for the review; empty if nothing can. `Sets.back` plans them anew."""
+    companions: dict[str, str] = field(default_factory=dict)
+    """What a way back to `before` needs besides it, by key: what the kernel resets, the policies of a volume."""
     risk: Risk = Risk.NONE
     """The worst that may happen."""
     risk_text: str = ""
@@ -121,20 +158,13 @@ class Change:
         What is made anew comes back as it was before the whole set.
         """
         anew = self.effect is Effect.RECREATED and self.before == shown.before
-        return replace(self, above=shown.above, undo=shown.undo if anew else self.undo)
+        first = shown if anew else self
+        return replace(self, above=shown.above, undo=first.undo, companions=first.companions)
 
-    def reversed(self) -> Change:
-        """The change that takes this one back, to be applied like any other. `undo` must not be empty."""
-        if self.before is None or not self.undo:
-            raise ValueError(f"{self.key} of {self.target} has no way back")
+    def recorded(self) -> Change:
+        """The change as a log has it: what was changed, and how in words for people; nothing that could be done."""
         return replace(
             self,
-            before=self.after,
-            after=self.before,
-            writes=self.undo,
-            undo=self.writes,
-            shares=(),
-            members=(),
-            found=None,
-            asked="",
+            writes=tuple(step.told() for step in self.writes),
+            undo=tuple(step.told() for step in self.undo),
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from re import Pattern
 
 from backends.change import Change, Write, disk_lock
 from backends.errors import (
@@ -17,9 +19,9 @@ from backends.host import Command, Completed, Denial, Host
 from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Reading, Risk, Setting, check_value
+from backends.suggestions import suggested
 from backends.text import clean
-from backends.topology.naming import identity
-from backends.topology.relations import paths_of, twins_of
+from backends.topology.naming import identity, likely_of, paths_of, twins_of
 from backends.topology.tree import read_tree
 from backends.values import dataclass
 
@@ -42,7 +44,9 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
         known = ", ".join(declared) or "none"
-        raise NotFoundError(f"{clean(str(target))} has no setting {clean(key)}.", hint=f"It has: {known}.")
+        raise NotFoundError(
+            f"{clean(str(target))} has no setting {clean(key)}.", hint=suggested(key, declared, f"It has: {known}.")
+        )
     return declared[key]
 
 
@@ -58,10 +62,11 @@ async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
 
 async def _locks(host: Host, names: Iterable[str]) -> list[str]:
     tree = await read_tree(host)
-    twins = twins_of(tree)
+    twins, likely = twins_of(tree), likely_of(tree)
+    one = {name: (*twins.get(name, ()), *likely.get(name, ())) for name in (*twins, *likely)}
     found = []
     for name in names:
-        nodes = (tree.nodes.get(path) for path in paths_of(twins, name))
+        nodes = (tree.nodes.get(path) for path in paths_of(one, name))
         found.append(disk_lock(*[identity(node) for node in nodes if node is not None] or [Identity(name=name)]))
     return found
 
@@ -101,7 +106,10 @@ class Wanted:
         lock: str,
         risk: Risk | None = None,
     ) -> Change:
-        """The change that brings it. `risk`: where this very device makes it another one than the value has."""
+        """The change that brings it. `risk`: where this very device makes it another one than the value has.
+
+        What cannot be read now cannot be taken back, whatever `undo` would do.
+        """
         worst = self.risk if risk is None else risk
         return Change(
             target=self.target,
@@ -110,7 +118,7 @@ class Wanted:
             before=self.now.now,
             after=self.value,
             writes=writes,
-            undo=undo,
+            undo=undo if self.now.now is not None else (),
             risk=worst,
             risk_text=self.setting.risk_text if worst is not Risk.NONE else "",
             effect=self.setting.effect,
@@ -138,6 +146,60 @@ def wanted(
     if now.availability.why_not is not None:
         raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
     return Wanted(target=target, setting=setting, now=now, value=check(setting, now, value))
+
+
+def wanted_back(
+    target: Target,
+    setting: Setting,
+    now: Reading,
+    value: str,
+    check: Callable[[Setting, Reading, str], str] | None = None,
+) -> Wanted:
+    """As `wanted`, of a value that the setting had before: nothing stands against one that is there already.
+
+    `check`: by default `was_value`. Raises BlockedError, InvalidValueError.
+    """
+    if value == now.now:
+        return Wanted(target=target, setting=setting, now=now, value=value)
+    return wanted(target, setting, now, value, check or was_value)
+
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+
+
+def was_value(setting: Setting, reading: Reading, value: str) -> str:
+    """The `check` of a way back: what the setting may have had before, though it is not offered now.
+
+    A number is one whatever today's range; a word has to be one of the choices. Raises InvalidValueError.
+    """
+    if value == reading.now or (reading.span is not None and _NUMBER.fullmatch(value)):
+        return value
+    return check_value(setting, reading, value)
+
+
+def require_companions(
+    target: Target, key: str, companions: Mapping[str, str], legal: Mapping[str, Pattern[str]]
+) -> None:
+    """Raises RefusedError for a companion that a way back of this setting does not have, or that is no value of it.
+
+    `legal`: what each may be, by key.
+    """
+    for name, value in companions.items():
+        pattern = legal.get(name)
+        if pattern is None or pattern.fullmatch(value) is None:
+            raise RefusedError(
+                f"{clean(name, 40)}={clean(value, 80)} is nothing that comes back with {key} of {target}.",
+                hint=f"With it comes back: {', '.join(legal) or 'nothing'}. Set the value you want by hand.",
+            )
+
+
+def strange_step(change: Change, step: Write) -> RefusedError:
+    """The error about a recorded step that does not bring back what a setting of this very thing was before."""
+    return RefusedError(
+        f"This does not bring {change.label.lower()} of {change.target} back to {clean(str(change.before), 80)}: "
+        f"{clean(step.shown(), 200)}.",
+        hint="Set the value you want by hand.",
+    )
 
 
 def require_same(change: Change, present: Identity) -> None:
@@ -182,8 +244,12 @@ async def take_steps(
     `take` takes one; it raises ToolFailedError in the tool's or the kernel's words. `same` raises unless the device is
     still the one that was planned for: it is asked before each step, and when one fails. `apart`: `deleted` or
     `stopped` where the first step takes the thing apart, so that it is not there when a later one fails.
+    Raises RefusedError before any of them for a step that a log only tells of.
     """
     steps = change.writes if writes is None else writes
+    for step in steps:
+        if step.path is None and not step.argv:
+            raise RefusedError(f"This step is only told of, and cannot be taken: {clean(step.shown(), 200)}.")
     for done, step in enumerate(steps):
         if same is not None:
             await same()

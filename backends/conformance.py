@@ -5,12 +5,15 @@ For vendors here and elsewhere; wants pytest and pytest-asyncio, and is imported
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from backends.change import Change, Write, disk_lock
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RefusedError
 from backends.model import Array, Controller, Drive, Inventory, Target
-from backends.protocol import Backend, Finds
-from backends.settings import Availability, Reading
+from backends.protocol import Backend, Finds, ReadsOldSteps
+from backends.settings import Availability, Reading, Risk
 
 
 def candidates(reading: Reading) -> list[str]:
@@ -143,10 +146,25 @@ class Conformance(FindsConformance):
                     assert change.lock
             assert await backend.read(target) == before
 
+    async def test_a_change_locks_what_a_run_on_the_device_locks(
+        self, backend: Backend, targets: tuple[Target, ...]
+    ) -> None:
+        """A change of what the kernel has as a disk waits for a job on that disk, and the job for it."""
+        by_target = {thing.target: thing for thing in _things(await backend.inventory())}
+        for target in targets:
+            thing = by_target.get(target)
+            if thing is None or isinstance(thing, Controller) or thing.device is None or thing.identity is None:
+                continue
+            locked = set(disk_lock(thing.identity).splitlines())
+            for key, reading in (await backend.read(target)).items():
+                for value in candidates(reading)[:1] if reading.availability.available else ():
+                    change = await backend.plan(target, key, value)
+                    assert locked & set(change.locks), f"{key} of {target} locks {change.locks}, a run {locked}"
+
     async def test_applying_changes_exactly_that_and_undo_restores(
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
-        """Applying brings the value, moves what the change said it may move, and undo restores it all."""
+        """Applying brings the value, moves what the change said it may move, and the way back restores it all."""
         for target in targets:
             before = await backend.read(target)
             for key, reading in before.items():
@@ -157,5 +175,108 @@ class Conformance(FindsConformance):
                     assert now[key].now == change.after, f"{key}={value}"
                     moved = {other for other in before if now[other].now != before[other].now}
                     assert moved <= {key, *change.moves}, f"{key}={value}"
-                    await backend.apply(change.reversed())
+                    back = await backend.back(target, key, change.before or "", change.companions)
+                    assert (back.before, back.after) == (change.after, change.before), f"{key}={value}"
+                    assert back.writes == change.undo or back.before == back.after, f"the way back of {key}={value}"
+                    await backend.apply(back)
                     assert await backend.read(target) == before, f"undo of {key}={value}"
+
+    async def test_what_is_there_already_comes_back_without_an_error(
+        self, backend: Backend, targets: tuple[Target, ...]
+    ) -> None:
+        """A way back to the present value has nothing to bring, whatever stands against a change."""
+        for target in targets:
+            for key, reading in (await backend.read(target)).items():
+                if reading.now is not None and reading.now != "unknown":
+                    back = await backend.back(target, key, reading.now, {})
+                    assert (back.before, back.after) == (reading.now, reading.now), key
+
+    async def test_a_forged_log_takes_no_step_of_its_own(self, backend: Backend, targets: tuple[Target, ...]) -> None:
+        """Whatever a log says, the way back has the backend's own steps and risk, or is refused."""
+        for target in targets:
+            before = await backend.read(target)
+            for key, reading in before.items():
+                others = [value for value in candidates(reading) if value != reading.now]
+                if not others or not reading.availability.available:
+                    continue
+                change = await backend.plan(target, key, others[0])
+                await backend.apply(change)
+                now = await backend.read(target)
+                value, companions = change.before or "", change.companions
+                honest = await backend.back(target, key, value, companions)
+                for step in forged_steps(change):
+                    assert await _by_forged_steps(backend, replace(change, undo=(step,), risk=Risk.NONE), honest)
+                    with pytest.raises(RefusedError):
+                        await backend.apply(replace(honest, writes=(step,), risk=Risk.NONE))
+                for wrong in forged_companions(change):
+                    with pytest.raises((RefusedError, InvalidValueError)):
+                        await backend.back(target, key, value, wrong)
+                for forged in ("../x", "; rm -rf /", f"{value} /dev/sda", f"{value};"):
+                    with pytest.raises((RefusedError, InvalidValueError)):
+                        await backend.back(target, key, forged, companions)
+                assert (honest.risk is Risk.DESTROYS_DATA) == (change.risk is Risk.DESTROYS_DATA), key
+                assert await backend.read(target) == now, f"a forged way back of {key} changed something"
+                await backend.apply(honest)
+                assert await backend.read(target) == before, f"undo of {key}"
+
+    async def test_recorded_steps_of_earlier_versions_come_back(
+        self, backend: Backend, targets: tuple[Target, ...]
+    ) -> None:
+        """Where a log has the steps and no companions, the same way back is planned from the steps."""
+        for target in targets:
+            for key, reading in (await backend.read(target)).items():
+                for value in candidates(reading) if reading.availability.available else ():
+                    change = await backend.plan(target, key, value)
+                    told = backend.companions_of(change) if isinstance(backend, ReadsOldSteps) else None
+                    assert told in (None, change.companions) or set(told.items()) <= set(change.companions.items())
+                    assert told is not None or not change.companions or key in _COMPARED, f"{key}={value}"
+
+
+_COMPARED = ("fastpath", "cache_flush_start", "cache_flush_stop")
+"""Settings whose companions only repeat what the value says, or tell a person what stands in the way."""
+
+
+def forged_steps(change: Change) -> list[Write]:
+    """Steps of another file, program, verb or device than those that take a change back, and one that is only told."""
+    first = change.undo[0]
+    strange = [
+        Write(path="/etc/passwd", text="root::0:0::/:/bin/sh"),
+        Write(path="/sys/block/sdzz/queue/read_ahead_kb", text="1"),
+        Write(path="/dev/sda", text="x"),
+        Write(argv=("/bin/sh", "-c", "reboot")),
+        Write(line=first.shown()),
+    ]
+    if first.path is not None:
+        return [*strange, replace(first, path=f"{first.path}x"), replace(first, path=f"/tmp{first.path}")]
+    program, *words = first.argv
+    return [
+        *strange,
+        Write(argv=("/bin/sh", *words)),
+        Write(argv=(program, "del", "force", *words)),
+        Write(argv=(program, *words, "/dev/sda")),
+        Write(argv=(program, *words[:-1])),
+    ]
+
+
+def forged_companions(change: Change) -> list[dict[str, str]]:
+    """Companions of a change with one that there is not, or with a value that none has."""
+    own = change.companions
+    wrong = [{**own, "no_such": "1"}, {**own, "../x": "1"}, {**own, "path": "/etc/passwd"}]
+    values = ("../x", "; rm -rf /", "/dev/sda", "")
+    return [*wrong, *({**own, name: text} for name in own for text in values)]
+
+
+async def _by_forged_steps(backend: Backend, change: Change, honest: Change) -> bool:
+    """Whether steps of a log are refused, left to be compared, or come to nothing but the backend's own steps."""
+    if not isinstance(backend, ReadsOldSteps):
+        return True
+    try:
+        told = backend.companions_of(change)
+        if told is None:
+            return True
+        back = await backend.back(change.target, change.key, change.before or "", told)
+    except (RefusedError, InvalidValueError):
+        return True
+    return change.undo[0] not in back.writes and {step.argv[:1] for step in back.writes} <= {
+        step.argv[:1] for step in honest.writes
+    }

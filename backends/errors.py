@@ -26,7 +26,14 @@ class ToolFailedError(RaidbenchError):
 
 
 class ToolTimeoutError(ToolFailedError):
-    """A program gave no answer in the time allowed for a read."""
+    """A program gave no answer in the time allowed for a read.
+
+    `devices`: kernel names of the disks that it waits for; none where that is not known.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", evidence: str = "", devices: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint=hint, evidence=evidence)
+        self.devices = devices
 
 
 class NotFoundError(RaidbenchError):

@@ -6,17 +6,22 @@ Besides backends.hosts.local the only module of the backends that opens anything
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import fcntl
+import mmap
 import os
 import stat
 import struct
 from types import TracebackType
 
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.host import Host
+from backends.host import Host, to_the_end
+from backends.hosts.local.apart import apart
+from backends.hosts.local.lending import opened, tried
 from backends.identity import Identity
-from backends.topology.facts import CLOSED, Claim
+from backends.topology.facts import CLOSED, SILENT, Claim
+from backends.topology.signatures import LENGTH, Marks, uuids_in
 
 _CLOSED = (errno.ENXIO, errno.ENODEV)
 """What open(2) says of a disk that the kernel gave up or set offline."""
@@ -32,22 +37,44 @@ def claim(device: str, devno: str) -> str | None:
     namespace, swap, md, dm and other claims exclude it, on the disk as on its partitions.
     """
     try:
-        descriptor = os.open(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
+        number = tried(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
+    except TimeoutError:
+        return SILENT
     except OSError as error:
         if error.errno == errno.EBUSY:
             return "the kernel or a program has claimed it for itself"
         if error.errno in _CLOSED:
             return CLOSED
         return f"it cannot be opened exclusively: {error.strerror}"
-    try:
-        return None if _devno(descriptor) == devno else "another device is behind its name now"
-    finally:
-        os.close(descriptor)
+    found = f"{os.major(number)}:{os.minor(number)}" if number else None
+    return None if found == devno else "another device is behind its name now"
 
 
 def claim_on(host: Host) -> Claim | None:
     """The way to claim devices of `host`: `claim` where this process can open them, else None."""
     return claim if host.capabilities.opens_devices else None
+
+
+def marks(device: str, devno: str) -> frozenset[str] | None:
+    """The UUIDs at the beginning of a device, read from the disk itself; None where that is not possible."""
+    try:
+        descriptor = os.open(device, os.O_RDONLY | os.O_DIRECT | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        with mmap.mmap(-1, LENGTH) as head:  # its address is that of a page, as direct I/O wants it
+            if _devno(descriptor) != devno or os.preadv(descriptor, [head], 0) <= 0:
+                return None
+            return uuids_in(head[:])
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def marks_on(host: Host) -> Marks | None:
+    """The way to read such marks of `host`: `marks` where this process can open its devices, else None."""
+    return marks if host.capabilities.opens_devices else None
 
 
 class Hold:
@@ -62,7 +89,8 @@ class Hold:
         """Nothing is opened before the context is entered."""
         self.device = device
         """The node that is opened."""
-        self._identity = identity
+        self.identity = identity
+        """What it has to be."""
         self._flags = os.O_RDWR if write else os.O_RDONLY
         self._flags |= os.O_EXCL if write or exclusive else 0
         self._descriptor: int | None = None
@@ -95,7 +123,11 @@ class Hold:
     def open(self) -> None:
         """Open and make sure of the device. Raises RefusedError, DeviceGoneError."""
         try:
-            descriptor = os.open(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = opened(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
+        except TimeoutError:
+            raise RefusedError(
+                f"{self.device} could not be opened: {SILENT}.", hint="The kernel log says what is wrong with it."
+            ) from None
         except OSError as error:
             if error.errno in (errno.ENOENT, *_CLOSED):
                 raise DeviceGoneError(
@@ -116,11 +148,11 @@ class Hold:
         self._descriptor = descriptor
 
     def _verify(self, descriptor: int) -> None:
-        found = {"device number": (self._identity.devno, _devno(descriptor))}
-        if self._identity.diskseq is not None:
-            found["disk sequence number"] = (self._identity.diskseq, disk_sequence(descriptor))
-        if self._identity.size_bytes is not None:
-            found["size"] = (str(self._identity.size_bytes), str(os.lseek(descriptor, 0, os.SEEK_END)))
+        found = {"device number": (self.identity.devno, _devno(descriptor))}
+        if self.identity.diskseq is not None:
+            found["disk sequence number"] = (self.identity.diskseq, disk_sequence(descriptor))
+        if self.identity.size_bytes is not None:
+            found["size"] = (str(self.identity.size_bytes), str(os.lseek(descriptor, 0, os.SEEK_END)))
         for name, (wanted, now) in found.items():
             if wanted != now:
                 raise AnotherDeviceError(
@@ -142,7 +174,11 @@ class Hold:
         self.close()
 
     async def __aenter__(self) -> Hold:
-        self.open()
+        try:
+            await to_the_end(asyncio.ensure_future(apart("open", self.open)))
+        except BaseException:
+            self.close()
+            raise
         return self
 
     async def __aexit__(

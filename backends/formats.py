@@ -34,7 +34,7 @@ FORMATS: Mapping[Kept, int] = {
     Kept.DEVICE: 1,
     Kept.BASELINE: 1,
     Kept.ARCHIVE: 1,
-    Kept.INDEX: 1,
+    Kept.INDEX: 2,
     Kept.MACHINE: 1,
     Kept.STREAM: 1,
     Kept.RACK: 3,

@@ -9,14 +9,17 @@ from dataclasses import replace
 from enum import StrEnum
 
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.exclusive import Hold, claim_on
+from backends.exclusive import Hold, claim_on, marks_on
 from backends.host import Host
+from backends.hosts.asked import asked_anew
 from backends.identity import Identity, Signature, Use
 from backends.lent import free_by_root, lent_facts
 from backends.nameplate import Nameplate, nameplate
+from backends.sizes import size_words
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
 from backends.topology.layers import MemberMark, mark_of
-from backends.topology.relations import IS
+from backends.topology.naming import IS, LIKELY, is_told_apart
+from backends.topology.room import WHOLE, Area, refusals
 from backends.topology.tree import node_path
 from backends.values import dataclass
 
@@ -73,49 +76,62 @@ class GuardAnswer:
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
-NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol")
-"""Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
-them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
-besides; no plan for them outlives a reboot."""
-
 _BUILT = "Measure what is built on it, or take that apart first."
 
 _HINTS = {
+    "likely": "Compare them (lsblk -o NAME,HCTL,SERIAL,PTUUID,UUID): different UUIDs on both prove that they are two.",
     "root": "The disk of the running system is never written to: choose another disk or a scratch file.",
     "mount": "Unmount it first, or measure with a scratch file on it.",
     "swap": "Turn the swap area off first (swapoff).",
     "btrfs": "Unmount the filesystem first.",
     "zfs": "Measure a volume of the pool, or export the pool first.",
     "export": "Take it out of the target first.",
+    "snapshot": "Measure before the snapshot is taken, or remove it first (lvremove): what is written is copied to it.",
     "holder": _BUILT,
     "lvm": _BUILT,
     "bcache": _BUILT,
     "md": _BUILT,
-    "loop": "Detach the loop device first (losetup -d).",
+    "loop": "Detach the loop device first (losetup -d); a zram gives its device back when it is reset (zramctl -r).",
     "open": "End that program first.",
     "closed": "The kernel log says why; device/state in its folder below /sys/block tells how the kernel has it.",
     "exclusive": "Find out what uses it: lsblk, /proc/mdstat, multipath -ll.",
     "unknown": "Run raidbench as root, so that it can make sure.",
+    "unseen": "Write to it from where all programs can be seen: outside of containers, with all capabilities of root."
+    " A scratch file can be measured here, too.",
 }
 """What to do next, by kind of use; the first that applies is given."""
 
 
-def judge(facts: DeviceFacts, intent: Intent) -> GuardAnswer:
-    """Pure: decides by the facts alone. What could not be checked counts against writing."""
+_UNCHECKED = ("unknown", "unseen")
+"""Kinds of use that only say that something could not be looked at."""
+
+
+_ROOM = "Give it more room first, or write less of it: a smaller --size."
+"""Where what is written does not fit."""
+
+
+def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer:
+    """Pure: decides by the facts alone. What could not be checked counts against writing.
+
+    `area`: what will be written to.
+    """
     refused, hint = _never(facts)
     if intent is Intent.READ or refused:
         return GuardAnswer(device=facts.device, ok=not refused, refused=refused, hint=hint)
     reasons = _against_writing(facts)
-    if reasons:
-        kinds = [use.kind for use in facts.uses]
+    tight = refusals(facts.device, facts.rooms, area)
+    if reasons or tight:
+        kinds = ["likely" for use in facts.uses if LIKELY in use.detail] + [use.kind for use in facts.uses]
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
+        hint = hint if reasons else _ROOM
+        reasons += tight
         return GuardAnswer(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
     assert facts.identity is not None  # else there was a reason against it
     return GuardAnswer(
         device=facts.device,
         ok=True,
         needs_confirmation=bool(facts.signatures),
-        plate=nameplate(facts.identity, facts.others, name=facts.device),
+        plate=nameplate(facts.identity, facts.others, name=facts.device, apart=facts.apart),
         found=tuple(_found(facts, signature) for signature in facts.signatures),
     )
 
@@ -140,7 +156,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     if facts.read_only:
         reasons.append(f"{facts.device} is read-only.")
     reasons += [f"{facts.device}: {words}, so it counts as in use." for words in facts.unknown]
-    if not _identified(facts):
+    if not is_told_apart(facts.identity, facts.interface):
         reasons.append(
             f"{facts.device} reports neither serial number nor WWN, so it cannot be distinguished from another disk."
         )
@@ -150,17 +166,6 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
 def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberMark]]:
     """What lies on it that marks it as a part of something bigger, in use or not."""
     return [(found, mark) for found in facts.signatures if (mark := mark_of(found.kind)) is not None]
-
-
-def _identified(facts: DeviceFacts) -> bool:
-    identity = facts.identity
-    if identity is None or identity.devno is None:
-        return False
-    if identity.serial or identity.wwn:
-        return True
-    if facts.interface not in NOBODYS or identity.diskseq is None:
-        return False
-    return facts.interface != "loop" or identity.backing is not None
 
 
 def _default_hint(facts: DeviceFacts) -> str:
@@ -181,8 +186,9 @@ def _sentence(facts: DeviceFacts, use: Use) -> str:
 def _found(facts: DeviceFacts, signature: Signature) -> str:
     what = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
-    size = f", {signature.size_bytes / 1024**3:.1f} GiB" if signature.size_bytes else ""
-    return f"{_place(facts, signature.part)}: {what}{label}{size}"
+    size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
+    own = f", UUID {signature.uuid}" if signature.uuid else ""  # one that was made anew since is another one
+    return f"{_place(facts, signature.part)}: {what}{label}{size}{own}"
 
 
 def require(verdict: GuardAnswer, typed: str | None = None) -> None:
@@ -210,22 +216,32 @@ def require_shown(verdict: GuardAnswer, shown: Collection[str] | None) -> None:
         )
 
 
-async def look_at(host: Host, device: str, intent: Intent) -> tuple[DeviceFacts, GuardAnswer]:
-    """The facts of a device now and the verdict on them."""
+async def look_at(host: Host, device: str, intent: Intent, area: Area = WHOLE) -> tuple[DeviceFacts, GuardAnswer]:
+    """The facts of a device now and the verdict on them.
+
+    `area`: what will be written to. The helper lends all of it, so all of it counts.
+    """
     if host.root_side is not None:
         lent = await lent_facts(host.root_side, device, writing=intent is Intent.WRITE)
         return lent, judge(lent, intent)
     facts = await _facts(host, device, intent, claim_on(host))
-    return facts, judge(facts, intent)
+    return facts, judge(facts, intent, area)
 
 
 async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -> DeviceFacts:
     writes = intent is Intent.WRITE
-    facts = await inspect(host, device, claim=claim if writes else None, probe=writes, ignore=(os.getpid(),))
+    facts = await inspect(
+        host,
+        device,
+        claim=claim if writes else None,
+        marks=marks_on(host) if writes else None,
+        probe=writes,
+        ignore=(os.getpid(),),
+    )
     if host.capabilities.harmed:
         return facts
     # nothing can be opened there to make sure, and nothing would be harmed
-    return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind != "unknown"))
+    return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind not in _UNCHECKED))
 
 
 async def require_free(
@@ -241,6 +257,11 @@ async def require_free(
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
     if host.root_side is not None:
         return await free_by_root(host.root_side, device, shown)
+    with asked_anew():
+        return (await _looked_at(host, device, shown)).signatures
+
+
+async def _looked_at(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
     facts, verdict = await look_at(host, device, Intent.WRITE)
     known = None if shown is None else [_found(facts, signature) for signature in shown]
 
@@ -253,7 +274,7 @@ async def require_free(
         # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
         async with _held(host, facts, allow, write=False):
             pass
-    return facts.signatures
+    return facts
 
 
 @asynccontextmanager
@@ -264,23 +285,25 @@ async def secure(
     typed: str | None = None,
     meant: Identity | None = None,
     shown: Collection[str] | None = None,
+    area: Area = WHOLE,
 ) -> AsyncGenerator[Hold, None]:
     """The device, judged, opened, and judged again while it is held; let go at the end.
 
     `meant`: what it was when somebody chose it, None if nobody did. `shown`: what had been found on it when `typed` was
-    asked for, which was said of nothing else. Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
+    asked for, which was said of nothing else. `area`: what will be written to.
+    Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
     """
 
     def allow(now: GuardAnswer) -> None:
         require(now, typed)
         require_shown(now, shown)
 
-    before, verdict = await look_at(host, device, intent)
+    before, verdict = await look_at(host, device, intent, area)
     if meant is not None:
         _same(before, meant)
     allow(verdict)
     if intent is Intent.WRITE:
-        async with _held(host, before, allow, write=True) as hold:
+        async with _held(host, before, allow, write=True, area=area) as hold:
             yield hold
         return
     async with Hold(before.device, _known(host, before), write=False) as hold:
@@ -289,7 +312,7 @@ async def secure(
 
 @asynccontextmanager
 async def _held(
-    host: Host, before: DeviceFacts, allow: Callable[[GuardAnswer], None], *, write: bool
+    host: Host, before: DeviceFacts, allow: Callable[[GuardAnswer], None], *, write: bool, area: Area = WHOLE
 ) -> AsyncGenerator[Hold, None]:
     """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
     identity = _known(host, before)
@@ -299,7 +322,12 @@ async def _held(
             await stack.enter_async_context(Hold(node_path(other.name), other, write=False, exclusive=True))
         now = await _facts(host, before.device, Intent.WRITE, _claimed)
         _same(now, identity)
-        allow(judge(now, Intent.WRITE))
+        if now.along != before.along:
+            raise AnotherDeviceError(
+                f"{now.device} lies on something else now than when it was looked at.",
+                hint="Look for hardware again, and choose it again.",
+            )
+        allow(judge(now, Intent.WRITE, area))
         yield hold
 
 

@@ -33,6 +33,11 @@ async def to_the_end(future: asyncio.Future[T]) -> T:
     return future.result()
 
 
+STALL = 10.0
+"""Seconds in which a program that asks disks has to get somewhere: a disk that wakes up needs up to ten, and a look at
+all devices is to be over in 15 although one of them never answers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """A program to run: words only, never a shell."""
@@ -41,6 +46,8 @@ class Command:
     """Program (a path from `which`) and its words."""
     timeout: float = 60.0
     """Seconds after which a read is killed; a mutating command is waited for."""
+    stall: float | None = None
+    """Seconds after which a read that gets nowhere is given up, of a program that asks disks; None for others."""
     mutates: bool = False
     """Whether it changes the machine; read-only hosts refuse it and it is never killed."""
     env: Mapping[str, str] = field(default_factory=dict)
@@ -129,6 +136,20 @@ class FileStat:
     """MAJ:MIN of a device node."""
     place: str | None = None
     """MAJ:MIN:INODE of a regular file: one file, whatever its names. None where that is not told."""
+    node: str | None = None
+    """The same of a block device's node."""
+    allocated: int | None = None
+    """Bytes that it has on its file system: fewer than its size where it has holes. None where that is not told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """Room on a file system."""
+
+    size: int
+    """Bytes of all of it."""
+    free: int
+    """Bytes that a user who is not root may still have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +274,10 @@ class Host(Protocol):
 
     async def stat(self, path: str) -> FileStat | None:
         """What is at `path`, links followed; None if nothing is."""
+        ...
+
+    async def space_at(self, path: str) -> Space | None:
+        """Room on the file system that `path` lies on; None where that cannot be told."""
         ...
 
     async def writable(self, path: str) -> str | None:

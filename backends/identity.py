@@ -37,6 +37,16 @@ class Identity:
         described = (self.serial, self.model, self.size_bytes)
         return all(described) and described == (other.serial, other.model, other.size_bytes)
 
+    def perhaps_same_disk(self, other: Identity) -> bool:
+        """Whether the other may be a path to the same disk: one serial number and size, and no WWNs that differ.
+
+        Two disks may report that, too, where the number is no real one (zeros, an enclosure's).
+        """
+        if self.wwn is not None and other.wwn is not None:
+            return self.wwn == other.wwn
+        described = (self.serial, self.size_bytes)
+        return all(described) and described == (other.serial, other.size_bytes)
+
     @property
     def lasting(self) -> str | None:
         """What stays under another name and on another host, by the rule of `same_disk`; None where nothing does.
@@ -45,8 +55,8 @@ class Identity:
         """
         if self.wwn is not None:
             return f"wwn {self.wwn}"
-        if self.serial and self.model and self.size_bytes:
-            return f"serial {self.serial}, {self.model}, {self.size_bytes}"
+        if self.serial and self.size_bytes:
+            return ", ".join(filter(None, (f"serial {self.serial}", self.model, str(self.size_bytes))))
         return None if self.backing is None else f"file {self.backing}"
 
     def same_device(self, other: Identity) -> bool:
@@ -74,7 +84,7 @@ class Use:
     """One thing that uses a device."""
 
     kind: str
-    """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown` ..."""
+    """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown`, `unseen` ..."""
     detail: str
     """A sentence's worth: the mount point, the holder, the program and pid."""
     part: str | None = None

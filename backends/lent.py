@@ -11,6 +11,8 @@ from typing import Any
 from backends.identity import Identity, Signature, Use
 from backends.rootside import RootSide
 from backends.topology.facts import DeviceFacts
+from backends.topology.room import Room
+from backends.values import dataclass
 
 
 def _node(device: str) -> str:
@@ -29,6 +31,7 @@ async def lent_facts(side: RootSide, device: str, *, writing: bool) -> DeviceFac
             "signatures": tuple(Signature(**one) for one in data["signatures"]),
             "unknown": tuple(data["unknown"]),
             "along": tuple(Identity(**one) for one in data["along"]),
+            "rooms": tuple(Room(**{**one, "beside": tuple(one["beside"])}) for one in data["rooms"]),
             "others": tuple(Identity(**one) for one in data["others"]),
         }
     )
@@ -41,8 +44,18 @@ async def free_by_root(side: RootSide, device: str, shown: Collection[Signature]
     return tuple(Signature(**one) for one in said["signatures"])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootHold:
+    """A device that the helper holds for reading."""
+
+    number: int
+    """By which the helper knows it."""
+    lent: bool
+    """Whether its descriptor was handed over: of what is in use it is not, and the helper's own fio reads it."""
+
+
 class LentDevice:
-    """A device that the helper holds, and a descriptor of it. Use as an asynchronous context manager."""
+    """A device that the helper holds, mostly with a descriptor of it. Use as an asynchronous context manager."""
 
     def __init__(
         self,
@@ -63,22 +76,29 @@ class LentDevice:
             "meant": None if meant is None else asdict(meant),
             "shown": None if shown is None else list(shown),
         }
+        self._writing = writing
         self._hold = 0
-        self._descriptor = -1
+        self._descriptors: tuple[int, ...] = ()
 
     @property
     def path(self) -> str:
-        """What a program is to be given: it leads to this very device."""
-        return f"/proc/{os.getpid()}/fd/{self._descriptor}"
+        """What a program is to be given: it leads to this very device; the node where no descriptor was handed over."""
+        return f"/proc/{os.getpid()}/fd/{self._descriptors[0]}" if self._descriptors else str(self._asked["device"])
+
+    @property
+    def root(self) -> RootHold | None:
+        """By what the helper reads it; None of one that is held for writing."""
+        return None if self._writing else RootHold(number=self._hold, lent=bool(self._descriptors))
 
     async def __aenter__(self) -> LentDevice:
         """Raises RefusedError, DeviceGoneError."""
-        said, (self._descriptor,) = await self._side.fetch("hold", **self._asked)
+        said, self._descriptors = await self._side.fetch("hold", **self._asked)
         self._hold = said["hold"]
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        os.close(self._descriptor)
+        for descriptor in self._descriptors:
+            os.close(descriptor)
         await self._side.ask("release", hold=self._hold)

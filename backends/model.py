@@ -56,6 +56,13 @@ class State(StrEnum):
     UNKNOWN = "unknown"
 
 
+GONE = (State.FAILED, State.OFFLINE, State.MISSING)
+"""States in which nothing is served."""
+
+BROKEN = (*GONE, State.DEGRADED, State.REBUILDING)
+"""States of what is not whole, the gravest first."""
+
+
 class Media(StrEnum):
     """What stores the bits."""
 

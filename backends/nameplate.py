@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Target
-from backends.text import size_words
+from backends.sizes import size_words
+from backends.text import clean
 from backends.values import dataclass
 
 LENGTH = 6
@@ -37,13 +38,15 @@ class Nameplate:
         return f"{self.name} is {self.words}."
 
 
-def nameplate(device: Identity, others: Iterable[Identity] = (), *, name: str = "") -> Nameplate:
+def nameplate(device: Identity, others: Iterable[Identity] = (), *, name: str = "", apart: bool = False) -> Nameplate:
     """The nameplate of a device among all others of the machine; one of them may be itself under another name.
+
+    Not so where they are known to be `apart`, whatever they report.
 
     The word is the last six characters of its serial number or WWN, more of them where another device ends alike; its
     kernel name where it has neither. `name`: what to call it, its kernel name unless given.
     """
-    foreign = [mark for other in others if not device.same_disk(other) for mark in _marks(other)]
+    foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     words = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
     word = next((word for word in words if not any(mark.endswith(word) for mark in foreign)), device.name)
     return Nameplate(name=name or device.name, words=_words(device, word), word=word)
@@ -65,6 +68,13 @@ def nameplate_of(inventory: Inventory, target: Target) -> Nameplate:
     if any(other.name == plate.word for other in others):  # two arrays may have been given one name
         return replace(plate, word=target.address)
     return plate
+
+
+def nameplate_of_parts(target: Target, serials: Sequence[str]) -> Nameplate:
+    """The nameplate of what is to be made of drives: the word is the end of the first one's serial number."""
+    word = next((_plain(one)[-LENGTH:] for one in serials if len(_plain(one)) >= SHORTEST), target.address)
+    drives = ", ".join(map(clean, serials)) or "unknown drives"
+    return Nameplate(name=str(target), words=f"to be made of the drives {drives}", word=word)
 
 
 def _apart(thing: Controller | Array | Drive, other: Controller | Array | Drive) -> bool:
@@ -114,5 +124,7 @@ def _words(device: Identity, word: str) -> str:
         known = [f"serial number {device.serial}"]
     elif _marks(device) and device.wwn:
         known = [f"WWN {device.wwn}"]
+    elif device.serial:
+        known = [f"serial number {device.serial}, which another device reports too"]
     size = "size unknown" if device.size_bytes is None else size_words(device.size_bytes)
     return ", ".join((device.model or "model unknown", *(known or ["no serial number"]), size))

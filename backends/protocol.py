@@ -47,6 +47,17 @@ class Sets(Protocol):
         """
         ...
 
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        """What brings `value` back, which `key` had before; changes nothing.
+
+        `companions`: `Change.companions` of the change that is taken back. They and the value are checked as values of
+        this very object, not against the choices that are offered now; everything else is taken from the object as it
+        is read now, once. Where it has the value already, `before` and `after` are equal.
+        Raises NotFoundError, DeviceGoneError, BlockedError, InvalidValueError, RefusedError for a companion that is
+        unknown or another object's.
+        """
+        ...
+
     async def apply(self, change: Change) -> None:
         """Do it, judge by the tool's own verdict. The caller reads back.
 
@@ -103,11 +114,42 @@ class PlansTogether(Protocol):
 
 
 @runtime_checkable
+class ReadsOldSteps(Protocol):
+    """A backend whose ways back had companions that earlier versions kept only within the recorded steps."""
+
+    def companions_of(self, change: Change) -> Mapping[str, str] | None:
+        """What the recorded `undo` of a change names besides the value, by this backend's own grammar; no I/O.
+
+        None of a setting whose steps name nothing besides: those have to be the steps of `Sets.back`.
+        Raises RefusedError showing a step that is none of such a change of its target.
+        """
+        ...
+
+
+@runtime_checkable
 class KeepsReadings(Protocol):
     """A backend that keeps what its inventory read of the settings, where to read them anew costs seconds."""
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """As `Backend.read`, as of the last inventory; the device is asked only where nothing is kept of it."""
+        ...
+
+
+@runtime_checkable
+class ReadsOne(KeepsReadings, Protocol):
+    """A backend some of whose settings take fewer questions than all of them; what it read of others is kept."""
+
+    async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
+        """As `Sets.read`; only what this setting depends on is asked anew."""
+        ...
+
+
+@runtime_checkable
+class KeepsInventory(Protocol):
+    """A backend that can tell its inventory out of what it read last, where to look anew costs seconds."""
+
+    async def kept_inventory(self) -> Inventory:
+        """As `Finds.inventory`, of what was read last, also by a change; what nothing is known of is asked."""
         ...
 
 
@@ -162,10 +204,12 @@ class CanPersist(Protocol):
 class CanRemake(Protocol):
     """A backend some of whose changes delete a thing and make it anew."""
 
-    async def remake(self, change: Change) -> None:
-        """Make what the change deleted and, cut short by a crash, did not make again. The caller reads back.
+    async def plan_remake(self, change: Change) -> Change:
+        """What makes again what a change deleted and, cut short by a crash, did not make; changes nothing.
 
-        Raises RefusedError when it is there, ToolFailedError.
+        `change`: out of this user's own journal; its `members` are drives by serial number, each of which has to be
+        free now. Raises RefusedError when it is there or a drive is not free, DeviceGoneError for a drive that is not
+        there, BlockedError.
         """
         ...
 

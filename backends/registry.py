@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import math
 import pkgutil
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import backends.vendors
-from backends.errors import NotFoundError, RaidbenchError
+from backends.errors import NotFoundError, RaidbenchError, ToolTimeoutError
 from backends.host import Host
+from backends.hosts.asked import AskedHost, asked_since
+from backends.hosts.silence import heeding
 from backends.joining import joined
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
-from backends.protocol import CompletesInventory, Finds, KeepsReadings, Sets, TellsParts, Told, Vendor, at_place
+from backends.protocol import (
+    CompletesInventory,
+    Finds,
+    KeepsInventory,
+    KeepsReadings,
+    Sets,
+    TellsParts,
+    Told,
+    Vendor,
+    at_place,
+)
 from backends.settings import Reading, Setting
 from backends.text import clean
+from backends.topology.tree import node_path
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -27,6 +43,9 @@ if TYPE_CHECKING:
 GROUP = "raidbench.vendors"
 """Entry-point group under which other packages offer a `Vendor`."""
 
+
+PROGRAMS = "programs"
+"""Where a problem lies that is no vendor's and no disk's."""
 
 EMPTY = Inventory()
 """What is known before anything was found."""
@@ -172,11 +191,16 @@ class Machine:
 
     def __init__(self, host: Host, vendors: Iterable[Vendor], problems: Iterable[Problem] = ()) -> None:
         """Backends of `vendors` on `host`; `problems` are those of finding the vendors."""
-        self.host = host
+        self._heeding = heeding(host)
+        self.host = AskedHost(self._heeding)
         """The host they all work on."""
-        self.backends = Backends(host, vendors)
+        self.backends = Backends(self.host, vendors)
         """Backends by vendor name."""
         self._problems = tuple(problems)
+        self._answers: Mapping[str, Inventory] = {}
+        self._looked = time.monotonic()
+        self.read_so_far: dict[Target, Mapping[str, Reading]] = {}
+        """What was read last of each target."""
         self.waited_for: frozenset[str] = frozenset()
         """Vendors that have not answered the look that is under way, or the last one if that was given up."""
 
@@ -213,12 +237,17 @@ class Machine:
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Their values now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         backend = self.backend(target)
-        return await backend.read(target) if isinstance(backend, Sets) else {}
+        readings = await backend.read(target) if isinstance(backend, Sets) else {}
+        self.read_so_far[target] = readings
+        return readings
 
     async def kept(self, target: Target) -> Mapping[str, Reading]:
         """Their values as of the last look where the backend keeps them, else now. Raises as `read`."""
         backend = self.backend(target)
-        return await (backend.readings(target) if isinstance(backend, KeepsReadings) else self.read(target))
+        if not isinstance(backend, KeepsReadings):
+            return await self.read(target)
+        readings = self.read_so_far[target] = await backend.readings(target)
+        return readings
 
     async def at_hand(
         self, thing: Controller | Array | Drive, inventory: Inventory
@@ -239,12 +268,20 @@ class Machine:
             found |= {one.key: (one, readings[one.key]) for one in self.settings(target) if one.key in readings}
         return found
 
+    def as_seen(self, seconds: float = math.inf) -> AbstractContextManager[None]:
+        """Inside, no program is asked for what it told since the last look began, or in these last `seconds`.
+
+        Unless something was changed since. For what is shown to somebody, and read again before anything is done.
+        """
+        return asked_since(max(self._looked, time.monotonic() - seconds))
+
     async def probe(self, told: Told | None = None) -> Inventory:
         """Everything that all backends find, asked concurrently.
 
         `told` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen that
         fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
         """
+        self._looked = time.monotonic()
         present = await self.backends.present()
         self.waited_for = frozenset(present)
 
@@ -266,14 +303,47 @@ class Machine:
             return inventory
 
         answers = await asyncio.gather(*(ask(name, backend) for name, backend in present.items()))
+        self._answers = dict(zip(present, answers, strict=True))
+        return await self._merged(present)
+
+    async def look_after(self, vendors: Iterable[str]) -> Inventory:
+        """As `probe`, after a change of what these vendors tell of: only they and the kernel are asked anew.
+
+        Where a vendor keeps what it read it is not asked either; the others' answers are those of the last look.
+        """
+        wanted = {*vendors, KERNEL}
+        if not wanted <= self._answers.keys():
+            return await self.probe()
+        names = [name for name in self._answers if name in wanted]
+        with self.as_seen():
+            found = await asyncio.gather(*(guarded(name, _kept_or_found(self.backends[name])) for name in names))
+            self._answers = {**self._answers, **dict(zip(names, found, strict=True))}
+            return await self._merged({name: self.backends[name] for name in self._answers})
+
+    async def _merged(self, present: Mapping[str, Finds]) -> Inventory:
         merged = Inventory(problems=self._problems)
-        for answer in answers:
+        for answer in self._answers.values():
             merged = merged.merge(answer)
         inventory = joined(merged)
         for name, backend in present.items():
             if isinstance(backend, CompletesInventory):  # what those add that wait for the others
                 inventory = joined(await guarded(name, backend.complete(inventory), otherwise=inventory))
-        return inventory
+        return inventory.merge(Inventory(problems=tuple(_untold(self._heeding.silences(), inventory.problems))))
+
+
+def _untold(silences: Iterable[ToolTimeoutError], told: Iterable[Problem]) -> Iterator[Problem]:
+    """What gave no answer and is no problem of a backend's yet, once for each disk."""
+    known = [one.message for one in told]
+    seen: set[tuple[str, ...]] = set()
+    for error in silences:
+        if error.devices not in seen and not any(error.message in message for message in known):
+            where = ", ".join(map(node_path, error.devices)) or PROGRAMS
+            yield Problem(where=where, message=error.message, hint=error.hint)
+        seen |= {error.devices} if error.devices else set()
+
+
+def _kept_or_found(backend: Finds) -> Awaitable[Inventory]:
+    return backend.kept_inventory() if isinstance(backend, KeepsInventory) else backend.inventory()
 
 
 async def probe(name: str, backend: Finds) -> Inventory:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from backends import errors
-from backends.errors import RaidbenchError, RefusedError
+from backends.errors import RaidbenchError, RefusedError, ToolTimeoutError
 
 
 class RootSide(Protocol):
@@ -25,9 +25,11 @@ class RootSide(Protocol):
         ...
 
 
-def told(error: RaidbenchError) -> dict[str, str]:
+def told(error: RaidbenchError) -> dict[str, Any]:
     """An error as an answer carries it."""
+    devices = {"devices": list(error.devices)} if isinstance(error, ToolTimeoutError) else {}
     return {
+        **devices,
         "kind": type(error).__name__,
         "message": error.message,
         "hint": error.hint,
@@ -39,8 +41,11 @@ def raised(data: Mapping[str, Any]) -> RaidbenchError:
     """The error that an answer carries; a kind that is not of the family is a refusal."""
     kind = getattr(errors, str(data.get("kind")), RefusedError)
     known = isinstance(kind, type) and issubclass(kind, RaidbenchError)
-    return (kind if known else RefusedError)(
+    error: RaidbenchError = (kind if known else RefusedError)(
         str(data.get("message", "The root helper refused it.")),
         hint=str(data.get("hint", "")),
         evidence=str(data.get("evidence", "")),
     )
+    if isinstance(error, ToolTimeoutError) and isinstance(data.get("devices"), list):
+        error.devices = tuple(map(str, data["devices"]))
+    return error

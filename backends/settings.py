@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import partial
 
 from backends.errors import InvalidValueError
+from backends.suggestions import suggested
 from backends.values import dataclass
 
 
@@ -173,7 +174,10 @@ def check_value(setting: Setting, reading: Reading, value: str) -> str:
         by_label = {choice.label.lower(): choice.value for choice in reading.choices}
         if value.lower() in by_label:
             return by_label[value.lower()]
-        raise InvalidValueError(f"{setting.key} cannot be {value!r} here.", hint=f"Legal values: {', '.join(legal)}.")
+        raise InvalidValueError(
+            f"{setting.key} cannot be {value!r} here.",
+            hint=suggested(value, legal, f"Legal values: {', '.join(legal)}."),
+        )
     span = reading.span
     if span is None:
         return value

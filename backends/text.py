@@ -65,16 +65,6 @@ def quote(word: str) -> str:
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
-def size_words(count: int) -> str:
-    """`64 KiB`, `1 MiB`, `1.5 GiB`: binary units, as short as it is exact to a tenth."""
-    value = float(count)
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if value < 1024 or unit == "TiB":
-            return f"{value:.0f} {unit}" if value == int(value) else f"{value:.1f} {unit}"
-        value /= 1024
-    raise AssertionError("no unit left")
-
-
 def chosen(text: str) -> tuple[str | None, tuple[str, ...]]:
     """What is in force and all there is in a file of choices: `none [mq-deadline] kyber` or, of one only, `none`."""
     current: str | None = None

@@ -5,10 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.apart import alone
+from tests.seeing import begin
 
 # No test is about speed by accident: a busy machine is no failure.
 settings.register_profile("raidbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -45,13 +49,20 @@ def no_wait_for_the_disk() -> Iterator[None]:
         yield
 
 
+begin(tempfile.gettempdir())
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    alone()
+
 # `sudo make test` is about root: what the tests start is not to go on as whoever called sudo.
 for name in ("SUDO_UID", "SUDO_GID"):
     os.environ.pop(name, None)
 
-# A shell starts what it runs in the background deaf to Ctrl+C: tests that send it would wait for ever.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts what it runs in the background deaf to Ctrl+C, nohup to hang-ups: tests that send them would wait for
+# ever.
+for number, heard in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, heard)
 
 # Those of the laboratory wipe disks; they run in its guest only (make lab).
 collect_ignore = [] if os.environ.get("RAIDBENCH_LAB") == "1" else ["lab"]

@@ -18,6 +18,8 @@ class Tally:
     failed: int = 0
     notes: list[str] = field(default_factory=list)
     """What did not hold, a line each."""
+    untried: list[str] = field(default_factory=list)
+    """Why something was not tried, a line each: that is no failure, and no try either."""
 
     def expect(self, held: bool, note: str) -> None:
         """One try."""
@@ -30,6 +32,12 @@ class Tally:
         self.failed += 1
         if len(self.notes) < MOST_NOTES:
             self.notes.append(" ".join(note.split())[:400])
+
+    def leave(self, why: str) -> None:
+        """Something was not tried."""
+        line = " ".join(why.split())[:400]
+        if line not in self.untried:
+            self.untried.append(line)
 
     @contextmanager
     def attempt(self, note: str) -> Iterator[None]:
@@ -45,3 +53,5 @@ class Tally:
         self.tried += other.tried
         self.failed += other.failed
         self.notes = [*self.notes, *other.notes][:MOST_NOTES]
+        for why in other.untried:
+            self.leave(why)

@@ -15,20 +15,20 @@ import pytest
 from app.engine.history.baselines import Baselines
 from app.engine.measure.preconditioning import DeviceMemory
 from app.engine.session import wire
+from app.engine.session.event_values import Written
 from app.engine.session.journal import FILE, Journal, boot_clock, read_records
 from app.engine.session.json_values import structure
 from app.engine.session.paths import Paths
 from app.engine.session.recorder import Recorder
 from app.engine.session.store import LOG, load
 from app.engine.session.unpacking import opened_archive
-from app.engine.session.write_history import Written
 from backends.errors import NewerError
 from backends.formats import FORMATS, Kept
 from backends.hosts.local import LocalHost
 from backends.hosts.recorded import ReplayHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.state import RackFile
 from backends.hosts.streams import Recording
+from backends.racks.machines.linux import linux_rack
+from backends.racks.state import RackFile
 from backends.version import program_version
 from tests.cli.conftest import Cli, cli  # noqa: F401  the command line in this process
 from tests.engine.doubles import IDENTITY, planned

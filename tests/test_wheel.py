@@ -77,6 +77,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     return Installed(folder)
 
 
+@pytest.mark.long
 def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
@@ -105,6 +106,7 @@ def test_the_wheel_asks_for_what_the_project_declares(wheel: Path) -> None:
     assert set(map(Requirement, asked)) == set(map(Requirement, declared))
 
 
+@pytest.mark.long
 def test_the_installed_program_is_not_the_sources(installed: Installed) -> None:
     done = installed.run("python", "-c", "import app, backends, widgets; print(app.__file__)")
     assert done.stdout.startswith(str(installed.folder)), done.stderr

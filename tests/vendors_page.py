@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import pkgutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import backends.vendors
+from backends.answers import Whole
 from backends.conformance import candidates
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed
-from backends.hosts.simulated.fusionio import IoMemory
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.smcli import DiskSystem
-from backends.hosts.simulated.tw_cli import ThreewareDemo
 from backends.model import Scope, Target
 from backends.protocol import Backend
+from backends.racks.fusionio import IoMemory
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from backends.racks.smcli import DiskSystem
+from backends.racks.tw_cli import ThreewareDemo
 from backends.settings import Reading, Setting
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
@@ -27,8 +31,8 @@ from backends.vendors.fusionio.inventory import drive_target as ioDrive
 from backends.vendors.lvm.backend import Lvm
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.nvme.addresses import namespace_target
 from backends.vendors.nvme.backend import Nvme
+from backends.vendors.nvme.sysfs import namespace_target
 from backends.vendors.santricity.backend import Santricity
 from backends.vendors.smartarray.addresses import card_target as smart_card
 from backends.vendors.smartarray.addresses import drive_target as smart_drive
@@ -49,8 +53,8 @@ from tests.backends.lvm.machines import target as volume_of_lvm
 from tests.backends.lvm.test_conformance import volumes_rack
 from tests.backends.megaraid.cards import PlayedCard
 from tests.backends.nvme.drives import PlayedDrive
+from tests.backends.racks.asking import NOW
 from tests.backends.santricity.services import PlayedServices, PlayedWeb
-from tests.backends.simulated.asking import NOW
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
 
@@ -196,6 +200,15 @@ Areca and Marvell cards are listed and have nothing to set ([listed-only.md](lis
 of any block device is in [cli.md](cli.md), of SATA and SAS disks in [scsi.md](scsi.md), of arrays in [md.md](md.md).
 """
 
+TAIL = """## Whole answers
+
+How it is known that a tool's answer was not cut. Of one that was, what is there is shown, with "the answer was cut";
+what it does not tell is unknown, and nothing is planned on it.
+
+| Answer | Whole if | Exit status | A cut can hide |
+| --- | --- | --- | --- |
+"""
+
 _OF = {Scope.CONTROLLER: "card", Scope.ARRAY: "array", Scope.DRIVE: "drive"}
 
 
@@ -207,7 +220,21 @@ async def page() -> str:
         title = "| Of | Setting | Read | Set | In force | Takes effect | Proved |"
         table = "\n".join((title, "| --- " * 7 + "|", *rows))
         parts.append(f"## {section.title}\n\nSee [{section.page}]({section.page}).\n\n{table}\n")
-    return "\n".join(parts)
+    return "\n".join(parts) + "\n" + TAIL + "".join(map(_whole, declared()))
+
+
+def declared() -> list[Whole]:
+    """Every `Whole` that a module of the vendors declares."""
+    found: dict[str, Whole] = {}
+    for module in pkgutil.walk_packages(backends.vendors.__path__, f"{backends.vendors.__name__}."):
+        names = vars(importlib.import_module(module.name)).values()
+        found |= {one.tool: one for one in names if isinstance(one, Whole)}
+    return [found[tool] for tool in sorted(found, key=str.lower)]
+
+
+def _whole(one: Whole) -> str:
+    statuses = ", ".join(map(str, sorted(one.statuses))) or "says nothing"
+    return f"| {' | '.join(map(_cell, (one.tool, one.mark, statuses, one.hides or 'nothing')))} |\n"
 
 
 async def _rows(section: Section) -> AsyncIterator[str]:

@@ -107,14 +107,15 @@ class Canvas:
             x1: Column of the other dot.
             y1: Row of the other dot.
             layer: The layer it belongs to.
-            dashes: Which columns are drawn: column `x` when `dashes[x % len(dashes)]` is not zero.
+            dashes: Which columns of a level stretch are drawn: column `x` when `dashes[x % len(dashes)]` is not zero.
+                Where it rises or falls no column is left out: it may be the only one that tells of a stall.
         """
         if x0 > x1:
             x0, y0, x1, y1 = x1, y1, x0, y0
         period = len(dashes)
         span = 2 * (x1 - x0)
         if not span:
-            if dashes[x0 % period]:
+            if y0 != y1 or dashes[x0 % period]:
                 self.run(x0, min(y0, y1), max(y0, y1), layer)
             return
         rise = y1 - y0
@@ -123,7 +124,7 @@ class Canvas:
             if x > x0:
                 before = y0 + (rise * (2 * (x - x0) - 1)) // span
             after = y0 + (rise * (2 * (x - x0) + 1)) // span if x < x1 else y1
-            if dashes[x % period]:
+            if before != after or dashes[x % period]:
                 self.run(x, min(before, after), max(before, after), layer)
 
     def path(self, points: Sequence[tuple[int, int]], layer: int = 1, dashes: bytes = SOLID) -> None:

@@ -14,12 +14,13 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
+from widgets.bands import BandedPlot
 from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
 from widgets.plain.text import clean, shorten, width_of
-from widgets.plot import FIRST_SERIES, REFERENCE, Plot, sample
+from widgets.plot import FIRST_SERIES, REFERENCE, sample
 from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
+from widgets.selecting import Selectable
 
 __all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
 
@@ -42,6 +43,9 @@ _EDGE = 6
 
 _GAPS = {"legend": " ", "joined": ""}
 """What stands before a piece of the legend; two spaces before others."""
+
+_APART = 8
+"""Columns beyond which moving the cursor takes fewer bytes than what lies between."""
 
 PLAIN = -1
 """Code of what has no style of its own."""
@@ -67,7 +71,7 @@ class Drawing(Protocol):
         """The rows, each `width` characters; unchanged ones are the same objects."""
 
 
-class LineChart(Widget):
+class LineChart(Selectable):
     """Lines over time, drawn in braille or ASCII; a new sample redraws only the cells it touches."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -186,7 +190,7 @@ class LineChart(Widget):
 
     def make_plot(self) -> Drawing:
         """What draws it."""
-        return Plot()
+        return BandedPlot()
 
     def has_nothing(self, data: ChartData) -> bool:
         """Whether there is no point yet."""
@@ -260,7 +264,7 @@ class LineChart(Widget):
                 self._colors[code] = color
                 self._styles_by_code[code] = self._series_style(color)
             style = self._styles_by_code[code]
-            if not series.name:
+            if not series.name or getattr(self._plot, "names_series", False):
                 continue
             pieces.append(("", sample(data.series, index, ascii_only=self.ascii), style))
             pieces.append(("legend", clean(series.name), None))
@@ -396,6 +400,17 @@ def _changes(before: list[Row], after: list[Row], offset: int) -> list[Region]:
         columns = [
             x for x, (a, b, c, d) in enumerate(zip(old[0], new[0], old[1], new[1], strict=True)) if a != b or c != d
         ]
-        if columns:
-            regions.append(Region(columns[0], y + offset, columns[-1] - columns[0] + 1, 1))
+        for first, last in _stretches(columns):
+            regions.append(Region(first, y + offset, last - first + 1, 1))
     return regions
+
+
+def _stretches(columns: list[int]) -> list[tuple[int, int]]:
+    """Columns as stretches, first and last; what lies far apart is not one: a line, and its name at the end."""
+    found: list[tuple[int, int]] = []
+    for column in columns:
+        if found and column - found[-1][1] <= _APART:
+            found[-1] = (found[-1][0], column)
+        else:
+            found.append((column, column))
+    return found

@@ -70,7 +70,7 @@ class HeatInterval:
     seconds: float
     """Its length."""
     first: int
-    """The lowest bin, as `widgets.plain.bins` has them."""
+    """The lowest bin, as `widgets.plain.ticks` has them."""
     counts: tuple[int, ...]
     """Of this bin and those above it."""
 
@@ -99,5 +99,11 @@ class ChartData:
     """Seconds the whole job takes, so that the axis stands still; `None` while that is not known."""
     y_format: Callable[[float], str] = plain_format
     """Turns a value into the label of a tick: pass the same function every time."""
+    ends: bool = False
+    """Whether lines are named where they end, in a margin on the right: not everybody tells them by colour."""
+    over: bool = False
+    """Whether no more comes: the value at the end of a line is then one of many, and is not told."""
+    bands: bool = False
+    """Whether each series has a row of its own where the graph is low and logarithmic."""
     waiting: str = WAITING
     """What stands in a graph without points; "" for nothing."""

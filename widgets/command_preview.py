@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Sequence
 
 from textual.reactive import reactive
+from textual.selection import Selection
 
 from widgets.lines import Line, Lines
-from widgets.plain.text import break_hard, clean, width_of, wrap
+from widgets.plain.text import break_hard, clean, shorten, width_of, wrap
 
 
 class CommandPreview(Lines):
@@ -18,12 +19,15 @@ class CommandPreview(Lines):
     """One argument list for each command, in the order they run; a text is a line as it is, `echo 1 > /sys/...`."""
     risks: reactive[tuple[str, ...]] = reactive((), repaint=False)
     """A sentence for each risk."""
+    note: reactive[str] = reactive("", repaint=False)
+    """Stands beside the heading of the commands: the key that copies them."""
 
     def __init__(
         self,
         commands: tuple[tuple[str, ...] | str, ...] = (),
         risks: tuple[str, ...] = (),
         *,
+        note: str = "",
         name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
@@ -31,6 +35,7 @@ class CommandPreview(Lines):
         super().__init__(name=name, id=id, classes=classes)
         self.set_reactive(CommandPreview.commands, commands)
         self.set_reactive(CommandPreview.risks, risks)
+        self.set_reactive(CommandPreview.note, note)
 
     def watch_commands(self) -> None:
         """Shows the other commands."""
@@ -40,18 +45,33 @@ class CommandPreview(Lines):
         """Shows the other risks."""
         self.changed()
 
+    def watch_note(self) -> None:
+        """Shows the other note."""
+        self.changed()
+
+    def shown_text(self) -> str:
+        """The commands as they can be typed, each in a line of its own: what is copied is what runs."""
+        return "\n".join(
+            clean(one if isinstance(one, str) else " ".join(map(shlex.quote, one))) for one in self.commands
+        )
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """All of the commands: half of one would be another one."""
+        return self.shown_text(), "\n"
+
     def lay_out(self, width: int) -> list[Line]:
         """The risks, then the commands."""
-        lines = _command_section(self.commands, width)
+        lines = _command_section(self.commands, width, self.note)
         risks = bulleted("Risk" if len(self.risks) == 1 else "Risks", self.risks, width, tone="warning", sign="!")
         return [*risks, (), *lines] if lines and risks else risks + lines
 
 
-def _command_section(commands: Sequence[Sequence[str] | str], width: int) -> list[Line]:
+def _command_section(commands: Sequence[Sequence[str] | str], width: int, note: str) -> list[Line]:
     if not commands:
         return []
     heading = "Command" if len(commands) == 1 else f"{len(commands)} commands, in this order"
-    lines: list[Line] = [(("heading", heading),)]
+    beside = shorten(f"  {note}" if note else "", max(0, width - width_of(heading)))
+    lines: list[Line] = [(("heading", heading), *([("muted", beside)] if beside else []))]
     for argv in commands:
         lines.extend((("value", line),) for line in command_lines(argv, width))
     return lines

@@ -27,6 +27,9 @@ MARKS: Final[dict[Tier, str]] = {
 }
 """The word at the head of each tier."""
 
+TAKEN: Final = "where the terminal takes it"
+"""What is said of text that was handed to the clipboard: nobody hears whether the terminal took it (OSC 52)."""
+
 _FEW: Final = 2
 """Devices that are always in sight; more of them are the first of what scrolls, or there would be no room to answer."""
 
@@ -54,7 +57,8 @@ class ConfirmDialog(GuardedDialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "apply", "Apply", id="confirm.apply"),
         Binding("t", "trial", "Trial", id="confirm.trial"),
-        Binding("u", "unfold", "Undo", show=False, id="confirm.unfold"),
+        Binding("u", "unfold", "Way back", id="confirm.unfold"),
+        Binding("c", "copy", "Copy", id="confirm.copy"),
         Binding("up", "scroll_body(-1)", "Up", show=False, id="confirm.up"),
         Binding("down", "scroll_body(1)", "Down", show=False, id="confirm.down"),
         Binding("pageup", "scroll_body(-10)", "Page up", show=False, id="confirm.page-up"),
@@ -122,6 +126,10 @@ class ConfirmDialog(GuardedDialog[bool]):
         tier = self.confirmation.tier
         if action == "apply":
             return tier in ("harmless", "risky")
+        if action == "copy":
+            return bool(self.confirmation.commands)
+        if action == "unfold":
+            return any(change.undo for change in self.confirmation.changes)
         if action == "trial":
             return bool(self.confirmation.trial_label) and tier in ("harmless", "risky")
         return True
@@ -141,6 +149,13 @@ class ConfirmDialog(GuardedDialog[bool]):
         """Shows or hides how what is asked is taken back."""
         for table in self.query(ChangeTable):
             table.unfold()
+
+    def action_copy(self) -> None:
+        """Hands the commands to the terminal's clipboard, to be mailed or typed elsewhere."""
+        for preview in self.query(CommandPreview):
+            if preview.commands:
+                self.app.copy_to_clipboard(preview.shown_text())
+                preview.note = f"copied, {TAKEN}"
 
     def action_leave(self) -> None:
         """Says no."""
@@ -206,7 +221,8 @@ class ConfirmDialog(GuardedDialog[bool]):
         if asked.evidence:
             yield _Sentences("On the device", asked.evidence, "warning")
         if asked.commands or asked.risks:
-            yield CommandPreview(asked.commands, asked.risks)
+            note = "c copies it" if len(asked.commands) == 1 else "c copies them"
+            yield CommandPreview(asked.commands, asked.risks, note=note)
 
     def _buttons(self) -> list[KeyButton]:
         asked = self.confirmation

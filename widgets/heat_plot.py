@@ -1,15 +1,71 @@
-"""Turns counts of values over time into rows of characters: a heat map, without a terminal."""
+"""A heat map: bins, shades, rows of characters, and the widget that shows it live."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Final
+from typing import ClassVar, Final
 
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from widgets.chart import LineChart
 from widgets.chart_data import ChartData, HeatInterval
-from widgets.plain.bins import bin_edge
+from widgets.plain.text import clean, shorten
+from widgets.plain.ticks import bin_edge
 from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, gutter_of, over_grid, time_span
 from widgets.ruler import DOTS
+from widgets.steady import SteadyWidget
+
+# -- shades for values: the more, the stronger the ground. What they mean stands in a scale beside them ---------------
+
+SHADES: Final = 5
+"""How many there are."""
+
+SHADE_CLASSES: Final = frozenset(f"shade--{at}" for at in range(SHADES))
+"""Their component classes, the faintest first."""
+
+SHADE_CSS: Final = "\n".join(
+    f"& > .shade--{at} {{ background: $primary {6 + 9 * at}%; color: $foreground; }}"
+    f"&:ansi > .shade--{at} {{ background: ansi_default; }}"
+    for at in range(SHADES)
+)
+"""What a widget that shades has in its styles. Of a terminal's own sixteen colours none is a shade of another."""
+
+
+def shade_of(level: float) -> str:
+    """The component class for a share from 0 to 1; what lies beyond is the nearer end."""
+    return f"shade--{min(SHADES - 1, max(0, int(level * SHADES)))}"
+
+
+class ShadeScale(SteadyWidget):
+    """A line that says what the shades mean: from nothing to `text`."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*SHADE_CLASSES, "shade-scale--text"}
+    DEFAULT_CSS = f"""
+    ShadeScale {{
+        height: 1;
+        & > .shade-scale--text {{ color: $text-muted; }}
+        {SHADE_CSS}
+    }}
+    """
+    text: reactive[str] = reactive("")
+    """What the strongest shade is, and whatever else is to be said."""
+
+    def render_line(self, y: int) -> Strip:
+        """The shades between two words."""
+        width, style = self.size.width, self.style_of("shade-scale--text")
+        segments = [Segment("0 ", style)]
+        segments += [Segment("  ", self.style_of(f"shade--{at}")) for at in range(SHADES)]
+        used = 2 + 2 * SHADES
+        segments.append(Segment(shorten(f" {clean(self.text)}", max(0, width - used)), style))
+        return Strip(segments).adjust_cell_length(width, style)
+
+
+# -- turns counts of values over time into rows of characters: a heat map, without a terminal -------------------------
 
 LEVELS: Final = 7
 """How many strengths there are: from one of ten thousand to all."""
@@ -135,3 +191,49 @@ def _composed(frame: Frame, row: int, levels: bytearray) -> Row:
         text = over_grid(text, frame.ascii_only)
     gutter, codes = gutter_of(frame, label)
     return gutter + text, codes + bytes(FIRST_LEVEL + level - 1 if level else 0 for level in levels)
+
+
+# -- a live heat map: what percentiles hide, such as two populations of latencies or a cliff --------------------------
+
+
+class HeatChart(LineChart):
+    """Time across, values up on a logarithmic axis, strength by the share of an interval's values."""
+
+    def make_plot(self) -> HeatPlot:
+        """What draws it."""
+        return HeatPlot()
+
+    def has_nothing(self, data: ChartData) -> bool:
+        """Whether nothing was counted yet."""
+        return not data.heat
+
+    def legend(self, data: ChartData) -> tuple[tuple[str, str, Style | None], ...]:
+        """What the strengths mean."""
+        signs = ASCII_SIGNS if self.ascii else SIGNS
+        pieces: list[tuple[str, str, Style | None]] = [("title", clean(self.title), None)] if self.title else []
+        pieces.append(("legend", "0.01 %", None))
+        for level in range(1, LEVELS + 1):
+            pieces.append(("joined", signs[level], self.style_of_code(FIRST_LEVEL + level - 1)))
+        pieces.append(("legend", "all I/Os of the moment", None))
+        if self.frozen:
+            pieces.append(("flag", "FROZEN", None))
+        return tuple(pieces)
+
+    def style_of_code(self, code: int) -> Style:
+        """The style of a cell: from near the background over accent and good to the warning colour."""
+        level = code - FIRST_LEVEL + 1
+        if not 1 <= level <= LEVELS:
+            return super().style_of_code(code)
+        known = self._styles_by_code.get(code)
+        if known is None:
+            names = ("background", "primary", "success", "warning", "error")
+            background, *rest = (self._theme_color(name) for name in names)
+            stops = (background.blend(rest[0], 0.45), *rest[:3], rest[2].blend(rest[3], 0.4))
+            place = (level - 1) / (LEVELS - 1) * (len(stops) - 1)
+            at = min(int(place), len(stops) - 2)
+            color = stops[at].blend(stops[at + 1], place - at)
+            known = self._styles_by_code[code] = super().style_of_code(0) + Style.from_color(color.rich_color)
+        return known
+
+    def _theme_color(self, name: str) -> Color:
+        return Color.parse(self.app.theme_variables.get(name, "#808080"))

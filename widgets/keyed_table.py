@@ -127,9 +127,10 @@ class KeyedTable(TableFace, can_focus=True):
         else:
             # Columns only grow while they are watched: a column that jumps cannot be read.
             grew, self._measured = self._layout_of_columns.measure(changed), (None, None)
+        room = self._room
         if len(before) != len(rows):
             self.virtual_size = Size(0, len(rows) + 1)
-        if grew:
+        if grew or room != self._room:
             self._placed = (-1, ())
             self.refresh()
         else:
@@ -164,9 +165,14 @@ class KeyedTable(TableFace, can_focus=True):
         elif index >= top + room:
             self.scroll_to(y=index - room + 1, animate=False, immediate=True)
 
+    @property
+    def _room(self) -> int:
+        """Cells of a line beside the scrollbar."""
+        return self.size.width - (self.scrollbar_size_vertical if self.virtual_size.height > self.size.height else 0)
+
     def render_line(self, y: int) -> Strip:
         """The header, or the row in sight at this line."""
-        width = self.size.width
+        width = self._room
         if y == 0:
             return self.header_strip(self.columns, self._place(), width)
         index = y - 1 + round(self.scroll_y)
@@ -245,7 +251,7 @@ class KeyedTable(TableFace, can_focus=True):
         self._placed = (-1, ())
 
     def _place(self) -> tuple[Placed, ...]:
-        width = self.size.width - GUTTER
+        width = self._room - GUTTER
         if self._placed[0] != width:
             self._placed = (width, self._layout_of_columns.place(width))
         return self._placed[1]

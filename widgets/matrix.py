@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,11 +14,11 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from widgets.heat_plot import SHADE_CLASSES, SHADE_CSS, shade_of
 from widgets.plain.spark import block
 from widgets.plain.text import clean, pad, shorten, width_of
-from widgets.shades import SHADE_CLASSES, SHADE_CSS, shade_of
 from widgets.steady import SteadyWidget
-from widgets.table_layout import Tone, split_number
+from widgets.table_layout import Tone
 
 WIDEST = 22
 """Cells of the heading of a column, at most."""
@@ -279,3 +280,12 @@ class Matrix(SteadyWidget, can_focus=True):
         self._left = min(self._left, column)
         while self._left < column and column not in [at for at, _ in self._columns_from(self._left)]:
             self._left += 1
+
+
+_NUMBER = re.compile(r"[^\d]*\d[\d,]*")
+
+
+def split_number(text: str) -> tuple[str, str]:
+    """A text before and from its decimal point, or from the end of its whole number when it has none."""
+    found = _NUMBER.match(text)
+    return (text[: found.end()], text[found.end() :]) if found else (text, "")

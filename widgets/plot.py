@@ -7,9 +7,11 @@ from typing import Final
 
 from widgets.canvas import SOLID, Canvas, ascii_sign
 from widgets.chart_data import ChartData, Point, Series
+from widgets.plain.text import clean
 from widgets.plot_frame import (
     AXIS,
     FARTHEST,
+    GRID,
     Frame,
     FramedDrawing,
     Row,
@@ -32,6 +34,9 @@ SAMPLES: Final = ("──", "··", "╌╌", "─·")
 """How the legend shows these dashes."""
 ASCII_FIRST: Final = ".:"
 """How the legend shows the first series in ASCII."""
+
+NAMES_EVERY: Final = 0.95
+"""Seconds for which the values at the ends of lines stand: nobody reads any that change faster, and all are sent."""
 
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 
@@ -57,7 +62,9 @@ class Plot(FramedDrawing):
         self._known: tuple[tuple[float, bool, tuple[float, ...]], tuple[Series, ...]] = ((0.0, False, ()), ())
         self._canvas = Canvas(0, 0)
         self._rows: list[Row] = []
-        self._cells: list[tuple[bytes, bytes]] = []
+        self._cells: list[tuple[bytes, bytes, Row]] = []
+        self._names: dict[int, Row] = {}
+        self._named, self._over = -1.0, False
 
     def draw(
         self,
@@ -90,7 +97,7 @@ class Plot(FramedDrawing):
         grows = frame == self._frame and _extends(data.series, self._series)
         if not grows:
             self._canvas = Canvas(frame.columns, frame.rows)
-            self._cells = [(b"", b"")] * frame.rows
+            self._cells = [(b"", b"", _NO_NAME)] * frame.rows
             self._rows = [("", b"")] * frame.rows + axis_rows(frame)
             for value in frame.references:
                 y = frame.ruler.dot_of(value)
@@ -99,6 +106,10 @@ class Plot(FramedDrawing):
             start = len(self._series[index].points) if grows else 0
             self._trace(frame, series, start, index, _lines_before(data.series, index))
         self._frame, self._series = frame, data.series
+        newest = max((one.points[-1][0] for one in data.series if one.points), default=0.0)
+        if not grows or data.over != self._over or not self._named <= newest < self._named + NAMES_EVERY:
+            self._named, self._over = newest, data.over
+            self._names = end_names(frame, data) if frame.margin else {}
         self._compose(frame)
         return list(self._rows)
 
@@ -140,11 +151,14 @@ class Plot(FramedDrawing):
     def _compose(self, frame: Frame) -> None:
         """Writes the rows whose cells changed."""
         ticks = dict(frame.labels)
+        unnamed = (" " * frame.margin, bytes([GRID]) * frame.margin)
         for row in range(frame.rows):
             start = row * frame.columns
+            name = self._names.get(row, unnamed)
             cells = (
                 bytes(self._canvas.dots[start : start + frame.columns]),
                 bytes(self._canvas.layers[start : start + frame.columns]),
+                name,
             )
             # Equal cells keep the same row object, and Textual sends only rows that are other objects.
             if cells == self._cells[row]:
@@ -155,7 +169,35 @@ class Plot(FramedDrawing):
                 text = over_grid(text, frame.ascii_only)
             text, codes = told(frame, row, text, codes)
             gutter, left = gutter_of(frame, ticks.get(row))
-            self._rows[row] = (gutter + text, left + codes)
+            self._rows[row] = (gutter + text + name[0], left + codes + name[1])
+
+
+_NO_NAME: Final[Row] = ("", b"")
+
+
+def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
+    """What stands right of the rows in which lines end: their names with their values, each in a row of its own.
+
+    A line by itself needs no name; where there is no room for both it is the name of several, the value of one.
+    """
+    lines = [(index, one) for index, one in enumerate(data.series) if one.joined]
+    ends = []
+    for index, one in lines:
+        value = next((value for _, value in reversed(one.points[-2:]) if value is not None), None)
+        if value is not None and math.isfinite(value) and not (frame.ruler.log and value <= 0.0):
+            said = "" if data.over else data.y_format(value)
+            words = said if len(lines) == 1 else f"{one.name} {said}".rstrip()
+            words = words if len(words) < frame.margin else one.name if len(lines) > 1 else said
+            ends.append((frame.ruler.dot_of(value) // 4, -index, words, min(FIRST_SERIES + index, AXIS - 1)))
+    found: dict[int, Row] = {}
+    lowest = frame.rows
+    for row, _, words, code in sorted(ends, reverse=True):  # from the lowest up: one that has no room goes above it
+        lowest = min(row, lowest - 1)
+        if lowest < 0:
+            break
+        text = clean(words)[: frame.margin - 1]
+        found[lowest] = (f" {text}".ljust(frame.margin), bytes([code]) * frame.margin)
+    return found
 
 
 def _extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:

@@ -33,6 +33,12 @@ FARTHEST: Final = 1e12
 """Seconds beyond are no seconds."""
 SHORTEST: Final = 0.001
 """Seconds that an axis spans at least: a division by less is no number."""
+_MARGIN: Final = 8
+"""Columns right of a graph: room for `1.16 ms`."""
+_WIDE_MARGIN: Final = 14
+"""The same with the name before it, `p99.9 1.16 ms`."""
+_NARROW: Final = 60
+_WIDE: Final = 100
 _LEAST_GUTTER: Final = 10
 """Columns left of every graph: room for `99.9 ms`, so that graphs above one another have one time axis."""
 
@@ -73,11 +79,13 @@ class Frame:
     """What they are called."""
     marks: tuple[TimeMark, ...]
     """What happened when."""
+    margin: int = 0
+    """Columns right of the graph, for what the lines are called."""
 
     @property
     def columns(self) -> int:
         """Columns of the graph itself."""
-        return self.width - self.gutter
+        return self.width - self.gutter - self.margin
 
     @property
     def rows(self) -> int:
@@ -155,7 +163,15 @@ class Framer:
             shaded=data.shaded_until,
             shaded_words=clean(data.shaded_words),
             marks=data.marks,
+            margin=margin_of(width) if data.ends and gutter else 0,
         )
+
+
+def margin_of(width: int) -> int:
+    """Columns for the names of lines at their ends, with their values where the graph is wide: the same in all graphs
+    of a width, so that those above one another have one time axis.
+    """
+    return _WIDE_MARGIN if width >= _WIDE else _MARGIN if width >= _NARROW else 0
 
 
 class FramedDrawing:
@@ -287,8 +303,9 @@ def axis_rows(frame: Frame) -> list[Row]:
     if frame.axis_rows > 1:
         line, corner, tee = ("-", "+", "+") if frame.ascii_only else ("─", "└", "┬")
         axis = [" "] * max(0, frame.gutter - 1) + [corner] * min(1, frame.gutter) + [line] * frame.columns
+        axis += [" "] * frame.margin
         for column, _ in ticks:
-            if frame.gutter <= column < frame.width:
+            if frame.gutter <= column < frame.gutter + frame.columns:
                 axis[column] = tee
         codes = bytearray([AXIS]) * frame.width
         for mark in sorted(frame.marks, key=lambda one: one.bad):

@@ -91,10 +91,14 @@ def _log_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
     low, high = math.log10(span.low), math.log10(span.high)
     highest = int((rows - 1) / (high - low) + ALMOST)
     decades = max(1, math.ceil((high - low) / (rows - 1)))  # to a row, where there are more of them than rows
-    for height in range(max(1, highest - 4), max(1, highest) + 1):
-        found = _laid(span, rows, origin=float(math.ceil(low - ALMOST)), step=float(decades), height=height)
-        if found is not None:
-            yield replace(found, ticks=_log_ticks(found, span, height, decades))
+    found = False
+    while not found and decades <= rows:  # one more where the lowest round value leaves too little above it
+        for height in range(max(1, highest - 4), max(1, highest) + 1):
+            laid = _laid(span, rows, origin=float(math.ceil(low - ALMOST)), step=float(decades), height=height)
+            if laid is not None:
+                found = True
+                yield replace(laid, ticks=_log_ticks(laid, span, height, decades))
+        decades += 1
 
 
 def _laid(span: AxisSpan, rows: int, *, origin: float, step: float, height: int) -> Ruler | None:

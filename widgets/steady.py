@@ -5,10 +5,11 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.style import Style
 from textual.geometry import Region
-from textual.widget import Widget
+
+from widgets.selecting import Selectable
 
 
-class SteadyWidget(Widget):
+class SteadyWidget(Selectable):
     """A widget that is painted several times a second in styles that seldom change."""
 
     _steady: dict[str, Style] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -13,13 +14,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.plain.text import pad, shorten, width_of
-from widgets.table_layout import GAP, Placed, TableCell, TableColumn, TableRow, align, heading, plain
+from widgets.selecting import Selectable
+from widgets.table_layout import Placed, TableCell, TableColumn, TableRow, align, heading, plain
 
 GUTTER = 2
 """Cells for the signs of cursor and mark."""
 
 
-class TableFace(ScrollView):
+class TableFace(ScrollView, Selectable):  # Textual takes bindings and styles of the first base alone
     """Draws the lines of a table as strips; what stands where is its subclass's business."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -31,6 +33,7 @@ class TableFace(ScrollView):
         "keyed-table--good",
         "keyed-table--header",
         "keyed-table--mark",
+        "keyed-table--match",
         "keyed-table--muted",
         "keyed-table--separator",
         "keyed-table--warning",
@@ -46,6 +49,7 @@ class TableFace(ScrollView):
         & > .keyed-table--separator { color: $text-muted; text-style: bold; }
         & > .keyed-table--dim { color: $text-muted; }
         & > .keyed-table--mark { color: $accent; text-style: bold; }
+        & > .keyed-table--match { text-style: underline bold; }
         & > .keyed-table--accent { color: $text-primary; }
         & > .keyed-table--good { color: $text-success; }
         & > .keyed-table--warning { color: $text-warning; }
@@ -56,9 +60,12 @@ class TableFace(ScrollView):
     }
     """
 
+    sought: tuple[str, ...] = ()
+    """Words that stand out wherever they stand in a row, in small letters."""
+
     def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[Placed], width: int) -> Strip:
         """The labels of the columns, and how many have no room."""
-        text = " " * GUTTER + (" " * GAP).join(heading(column) for column in placed)
+        text = " " * GUTTER + "".join(map(heading, placed))
         style = self.get_component_rich_style("keyed-table--header")
         if hidden := len(columns) - len(placed):
             notes = (f" +{hidden} hidden", f" +{hidden}")
@@ -79,9 +86,9 @@ class TableFace(ScrollView):
             return Strip([*segments, *self._banner(row.banner, width - GUTTER, base, current)]).adjust_cell_length(
                 width, base
             )
-        for place, column in enumerate(placed):
-            if place:
-                segments.append(Segment(" " * GAP, base))
+        for column in placed:
+            if column.gap:
+                segments.append(Segment(" " * column.gap, base))
             cell = row.cells[column.index] if column.index < len(row.cells) else ""
             segments.extend(self._render_cell(cell, column, base, current))
         return Strip(segments).adjust_cell_length(width, base)
@@ -94,7 +101,16 @@ class TableFace(ScrollView):
             rest = column.width - cell_len(cell.plain)
             return [*segments, Segment(" " * rest, base)] if rest else segments
         style = self._over(base, cell.tone, current) if isinstance(cell, TableCell) and cell.tone else base
-        return [Segment(align(plain(cell), column), style)]
+        return self._marked(align(plain(cell), column), style)
+
+    def _marked(self, text: str, style: Style) -> list[Segment]:
+        """The text, with what is sought in it standing out."""
+        found = tuple(word for word in self.sought if word in text.lower())
+        if not found or len(text.lower()) != len(text):
+            return [Segment(text, style)]
+        apart = re.split(f"({'|'.join(map(re.escape, found))})", text, flags=re.IGNORECASE)
+        match = style + self.get_component_rich_style("keyed-table--match", partial=True)
+        return [Segment(part, match if place % 2 else style) for place, part in enumerate(apart) if part]
 
     def _banner(self, pieces: Sequence[str | TableCell], room: int, base: Style, current: bool) -> list[Segment]:
         """The pieces with a point between them, the first two without: a name and what it is the name of."""
@@ -103,7 +119,7 @@ class TableFace(ScrollView):
             style = self._over(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
             text = shorten(("", "  ", " · ")[min(place, 2)] + plain(piece), max(0, room))
             room -= width_of(text)
-            segments.append(Segment(text, style))
+            segments += self._marked(text, style)
         return segments
 
     def _row_style(self, row: TableRow, *, current: bool) -> Style:

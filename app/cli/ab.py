@@ -14,28 +14,38 @@ from app.cli.bench_job import job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
-from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.confirm import steps
 from app.cli.opening import begin, loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, PERCENT, current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import table_lines
-from app.cli.review import steps
 from app.cli.running import Interruption, run
+from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, plan_ab
+from app.engine.ab.known_noise import known_noise
+from app.engine.ab.plan import NULL_PAIRS, REST_SECONDS, AbPlan, continued, looks_that_detect, plan_ab, plan_null
 from app.engine.fio.job import Job
-from app.engine.judge.comparison import compare_experiment, interim
-from app.engine.judge.looks import STANDARD, UNTIL, one_look
+from app.engine.judge.pairs import STANDARD, UNTIL, one_look
+from app.engine.judge.recorded import shown_experiment
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.measure.measurer import Request
+from app.engine.session.event_values import Look, SteadyPlan
 from app.engine.session.events import AnyEvent, RunEnded, RunStarted
-from app.engine.session.looks import Look
 from app.engine.session.state import ExperimentRecord, Session
-from app.engine.session.steady import SteadyPlan
 from app.engine.view import change as view
 from app.engine.view import schema, schema_compare
-from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_ending, order_words, threshold_words
+from app.engine.view.comparison import (
+    NO_PAIR,
+    ab_headings,
+    comparison_table,
+    experiment_ending,
+    order_words,
+    shown_lines,
+    threshold_words,
+)
+from app.engine.view.comparison_words import so_far
+from app.engine.view.noise_words import plan_noise_words
 from app.engine.view.run import result_line
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError
@@ -53,12 +63,14 @@ class _Wish:
 
     target: str
     key: str
+    """"" to measure the same against itself."""
     value: str
     on: str | None
     job: Job
     profile: str | None
     sized: bool
     looks: tuple[Look, ...]
+    detect: float | None
     until: float | None
     threshold: float
     more: str | None
@@ -78,7 +90,12 @@ class _AbOptions:
 
 @click.command("ab")
 @click.argument("target")
-@click.argument("setting", metavar="KEY=VALUE")
+@click.argument("setting", metavar="[KEY=VALUE]", required=False)
+@click.option(
+    "--null",
+    is_flag=True,
+    help=f"Set nothing: the same against itself, {NULL_PAIRS} pairs unless named; tells how far runs lie apart.",
+)
 @click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
 @click.option(
     "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
@@ -92,6 +109,13 @@ class _AbOptions:
     metavar="N",
     help="So many runs of each value, judged once, at the end: 3 find large differences only. Unless named, up to 20 "
     "pairs are measured and judged after 6, 12 and 20.",
+)
+@click.option(
+    "--detect",
+    type=PERCENT,
+    metavar="PERCENT",
+    help="As many pairs as find an effect of PERCENT, such as 5%, four times of five, by what runs of this job on this "
+    "target are known to scatter by.",
 )
 @click.option(
     "--until",
@@ -115,11 +139,13 @@ class _AbOptions:
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
 def ab_command(
     target: str,
-    setting: str,
+    setting: str | None,
+    null: bool,
     profile: str | None,
     jobfile: Path | None,
     on: str | None,
     pairs: int | None,
+    detect: float | None,
     until: float | None,
     threshold: float | None,
     more: str | None,
@@ -135,12 +161,16 @@ def ab_command(
 
     Runs are made in pairs; which value comes first in each is drawn, so that neither drift nor order passes for a
     difference. The setting is put back at the end, also after Ctrl-C or a failure.
+
+    With --null nothing is set: what the same against itself differs by is the noise, and says what pairs can show.
     """
+    if null is (setting is not None):
+        raise click.UsageError("Name KEY=VALUE, or --null to measure the same against itself.")
     if not dry_run:
         refuse_read_only()
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
     job, name, _ = job_of(texts, profile=profile, jobfile=jobfile, config=current().load_config())
-    ((key, wanted),) = pairs_of_words((setting,))
+    ((key, wanted),) = (("", ""),) if setting is None else pairs_of_words((setting,))
     wish = _Wish(
         target=target,
         key=key,
@@ -149,7 +179,8 @@ def ab_command(
         job=job,
         profile=name,
         sized="size" in texts,
-        looks=_looks(pairs, until, more),
+        looks=_looks(pairs, detect, until, more, null=null),
+        detect=detect,
         until=until,
         threshold=_threshold(threshold, more),
         more=more,
@@ -171,12 +202,12 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
     for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
         say(f"{row}.")
     say()
-    typed = _ask(plan, await bench.nameplate(plan.change.target), how)
+    typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), how)
     await begin(bench)
     if interruption.asked():
         return INTERRUPTED
 
-    with closing(_Teller(bench)) as teller, interruption.gracefully(bench.stop):
+    with closing(_Teller(bench)) as teller, interruption.gracefully(bench.jobs.stop):
         try:
             record = await run_experiment(bench, plan, confirm=typed)
         finally:
@@ -188,12 +219,21 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
     return DONE if whole else FAILED
 
 
-def _looks(pairs: int | None, until: float | None, more: str | None) -> tuple[Look, ...]:
-    """When it is judged. Raises InvalidValueError of options that exclude each other."""
-    if sum(option is not None for option in (pairs, until, more)) > 1:
+def _looks(
+    pairs: int | None, detect: float | None, until: float | None, more: str | None, *, null: bool
+) -> tuple[Look, ...]:
+    """When it is judged; of an effect to detect, when its plan is made. Raises InvalidValueError."""
+    if sum(option is not None for option in (pairs, detect, until, more)) > 1:
         raise InvalidValueError(
-            "--pairs, --until and --more exclude each other.", hint="Name the one that is to end the experiment."
+            "--pairs, --detect, --until and --more exclude each other.",
+            hint="Name the one that is to end the experiment.",
         )
+    if null:
+        if detect is not None or until is not None or more is not None:
+            raise InvalidValueError(
+                "--null has no effect to look for.", hint="--pairs says how many pairs it measures."
+            )
+        return one_look(pairs or NULL_PAIRS)
     if until is not None:
         return UNTIL
     return STANDARD if pairs is None else one_look(pairs)
@@ -210,39 +250,57 @@ def _threshold(named: float | None, more: str | None) -> float:
 
 
 async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
-    thing = await bench.find(wish.target)
-    change = await bench.plan(thing.target, wish.key, wish.value)
+    thing = await bench.hardware.find(wish.target)
+    change = await bench.hardware.plan(thing.target, wish.key, wish.value) if wish.key else None
     where, shown = await resolve(bench, wish.on or str(thing.target))
     job = scratch_size(wish.job, [where], current().load_config(), given=wish.sized)
     request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady, told=True)
     not_read_only(request)
-    ready = await bench.prepare(request)
+    ready = await bench.jobs.prepare(request)
     rest = wish.rest if bench.host.capabilities.live else 0.0
+    noise = known_noise(bench, ready)
+    if change is None:
+        pairs = wish.looks[-1].pairs
+        return plan_null(
+            thing.target, ready, pairs=pairs, threshold_percent=wish.threshold, rest_seconds=rest, noise=noise
+        )
     if wish.more is None:
+        looks = wish.looks if wish.detect is None else looks_that_detect(noise, wish.detect, str(thing.target))
         return plan_ab(
             change,
             ready,
-            looks=wish.looks,
+            looks=looks,
+            noise=noise,
             until_percent=wish.until,
             threshold_percent=wish.threshold,
             rest_seconds=rest,
         )
     record, done = continued(loaded_session().session, wish.more, change, ready)
-    return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done)
+    return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done, noise=noise)
 
 
 def _review(plan: AbPlan) -> Iterator[str]:
     """What is done, how often and for how long; the commands; what is restored."""
     change = plan.change
+    if plan.null:
+        yield f"The same against itself on {change.target}: nothing is set."
+        yield from _measured(plan)
+        return
     yield f"A/B of {change.label} of {change.target}: A is {view.before(change)} as now, B is {view.after(change)}."
-    yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
-    yield f"{order_words(plan)}{_of_the_rack()}. {threshold_words(plan)}"
+    yield from _measured(plan)
     yield f"The setting is changed {plan.switches} times; at the end it is {view.before(change)} again:"
     yield from steps(change.writes)
     yield "and back, also after Ctrl-C or a failure:"
     yield from steps(change.undo)
     if change.risk_text:
         yield f"While it is B: {clean(change.risk_text, 400)}"
+
+
+def _measured(plan: AbPlan) -> Iterator[str]:
+    """The job, how often and for how long, and what so many pairs can show."""
+    yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
+    yield f"{order_words(plan)}{_of_the_rack()}. {threshold_words(plan)}"
+    yield clean(plan_noise_words(plan), 600)
     for note in plan.ready.notes:
         yield f"Note: {clean(note, 600)}"
 
@@ -292,10 +350,10 @@ class _Teller:
                 if mark is None:
                     return
                 say(f"pair {mark.pair} {mark.letter}  {event.id}  {result_line(event.figures)}")
-                so_far = interim(session, mark.experiment)
-                if so_far and so_far != self._so_far and not self._last:
-                    say(f"  so far {so_far}")
-                self._so_far = so_far
+                shown = so_far(session, mark.experiment)
+                if shown and shown != self._so_far and not self._last:
+                    say(f"  so far {shown}")
+                self._so_far = shown
             case _:
                 pass
 
@@ -310,7 +368,7 @@ class _Teller:
 
 
 def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
-    comparison = compare_experiment(bench.session, record.id)
+    comparison = shown_experiment(bench.session, record.id)
     folder = str(bench.folder)
     if as_json:
         runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]
@@ -321,12 +379,12 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
             )
         )
     elif comparison is not None:
-        lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
-        lines(table_lines(comparison_table(comparison, f"A {record.start.a}", f"B {record.start.b}")))
+        lines([*(paint(clean(told, 1000), "bold") for told in shown_lines(record, comparison)), ""])
+        lines(table_lines(comparison_table(comparison, *ab_headings(record))))
         if bench.simulated:
             lines(["SIMULATED"])
     if comparison is None:
         say(NO_PAIR)
-    for sentence in experiment_ending(record):
-        say(clean(sentence, 1000))
+    for told in experiment_ending(record):
+        say(clean(told, 1000))
     say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from app.cli.failures import DONE
 from app.cli.opening import loaded_session
 from app.cli.options import REDACTED
 from app.cli.output import document, lines, say
+from app.cli.status import DONE
 from app.engine.session.archive import write_archive
 from app.engine.view import schema
+from backends.sizes import size_words
 from backends.text import clean
 from widgets.plain import units
 
@@ -37,5 +38,5 @@ def archive_command(session: str | None, output: Path, redact: bool, force: bool
         )
         return DONE
     lines([f"{made.sha256}  {clean(str(made.file), 300)}"])
-    say(f"{units.plural(made.parts, 'file')}, {units.size(made.size)}. `raidbench report FILE` reads it anywhere.")
+    say(f"{units.plural(made.parts, 'file')}, {size_words(made.size)}. `raidbench report FILE` reads it anywhere.")
     return DONE

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from app.cli.failures import FAILED
 from app.cli.opening import loaded_session
 from app.cli.options import current
 from app.cli.output import say
+from app.cli.status import FAILED
 from app.cli.sweep_live import SweepFollower
-from app.cli.sweep_report import report, status_of
+from app.cli.sweep_text import report, status_of
 from app.engine.session import store
 from app.engine.session.marks import STOP, is_written
 from app.engine.session.paths import Paths

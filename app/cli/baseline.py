@@ -10,19 +10,21 @@ from app.cli.bench import measured
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.devices_text import terminal_width
-from app.cli.failures import DONE, FAILED, INTERRUPTED, UNDECIDED, exit_status
+from app.cli.failures import exit_status
 from app.cli.opening import loaded_session, workbench
 from app.cli.options import CONFIRM_HELP, PERCENT, current
 from app.cli.output import document, lines, report_error, say
 from app.cli.render import table_lines
 from app.cli.running import Interruption, run
 from app.cli.runs import found_run
+from app.cli.standing import STATUS
+from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
 from app.engine.fio.job import Job
 from app.engine.history.baselines import Baseline, Baselines, baseline_of
 from app.engine.history.checking import check
+from app.engine.history.earlier_runs import node_of, thing_of
 from app.engine.history.index import known_runs
-from app.engine.history.past import node_of, thing_of
-from app.engine.judge.later import LATER_THRESHOLD_PERCENT, LaterVerdict
+from app.engine.judge.regression import LATER_THRESHOLD_PERCENT
 from app.engine.judge.repeats import Repeats
 from app.engine.judge.verdict import FEWEST_RUNS
 from app.engine.measure.preparation import Request
@@ -36,13 +38,6 @@ from app.engine.workbench import Workbench
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.text import clean
 
-_STATUS = {
-    LaterVerdict.WORSE: FAILED,
-    LaterVerdict.NOT_WORSE: DONE,
-    LaterVerdict.NOT_DECIDED: UNDECIDED,
-    LaterVerdict.REFUSED: UNDECIDED,
-}
-
 
 @click.group("baseline")
 def baseline_command() -> None:
@@ -53,7 +48,8 @@ def baseline_command() -> None:
 @click.argument("name")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--replace", is_flag=True, help="In the place of the baseline that has this name.")
-def save_command(name: str, runs: tuple[str, ...], replace: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="The baseline as JSON.")
+def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool) -> int:
     """Save RUN with its repeats as the baseline NAME; the last run of the session where none is named.
 
     A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
@@ -61,6 +57,8 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool) -> int:
     loaded, chosen = _named(runs)
     baseline = baseline_of(name, loaded, chosen)
     Baselines(Paths.default()).save(baseline, replace=replace)
+    if as_json:
+        document(schema.document(baseline=baseline_json(baseline)))
     ids = ", ".join(record.id for record in chosen)
     say(
         f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
@@ -91,9 +89,12 @@ def list_command(as_json: bool) -> int:
 
 @baseline_command.command("remove")
 @click.argument("name")
-def remove_command(name: str) -> int:
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def remove_command(name: str, as_json: bool) -> int:
     """Remove a baseline; the runs stay where they are."""
     Baselines(Paths.default()).remove(name)
+    if as_json:
+        document(schema.document(removed=name))
     say(f"The baseline {name} is removed.")
     return DONE
 
@@ -114,11 +115,17 @@ def remove_command(name: str) -> int:
     help=f"How much worse matters; {LATER_THRESHOLD_PERCENT:g} % unless named.",
 )
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
+@click.option("--worse-is-1", is_flag=True, help="Exit with 1 where it is worse, as before; for one release only.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def check_command(name: str, repeats: int | None, threshold: float, typed: str | None, as_json: bool) -> int:
+def check_command(
+    name: str, repeats: int | None, threshold: float, typed: str | None, worse_is_1: bool, as_json: bool
+) -> int:
     """Measure the job of the baseline NAME again, on the same device, and say in a sentence whether it is worse.
 
-    Exit status 0: not worse by the threshold or more; 1: worse; 4: not decided, or it could not be measured.
+    Each check is a session of its own, a night of a chart over all nights since the baseline from the tenth on.
+
+    Exit status 0: not worse by the threshold or more; 5: worse, once an episode; 4: not decided, still worse since it
+    was told, or it could not be measured.
     """
     try:
         baseline = Baselines(Paths.default()).load(name)
@@ -132,11 +139,12 @@ def check_command(name: str, repeats: int | None, threshold: float, typed: str |
             return await _check(bench, interruption, baseline, repeats or len(baseline.runs), threshold, typed, as_json)
 
         with workbench(rights=not baseline.start.target.startswith("/")) as bench:
-            return run(work)
+            status = run(work)
+        return FAILED if worse_is_1 and status == FOUND else status
     except RaidbenchError as error:
         if exit_status(error) != FAILED:
             raise
-        report_error(error)  # 1 would say that it was measured, and is worse
+        report_error(error)  # 1 may say that it was measured, and is worse
         return UNDECIDED
 
 
@@ -155,7 +163,7 @@ async def _check(
         where=where, name=shown, job=Job.from_fields(start.job), profile=start.profile, steady=start.steady
     )
     with closing(RunTeller(bench, stream=False)) as follower:
-        records, _ = await measured(bench, interruption, request, repeats, typed, follower)
+        records, _ = await measured(bench, interruption, request, repeats, typed, follower, fresh=True)
     if interruption.asked():
         return INTERRUPTED
     _same_thing(bench, baseline, records)
@@ -164,7 +172,7 @@ async def _check(
         document(check_json(found, str(bench.folder)))
     else:
         lines([clean(check_sentence(found), 2000)])
-    return _STATUS[found.judgement.standing]
+    return STATUS[found.judgement.standing]
 
 
 async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
@@ -172,7 +180,7 @@ async def _where(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
     start = baseline.start
     if start.scratch is not None or (start.target.startswith("/") and start.target != start.device):
         return await resolve(bench, start.target)
-    inventory = await bench.probe()
+    inventory = await bench.hardware.probe()
     node = node_of(inventory, baseline.thing)
     if node is not None:
         things = inventory.at(node)

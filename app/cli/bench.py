@@ -15,11 +15,11 @@ from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
-from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, workbench
 from app.cli.options import CONFIRM_HELP, current
-from app.cli.output import ReaderGoneError, document, say
+from app.cli.output import ReaderGoneError, document, lines, say
 from app.cli.running import Interruption, run
+from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.config import Config
 from app.engine.fio.fields import FIELDS
@@ -28,15 +28,15 @@ from app.engine.judge.repeats import spreads
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.measure.preparation import NamedTarget
 from app.engine.measure.wear import wear_words
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
-from app.engine.session.steady import SteadyPlan
 from app.engine.view import schema, schema_compare
 from app.engine.workbench import Workbench
 from backends.errors import RefusedError, StorageError
 from backends.settings import Risk
+from backends.sizes import size_words
 from backends.text import clean
-from widgets.plain import units
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,6 +58,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @steady_options()
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
 @click.option("--keep", is_flag=True, help="Leave the scratch file for the next run.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be run, written over and made.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
 @click.option("--stream", is_flag=True, help="One JSON line a measured interval, as it comes.")
@@ -67,6 +68,7 @@ def bench_command(
     jobfile: Path | None,
     repeat: int,
     keep: bool,
+    dry_run: bool,
     typed: str | None,
     as_json: bool,
     stream: bool,
@@ -99,9 +101,11 @@ def bench_command(
             steady=steady,
             told=told,
         )
+        if dry_run:
+            return await _show(bench, request, repeat, as_json=as_json)
         return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
 
-    with workbench(rights=any(_may_be_device(target) for target in targets)) as bench:
+    with workbench(dry=dry_run, rights=any(_may_be_device(target) for target in targets)) as bench:
         return run(work)
 
 
@@ -117,6 +121,23 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
     if given or job.size is not None or config.scratch_size is None or not new:
         return job
     return replace(job, size=config.scratch_size)
+
+
+async def _show(bench: Workbench, request: Request, repeat: int, *, as_json: bool) -> int:
+    """What would be done, and what would be lost. Raises RefusedError where it would not be."""
+    ready = await bench.jobs.prepare(request)
+    if ready.refused:
+        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    lost = [*lost_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=repeat))]
+    _announce(ready)
+    job = {key: text for key, text in ready.job.texts().items() if text}
+    if as_json:
+        how = {"target": ready.name, "job": job, "repeat": repeat, "destructive": ready.destructive, "lost": lost}
+        document(schema.document(dry_run=True, **how))
+    else:
+        lines([*(f"{key}={text}" for key, text in job.items()), *lost])
+    say("Dry run: nothing was measured.")
+    return DONE
 
 
 async def _bench(
@@ -143,21 +164,25 @@ async def measured(
     repeat: int,
     typed: str | None,
     follower: RunTeller,
+    *,
+    fresh: bool = False,
 ) -> tuple[list[RunRecord], frozenset[str]]:
     """The runs, up to the first that is not whole, in a session that is begun for them; and which advice was said.
+
+    `fresh`: not in the last session.
 
     Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
     """
     not_read_only(request)
-    first = await bench.prepare(request)  # what cannot be done at all leaves no session behind
+    first = await bench.jobs.prepare(request)  # what cannot be done at all leaves no session behind
     if first.refused:
         raise RefusedError(" ".join(first.refused), hint=first.hint)
-    await begin(bench)
+    await begin(bench, fresh=fresh)
     records: list[RunRecord] = []
     said: frozenset[str] = frozenset()
-    with interruption.gracefully(bench.stop):
+    with interruption.gracefully(bench.jobs.stop):
         for number in range(1, repeat + 1):
-            ready = await bench.prepare(replace(request, again=number < repeat))
+            ready = await bench.jobs.prepare(replace(request, again=number < repeat))
             if number > 1:
                 ready = ready.confirmed_with(first)
             else:
@@ -172,12 +197,12 @@ async def measured(
             follower.begin(number, repeat)
             whole = False
             try:
-                records.append(await bench.measure(ready, confirm=typed))
+                records.append(await bench.jobs.measure(ready, confirm=typed))
                 whole = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
             finally:
                 follower.end()
                 if not whole and not request.keep:
-                    await bench.forget_scratch(ready)
+                    await bench.jobs.forget_scratch(ready)
             if not whole or interruption.asked():
                 break
     if follower.nobody_reads:
@@ -191,6 +216,18 @@ def not_read_only(request: Request) -> None:
         raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
 
 
+def lost_lines(ready: Preparation) -> list[str]:
+    """What a run writes over; nothing of one that destroys nothing."""
+    told = []
+    for site in ready.overwritten:
+        assert site.judgement is not None  # only devices are overwritten
+        told.append(f"This run WRITES to {site.device}. All data on it will be lost.")
+        told += (
+            f"  {clean(found, 300)}" for found in site.judgement.verdict.found or ("Nothing known was found on it.",)
+        )
+    return told
+
+
 def allowed(ready: Preparation, typed: str | None) -> str | None:
     """What confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
@@ -201,11 +238,8 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
         return None
-    for site in ready.overwritten:
-        assert site.judgement is not None  # only devices are overwritten
-        say(f"This run WRITES to {site.device}. All data on it will be lost.")
-        for found in site.judgement.verdict.found or ("Nothing known was found on it.",):
-            say(f"  {clean(found, 300)}")
+    for row in lost_lines(ready):
+        say(row)
     what = "Write to it" if len(ready.overwritten) == 1 else f"Write to these {len(ready.overwritten)} devices"
     return confirmed(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, what=what)
 
@@ -214,7 +248,7 @@ async def wear_lines(bench: Workbench, ready: Preparation, *, times: int = 1) ->
     """What a job that writes to a device costs it."""
     if not ready.destructive:
         return ()
-    inventory = await bench.probe() if bench.session.probing else bench.session.inventory
+    inventory = await bench.hardware.probe() if bench.session.probing else bench.session.inventory
     return wear_words(ready, bench.session.runs, inventory, times=times)
 
 
@@ -226,7 +260,7 @@ def _announce(ready: Preparation) -> None:
     kept = "kept" if ready.request.keep else "removed afterwards"
     for scratch in (site.scratch for site in ready.sites):
         if scratch is not None and scratch.fill:
-            say(f"Scratch file {clean(str(scratch.path), 300)}, {units.size(scratch.size)}, {kept}.")
+            say(f"Scratch file {clean(str(scratch.path), 300)}, {size_words(scratch.size)}, {kept}.")
     for note in ready.notes:
         say(f"Note: {clean(note, 600)}")
     for each in ready.advice:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,8 +33,14 @@ def job_of(
         return _changed(imported.job, texts), None, imported.told or "runtime" in texts
     named = profile_named(profile or config.profile)
     job = _changed(named.job, texts)
-    same = replace(job, runtime=named.job.runtime, ramp=named.job.ramp, size=named.job.size) == named.job
+    # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
+    asked, known = job.texts(), named.job.texts()
+    same = all(asked[key] == known[key] for key in known if key not in _OF_A_RUN)
     return job, named.name if same else None, "runtime" in texts
+
+
+_OF_A_RUN = ("runtime", "ramp", "size")
+"""What of a workload may be otherwise in a run that bears its name: how long, and how much of the target."""
 
 
 def _changed(base: Job, texts: Mapping[str, str]) -> Job:

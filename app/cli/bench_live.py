@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from app.cli.options import is_terminal
 from app.cli.output import ReaderGoneError, document, say
+from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import DirectionSample, Phase, Sample
-from app.engine.session.progress import PhaseChanged, SampleTaken
 from app.engine.view import schema
-from app.engine.view.steady import steady_words
+from app.engine.view.run import steady_words
 from widgets.plain import units
 from widgets.plain.text import shorten
 
@@ -86,7 +86,7 @@ class RunTeller:
             document(schema.sample(sample, active.members if active is not None else ()), compact=True)
         except ReaderGoneError:
             self.nobody_reads = True
-            self._bench.stop()
+            self._bench.jobs.stop()
 
     def _tell(self, active: ActiveRun | None) -> None:
         now = time.monotonic()

@@ -25,7 +25,7 @@ async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
     path, so that a mistyped device does not become one. Raises NotFoundError, BlockedError.
     """
     prefix = text.partition(":")[0]
-    if ":" in text and "/" not in prefix and prefix in bench.machine.backends:
+    if ":" in text and "/" not in prefix and prefix in bench.hardware.machine.backends:
         return await _device(bench, text)
     if text.startswith("/dev/"):
         stat = await bench.host.stat(text)
@@ -56,7 +56,7 @@ def _path(text: str) -> tuple[str, str]:
 
 
 async def _device(bench: Workbench, address: str) -> tuple[str, str]:
-    found = await bench.find(address)
+    found = await bench.hardware.find(address)
     if isinstance(found, Array) and found.device is None and found.folder is not None:
         return _path(found.folder)
     if isinstance(found, Controller) or found.device is None:

@@ -14,8 +14,7 @@ from app.engine.session.state import RunRecord
 from app.engine.view.caches import cache_line
 from app.engine.view.members import member_table
 from app.engine.view.plot import PlotLine, PlotPoint, PlotView
-from app.engine.view.run import cpu_line, figures_table, means_lines, within_lines
-from app.engine.view.steady import outcome_words
+from app.engine.view.run import cpu_line, figures_table, means_lines, outcome_words
 from backends.text import clean
 from widgets.plain import units
 
@@ -36,7 +35,6 @@ def summary(
     """
     lines(table_lines(figures_table(records)))
     lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
-    lines(within_lines(records) if len(records) == 1 else ())
     last = records[-1]
     below = f"Members of {clean(last.start.device or last.start.target, 100)}"
     lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))

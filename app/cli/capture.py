@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
-from app.cli.failures import DONE
 from app.cli.opening import host_of
 from app.cli.options import REDACTED, current
-from app.cli.output import lines, say
+from app.cli.output import document, lines, say
 from app.cli.running import run
+from app.cli.status import DONE
 from app.engine.measure.provenance import provenance
 from app.engine.session.machine import machine_facts
 from app.engine.session.redaction import identifiers, redactor_for, spellings
+from app.engine.view import schema
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.hosts.recorded import RecordingHost
 from backends.model import Array, Drive
@@ -31,7 +32,8 @@ FILE = "machine.json"
 @click.option("--with-legal-values", is_flag=True, help="Ask the tools, too, which values each setting may have.")
 @click.option("--redact", is_flag=True, help=f"Hide more than serial numbers: {REDACTED}.")
 @click.option("--force", is_flag=True, help="Replace an earlier recording.")
-def capture_command(folder: Path, with_legal_values: bool, redact: bool, force: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="What was recorded as JSON.")
+def capture_command(folder: Path, with_legal_values: bool, redact: bool, force: bool, as_json: bool) -> int:
     """Record this machine into DIR: everything raidbench reads, nothing is changed.
 
     Serial numbers and world wide names are replaced by stand-ins of the same shape.
@@ -39,10 +41,10 @@ def capture_command(folder: Path, with_legal_values: bool, redact: bool, force: 
     file = folder / FILE
     if file.exists() and not force:
         raise RefusedError(f"{clean(str(file), 300)} is there already.", hint="Name another folder, or add --force.")
-    return run(lambda _: _capture(folder, redact=redact, legal=with_legal_values))
+    return run(lambda _: _capture(folder, redact=redact, legal=with_legal_values, as_json=as_json))
 
 
-async def _capture(folder: Path, *, redact: bool, legal: bool) -> int:
+async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) -> int:
     host = RecordingHost(host_of(current()))
     machine = Machine.of(host)
     facts = await machine_facts(host)
@@ -71,7 +73,10 @@ async def _capture(folder: Path, *, redact: bool, legal: bool) -> int:
         host.save(folder, redactor)
     except OSError as error:
         raise StorageError(f"{clean(str(folder), 300)} cannot be written: {error.strerror}.") from error
-    lines([str(folder / FILE)])
+    if as_json:
+        document(schema.document(file=str(folder / FILE), devices=len(targets), masked=len(secrets), redacted=redact))
+    else:
+        lines([str(folder / FILE)])
     count = units.plural(len(secrets), "serial number or world wide name", "serial numbers and world wide names")
     say(f"{units.plural(len(targets), 'device')} recorded. Masked: {count}.")
     more = "names of arrays" if redact else "host and user names, mount points, labels (--redact masks them, too)"

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import confirm
-from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.confirm import review
 from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP
 from app.cli.output import document, lines, say
 from app.cli.render import marked
-from app.cli.review import review
 from app.cli.running import Interruption, run
+from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.trial import decide
 from app.engine.view import change as view
 from app.engine.view.effects import outcome_cell
@@ -95,8 +95,8 @@ async def _set(
         from app.engine.change.trial import check_seconds
 
         check_seconds(how.trial)
-    target = (await bench.find(address)).target
-    planned = await bench.plan_all(target, dict(wanted))
+    target = (await bench.hardware.find(address)).target
+    planned = await bench.hardware.plan_to_show(target, dict(wanted))
     moved = {key for change in planned if change.before != change.after for key in change.moves}
     changes = [change for change in planned if change.before != change.after or change.key in moved]
     already = [change for change in planned if change not in changes]
@@ -111,7 +111,7 @@ async def _set(
         say(row)
     say()
     homes = {change.target for change in changes}
-    plate = await bench.nameplate(homes.pop() if len(homes) == 1 else target)
+    plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)
     _ask(changes, plate, yes=how.yes, typed=how.typed)
     await begin(bench)
     return await _apply(bench, interruption, changes, already, how)
@@ -148,7 +148,7 @@ async def _apply(
     trouble: RaidbenchError | None = None
     with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
         try:
-            async with aclosing(bench.apply_all(changes, trial=how.trial)) as outcomes:
+            async with aclosing(bench.changes.apply_all(changes, trial=how.trial)) as outcomes:
                 async for change, ended in outcomes:
                     done.append((change, ended))
                     if interruption.asked():
@@ -158,7 +158,7 @@ async def _apply(
     left = changes[len(done) :]
     _tell(bench, done, left, already, trouble, how.as_json)
     decided = True
-    if how.trial is not None and bench.trials() and trouble is None and not interruption.asked():
+    if how.trial is not None and bench.changes.trials() and trouble is None and not interruption.asked():
         decided = await decide(bench, how.trial)
     if trouble is not None:
         raise trouble

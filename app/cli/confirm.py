@@ -1,15 +1,54 @@
-"""Asking before anything is changed: on the terminal, or by options where there is nobody to ask."""
+"""What a change would do, and the question about it: on the terminal, or by options where nobody can be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.cli.output import ask, can_ask, say
+from app.cli.render import table_lines
+from app.engine.view import change as view
 from app.engine.view.effects import Tier, tier
+from backends.change import Change, Write
 from backends.errors import RefusedError
 from backends.nameplate import Nameplate, word_of
 from backends.settings import Risk
 from backends.text import clean, quote
+
+# -- what a change would do, shown before it is asked about -----------------------------------------------------------
+
+
+def review(changes: Sequence[Change]) -> list[str]:
+    """The table, the exact commands, what else moves, the risks in words, the way back."""
+    moved = [f"  {clean(sentence, 400)}" for sentence in view.moves(changes)]
+    risks = [f"  {clean(sentence, 400)}" for sentence in view.risks(changes)]
+    back = [step for change in reversed(changes) for step in change.undo]
+    never = [f"{change.label} of {change.target}" for change in changes if not change.undo]
+    nothing = f"Nothing takes back {clean(', '.join(never), 400)}." if back else "Nothing takes it back."
+    return [
+        *table_lines(view.planned(changes)),
+        *above_lines(changes),
+        "",
+        "What is run:",
+        *steps(step for change in changes for step in change.writes),
+        *(["", "What else it may change:", *moved] if moved else []),
+        *(["", "What it risks:", *risks] if risks else []),
+        "",
+        *(["What takes it back (raidbench undo):", *steps(back)] if back else []),
+        *([nothing] if never else []),
+    ]
+
+
+def above_lines(changes: Iterable[Change]) -> list[str]:
+    """What stands on what is changed."""
+    return [clean(sentence, 400) for sentence in view.above(changes)]
+
+
+def steps(writes: Iterable[Write]) -> list[str]:
+    """The lines a person would type."""
+    return [f"  {clean(line, 400)}" for line in view.steps(writes)]
+
+
+# -- asking before anything is changed: on the terminal, or by options where there is nobody to ask -------------------
 
 
 def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str | None, what: str) -> str | None:

@@ -12,7 +12,7 @@ from app.cli.options import CONFIRM_HELP, current
 from app.cli.sweep import SweepOptions, start
 from app.engine.fio.profiles import profile as profile_named
 from app.engine.sweep.plan import SweepPlan
-from app.engine.sweep.plans import load_plan
+from app.engine.sweep.plan_file import load_plan
 
 PLAN = "throughput-latency"
 """The plan that it is."""

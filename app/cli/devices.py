@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.failures import DONE
-from app.cli.opening import host_of, warn_of_journal, workbench
+from app.cli.opening import host_of, remember_look, warn_of_journal, workbench
 from app.cli.options import current
 from app.cli.output import document, say
 from app.cli.running import run
+from app.cli.status import DONE
 from app.engine.view import schema
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
 from backends.settings import Reading
+from backends.suggestions import suggested
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def devices_command(as_json: bool, wide: bool, columns: str | None) -> int:
 
     The table of the workbench: members of arrays that are well are told in words.
     """
+    from app.engine.session.journals import journal_on
     from app.engine.session.paths import Paths
-    from app.engine.session.root_journal import journal_on
 
     host = host_of(current())
     warn_of_journal(
@@ -54,11 +55,13 @@ async def _devices(host: Host, as_json: bool, columns: tuple[str, ...], *, wide:
         inventory = await machine.probe()
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
+        remember_look(machine, inventory)
         document(schema.devices(inventory, settings, host=host.name, simulated=current().simulated))
         return DONE
     from app.cli.devices_live import DevicesLive
 
     inventory = await DevicesLive(machine, columns, wide=wide, simulated=current().simulated).look()
+    remember_look(machine, inventory)
     for problem in inventory.problems:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
     return DONE
@@ -72,22 +75,24 @@ def columns_named(words: str | None) -> tuple[str, ...]:
     unknown = [word for word in named if word not in KEYS]
     if unknown or words == "":
         raise InvalidValueError(
-            f"There is no column {clean(', '.join(unknown))!r}.", hint=f"There are: {', '.join(KEYS)}."
+            f"There is no column {clean(', '.join(unknown))!r}.",
+            hint=suggested("".join(unknown[:1]), KEYS, f"There are: {', '.join(KEYS)}."),
         )
     return named
 
 
 async def all_settings(machine: Machine, inventory: Inventory) -> tuple[schema.SettingsOf, tuple[Problem, ...]]:
-    """Settings of every target; a target that cannot be read becomes a problem."""
+    """Settings of every target; of one that cannot be read None, and a problem: it may have some."""
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []
 
-    async def ask(target: Target) -> list[schema.Json]:
+    async def ask(target: Target) -> list[schema.Json] | None:
         try:
-            return _settings(machine.settings(target), await machine.kept(target))
+            readings = await machine.kept(target)  # after it the backend knows which settings the target has
+            return _settings(machine.settings(target), readings)
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
-            return []
+            return None
 
     found = await asyncio.gather(*(ask(thing.target) for thing in things))
     named = {str(thing.target): settings for thing, settings in zip(things, found, strict=True)}
@@ -111,23 +116,23 @@ def show_command(target: str, as_json: bool) -> int:
 
 
 async def _show(bench: Workbench, address: str, as_json: bool) -> int:
-    found = await bench.find(address)
-    declared = bench.settings(found.target)
-    readings = await bench.read(found.target)
+    found = await bench.hardware.find(address)
+    readings = await bench.hardware.read(found.target)
+    declared = bench.hardware.settings(found.target)  # which it has is known once it was read
     queue = bench.session.inventory.twin(found)
-    own = () if queue is None else bench.settings(queue.target)
-    values = {} if queue is None else await bench.read(queue.target)
+    own = () if queue is None else bench.hardware.settings(queue.target)
+    values = {} if queue is None else await bench.hardware.read(queue.target)
     if as_json:
         settings = {str(found.target): _settings(declared, readings)}
         kind = type(found).__name__.lower()
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
-        document(schema.document(**body, target=schema.thing(bench.remembered(found), settings), queue=shared))
+        document(schema.document(**body, target=schema.thing(bench.jobs.remembered(found), settings), queue=shared))
         return DONE
     from app.cli.devices_text import target_page
 
     parts = [("", declared, readings)]
     if queue is not None:
         parts.append((f"Queue of {queue.device}", own, values))
-    target_page(bench.remembered(found), parts)
+    target_page(bench.jobs.remembered(found), parts)
     return DONE

@@ -16,12 +16,12 @@ from app.cli.render import LineLayout
 from app.engine.view import device
 from app.engine.view.arrangement import Branch, Thing, arranged
 from app.engine.view.device_table import OTHERS, name_words
+from app.engine.view.setting import Tuning, tuning
 from app.engine.view.table import Row
-from app.engine.view.tuning import Tuning, tuning
 from backends.errors import RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.partial_inventory import ToldParts
 from backends.registry import Machine
-from backends.so_far import ToldParts
 from backends.text import clean
 from widgets.plain.text import shorten
 

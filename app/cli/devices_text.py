@@ -13,8 +13,8 @@ from app.engine.view import device, setting
 from app.engine.view.arrangement import Thing
 from app.engine.view.device_table import USUAL, WHOLE, Listing
 from app.engine.view.device_table import devices_table as devices_list
+from app.engine.view.setting import Tuning
 from app.engine.view.table import Cell, Row, Table, Tone
-from app.engine.view.tuning import Tuning
 from backends.model import Inventory, Scope, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
@@ -61,7 +61,10 @@ def device_table(
         shown = shown.only(*(columns or (*USUAL, "address")))
     return replace(
         shown,
-        columns=tuple(replace(one, priority=0) if columns or one.key == "address" else one for one in shown.columns),
+        columns=tuple(
+            replace(one, priority=0) if columns else replace(one, priority=1) if one.key == "address" else one
+            for one in shown.columns
+        ),
         rows=tuple(_headed(row, whole=not columns) for row in shown.rows),
     )
 

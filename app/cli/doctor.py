@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import click
 
-from app.cli.failures import DONE, FAILED
 from app.cli.opening import workbench
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
 from app.cli.running import run
+from app.cli.status import DONE, FOUND
 from app.engine.doctor import Finding, Grade, examine
 from app.engine.session.paths import Paths
 from app.engine.view import schema
-from backends.errors import RaidbenchError
 from backends.text import clean
 
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def doctor_command(as_json: bool) -> int:
-    """What works here, what is missing, what to do. Exit status 1 when something needed is missing."""
+    """What works here, what is missing, what to do. Exit status 5 when something needed is missing."""
     with workbench(quiet=True) as bench:
-        found = run(lambda _: examine(bench.host, bench.paths, bench.machine.backends))
+        found = run(lambda _: examine(bench.host, bench.paths, bench.hardware.machine.backends))
     found = (*found, _configuration())
-    status = FAILED if any(finding.grade is Grade.MISSING for finding in found) else DONE
+    status = FOUND if any(finding.grade is Grade.MISSING for finding in found) else DONE
     if as_json:
         listed = [
             {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
@@ -45,13 +44,8 @@ def doctor_command(as_json: bool) -> int:
 
 
 def _configuration() -> Finding:
-    """The configuration file: read, or why not."""
-    options = current()
-    path = options.config or Paths.default().config
+    """The configuration file, which was read: no command begins with one that cannot be used."""
+    path = current().config or Paths.default().config
     shown = clean(str(path), 300)
-    try:
-        options.load_config()
-    except RaidbenchError as error:
-        return Finding(grade=Grade.MISSING, what="config", detail=clean(error.message, 400), advice=error.hint)
     there = "" if path.exists() else " does not exist; the defaults are used"
     return Finding(grade=Grade.OK, what="config", detail=shown + there)

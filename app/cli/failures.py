@@ -12,18 +12,11 @@ from pathlib import Path
 
 import click
 
-from app.cli.output import ReaderGoneError, report_error, say
+from app.cli.output import ReaderGoneError, documents, error_document, report_error, say
 from app.cli.running import InterruptedByUserError
+from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
-
-DONE = 0
-FAILED = 1
-USAGE = 2
-REFUSED = 3
-UNDECIDED = 4
-"""Of `baseline check` alone: its 1 says that something is worse, not that something failed."""
-INTERRUPTED = 130
 
 
 def exit_status(error: RaidbenchError) -> int:
@@ -37,19 +30,31 @@ def exit_status(error: RaidbenchError) -> int:
             return FAILED
 
 
-def guarded(command: Callable[[], object]) -> int:
-    """Run a command and turn whatever comes of it into an exit status."""
+def guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
+    """Run a command and turn whatever comes of it into an exit status.
+
+    `as_json`: standard output gets an error, too, as a document, unless the command has printed one before.
+    """
+    printed_before = documents()
+
+    def tell(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
+        if as_json and documents() == printed_before:
+            with contextlib.suppress(RaidbenchError):  # it was said on standard error
+                error_document(status, message, hint, evidence)
+
     try:
-        return _run(command)
+        try:
+            return _run(command, tell)
+        except (KeyboardInterrupt, InterruptedByUserError):
+            say("Interrupted.")
+            tell(INTERRUPTED, "Interrupted.")
+            return INTERRUPTED
     except (BrokenPipeError, ReaderGoneError):
         _forget_stdout()
         return DONE
-    except (KeyboardInterrupt, InterruptedByUserError):
-        say("Interrupted.")
-        return INTERRUPTED
 
 
-def _run(command: Callable[[], object]) -> int:
+def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
     try:
         result = command()
         if sys.stdout is not None:
@@ -61,17 +66,20 @@ def _run(command: Callable[[], object]) -> int:
         raise KeyboardInterrupt from None
     except click.ClickException as wrong:
         _report_usage(wrong)
+        tell(wrong.exit_code, clean(wrong.format_message(), 2000))
         return wrong.exit_code
     except RaidbenchError as error:
         report_error(error)
+        tell(exit_status(error), error.message, error.hint, error.evidence)
         return exit_status(error)
     except EOFError:
         say("No answer came, so nothing was done.")
+        tell(REFUSED, "No answer came, so nothing was done.")
         return REFUSED
     except (BrokenPipeError, ReaderGoneError, KeyboardInterrupt, InterruptedByUserError):
         raise
     except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
-        _report_crash(error)
+        tell(FAILED, _report_crash(error))
         return FAILED
 
 
@@ -84,16 +92,18 @@ def _report_usage(wrong: click.ClickException) -> None:
         say(f"`{context.command_path} --help` says more.")
 
 
-def _report_crash(error: Exception) -> None:
+def _report_crash(error: Exception) -> str:
+    """Say it, keep the details, and give the sentence."""
     details = "".join(traceback.format_exception(error))
     where = _keep(details)
-    sentence = f"raidbench: This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
-    say(sentence)
+    sentence = f"This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
+    say(f"raidbench: {sentence}")
     if where is not None:
         say(f"The details were written to {where}; please attach them when you report this.")
     else:
         for row in details.splitlines()[-6:]:
             say(f"  {clean(row, 200)}")
+    return sentence
 
 
 def _keep(details: str) -> Path | None:

@@ -6,8 +6,8 @@ import shutil
 
 import click
 
-from app.cli.failures import DONE
 from app.cli.output import document, lines
+from app.cli.status import DONE
 from app.engine.view.schema import document as schema
 from app.glossary import terms
 from backends.errors import NotFoundError

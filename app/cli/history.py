@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,17 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.devices_text import terminal_width
-from app.cli.failures import DONE
 from app.cli.opening import loaded_session, workbench
-from app.cli.options import REDACTED, current, is_utf8
+from app.cli.options import REDACTED, current
 from app.cli.output import document, lines, say
 from app.cli.render import table_lines
 from app.cli.running import run as run_to_end
+from app.cli.standing import status_of_history
+from app.cli.status import DONE
+from app.engine.history.earlier_runs import Condition, PastRun, known_as
 from app.engine.history.index import known_runs
-from app.engine.history.past import Condition, PastRun, known_as
 from app.engine.history.series import RunSeries, series_of
 from app.engine.session.paths import Paths
-from app.engine.view.history import change_lines, history_document, history_plot, history_table
+from app.engine.view.history import change_lines, episode_lines, history_document, history_table
 from app.engine.view.table import filled
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -40,7 +40,7 @@ PLOT_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class AskedRuns:
     """Which runs."""
 
     target: str | None
@@ -62,19 +62,23 @@ def history_command(
 
     TARGET is an address or device as `devices` lists it, a file, or a serial number or WWN. A device is known by its
     WWN or serial number, whatever it was called in an earlier session.
+
+    Exit status 5: in one of what is shown a loss began with the last session, as `baseline check` tells it; 4: one that
+    was told goes on.
     """
-    asked = _Asked(target=target, workload=workload, since=None if since is None else moment_of(since))
+    asked = AskedRuns(target=target, workload=workload, since=None if since is None else moment_of(since))
     also = () if current().session is None else (loaded_session(),)
     known = known_runs(Paths.default(), also)
     for note in known.notes:
         say(clean(note, 300))
     runs = chosen(known.runs, asked)
     series = series_of(runs)
+    status = status_of_history(one.chart.standing for one in series.values())
     redactor = _redactor(runs, also) if redact else None
     if as_json:
         body = history_document(runs, series)
         document(body if redactor is None else redactor.value(body))
-        return DONE
+        return status
     if not runs:
         say("No such runs." if known.runs else "No runs yet. `raidbench bench TARGET` makes one.")
         return DONE
@@ -82,7 +86,7 @@ def history_command(
     lines(told if redactor is None else map(redactor.text, told))
     if plot and len(series) > 1:
         say(f"{units.plural(len(series) - 1, 'other condition')} not drawn; TARGET and --workload choose one.")
-    return DONE
+    return status
 
 
 def _redactor(runs: Sequence[PastRun], also: Sequence[Loaded]) -> Redactor:
@@ -94,7 +98,7 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[Loaded]) -> Redactor:
     return redactor_of(*((elsewhere.get(name) or loaded_session(name)).session for name in names))
 
 
-def chosen(runs: Sequence[PastRun], asked: _Asked) -> tuple[PastRun, ...]:
+def chosen(runs: Sequence[PastRun], asked: AskedRuns) -> tuple[PastRun, ...]:
     """Those that were asked for, of the kind of machine that is meant. Raises NotFoundError."""
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
@@ -145,7 +149,7 @@ def _now(target: str) -> str | None:
 
         async def find(_: object) -> str | None:
             try:
-                found = await bench.find(target)
+                found = await bench.hardware.find(target)
             except NotFoundError:
                 return None
             return known_as(bench.session.inventory, str(found.target))
@@ -159,18 +163,29 @@ def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Ite
     told = [row for one in series.values() for row in change_lines(one)]
     if told:
         yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in told))
+    worse = [row for one in series.values() for row in episode_lines(one)]
+    if worse:
+        yield from ("", "Worse:", *(f"  {clean(row, 500)}" for row in worse))
 
 
 def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
-    from app.plotting import drawn
+    """The picture of `plot`, as wide as the terminal; why some runs are not in it is said besides."""
+    from app.cli.plot import everywhere, look_of
+    from app.engine.picture.asked import Wish
+    from app.engine.picture.making import picture
+    from widgets.plain.picture.painting import painted
+    from widgets.plain.picture.values import PictureKind
 
     last = next((run for run in reversed(runs) if run.condition in series), None)
-    if last is None:
+    subject = None if last is None else everywhere(last, runs)
+    if subject is None:
         say("No whole run to draw.")
         return
-    ascii_only = current().ascii or not is_utf8(sys.stdout)
-    width = terminal_width() or PLOT_WIDTH
-    yield from ("", *drawn(history_plot(series[last.condition]), width, PLOT_HEIGHT, ascii_only=ascii_only))
+    made = picture(subject, PictureKind.HISTORY, Wish(), lambda _: ())
+    look = look_of((terminal_width() or PLOT_WIDTH, PLOT_HEIGHT))
+    yield from ("", *painted(made, look))
+    if made.data is not None and made.why:
+        say(clean(made.why, 300))
 
 
 def moment_of(text: str) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from app.cli.failures import DONE
 from app.cli.options import current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import listing
+from app.cli.status import DONE
 from app.commands import COMMANDS
 from app.engine.view.schema import document as schema
 from backends.errors import InvalidValueError

@@ -9,48 +9,22 @@ import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from app.cli.failures import DONE, USAGE, guarded
-from app.cli.options import Options, is_terminal, is_utf8
-from app.cli.output import data, say
+from app.cli.failures import guarded
+from app.cli.names import COMMANDS
+from app.cli.options import Options, is_terminal, is_utf8, remember
+from app.cli.output import say
+from app.cli.status import DONE, USAGE, sentence
 from app.engine.themes import THEMES
 from app.startup import import_asyncio
-from backends.hosts.simulated.machines import FIRST, HOSTS, STATES
+from backends.racks.machines import FIRST, HOSTS, STATES
+from backends.suggestions import suggested
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-COMMANDS: dict[str, tuple[str, str]] = {
-    "devices": ("app.cli.devices", "Everything found: controllers, arrays, drives."),
-    "show": ("app.cli.devices", "Facts and settings of one target, and what may be changed."),
-    "set": ("app.cli.change", "Change settings, after showing the exact commands."),
-    "undo": ("app.cli.undo", "Take back changes of the session."),
-    "keep": ("app.cli.trial", "Keep what is on trial."),
-    "persist": ("app.cli.persist", "Keep settings after a reboot."),
-    "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
-    "precondition": ("app.cli.precondition", "Write a device in full, twice, before it is measured."),
-    "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),
-    "sweep": ("app.cli.sweep", "Measure many set-ups under many workloads, and put everything back."),
-    "curve": ("app.cli.curve", "Measure throughput against latency, and find the knee."),
-    "attach": ("app.cli.attach", "Show a sweep that runs in the background, or stop it."),
-    "profiles": ("app.cli.profiles", "The workloads by name."),
-    "runs": ("app.cli.runs", "The runs of the session."),
-    "compare": ("app.cli.runs", "Two runs, their repeats or an experiment side by side, and what they show."),
-    "history": ("app.cli.history", "The runs of all sessions, and where their level changed."),
-    "baseline": ("app.cli.baseline", "Save runs under a name, and measure the same again after an update."),
-    "log": ("app.cli.log", "The session as it was."),
-    "report": ("app.cli.report", "The session as a document."),
-    "archive": ("app.cli.archive", "The session as one file, for another machine."),
-    "recover": ("app.cli.recover", "Restore what a crash left."),
-    "doctor": ("app.cli.doctor", "What works here, what is missing, what to do."),
-    "capture": ("app.cli.capture", "Record this machine for a test or a bug report."),
-    "keys": ("app.cli.keys", "The keys of the workbench."),
-    "glossary": ("app.cli.glossary", "The words that are used here, and what they mean."),
-}
-"""Module and one line of help by command: help needs no import, a command only its own."""
+ASKS_HELP = "app.cli.asks_help"
+"""Whether the help of a command is asked for, which a wrong configuration keeps from nobody."""
 
 
 class RackName(click.Choice[str]):
@@ -58,13 +32,6 @@ class RackName(click.Choice[str]):
 
     def __init__(self) -> None:
         super().__init__(tuple(HOSTS))
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Racks and commands."""
-        from click.shell_completion import CompletionItem
-
-        commands = [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
-        return [*super().shell_complete(ctx, param, incomplete), *commands]
 
 
 class CommandGroup(click.Group):
@@ -77,12 +44,32 @@ class CommandGroup(click.Group):
         while rest and rest[0].startswith("-") and rest[0] != "--":
             word = rest.pop(0)
             if word == "--demo":
+                self._require_known(ctx, rest)
                 word += f"={rest.pop(0) if rest and rest[0] in HOSTS else FIRST}"
             elif word in with_value and rest:
                 words.append(word)
                 word = rest.pop(0)
             words.append(word)
+        ctx.meta[ASKS_HELP] = rest[:1] == ["help"] or not {"-h", "--help"}.isdisjoint(rest)
         return super().parse_args(ctx, words + rest)
+
+    @staticmethod
+    def _require_known(ctx: click.Context, rest: list[str]) -> None:
+        """Raises UsageError where what comes after `--demo` is neither a rack nor a command."""
+        word = rest[0] if rest else "-"
+        if word.startswith("-") or word in HOSTS or word in COMMANDS or ctx.resilient_parsing:
+            return
+        hint = suggested(word, (*HOSTS, *COMMANDS), f"The racks are {', '.join(HOSTS)}.")
+        raise click.UsageError(f"There is neither a rack nor a command {word!r}. {hint}", ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a suggestion for a mistyped one."""
+        if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0][:1].isalnum():
+            hint = suggested(args[0], COMMANDS, f"`{ctx.command_path} --help` lists them.")
+            raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All of them, in the order of use."""
@@ -121,7 +108,10 @@ class CommandGroup(click.Group):
                 args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
             )
 
-        status = guarded(command)
+        try:
+            status = guarded(command, as_json="--json" in (sys.argv[1:] if args is None else args))
+        finally:
+            remember(Options())
         if standalone_mode:
             sys.exit(status)
         return status
@@ -139,29 +129,12 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
-def _version(as_json: bool) -> str:
-    from backends.version import program_version
-
-    if not as_json:
-        return f"raidbench {program_version()}"
-    import json
-
-    from app.engine.view.schema import document
-    from backends.again import form
-    from backends.formats import FORMATS
-
-    python = ".".join(map(str, sys.version_info[:3]))
-    told = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
-    return json.dumps(document(program=told), indent=2)
-
-
 @click.group(
     cls=CommandGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Without a command the workbench opens. Exit status: 0 done, 1 failed, 2 wrong usage, 3 refused by a guard, "
-    '130 interrupted. Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and '
-    "fish_source likewise.",
+    epilog=f"Without a command the workbench opens. {sentence()} "
+    'Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and fish_source likewise.',
 )
 @click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
 @click.option(
@@ -213,7 +186,9 @@ def cli(
 ) -> int:
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
     if version:
-        data(_version(as_json))
+        from app.cli.about import tell_version
+
+        tell_version(as_json)
         ctx.exit()
     if as_json:
         raise click.UsageError("--json stands behind a command, or with --version.")
@@ -237,6 +212,9 @@ def cli(
         theme=theme,
     )
     ctx.obj = options
+    remember(options)
+    if not ctx.meta[ASKS_HELP]:
+        options.require_config()
     if os.environ.get("SUDO_UID") and not options.simulated and not options.no_helper:
         from app.cli.rights import become_the_caller
 
@@ -261,7 +239,7 @@ def _open_workbench(options: Options) -> int:
     )  # before the screens, which leave no room for a question
     import_asyncio()
     with curtain("" if options.demo or options.machine else os.uname().nodename):
-        from app.cli.opening import host_of
+        from app.cli.opening import host_of, remember_look
         from app.cli.steady import steady_plan
         from app.cli.sweep_background import HURRY, hand_over
         from app.engine.measure.priority import lower_priority
@@ -300,6 +278,7 @@ def _open_workbench(options: Options) -> int:
             sweep_speed=options.demo_speed or HURRY,
         ),
     )
+    remember_look(bench.hardware.machine, bench.session.inventory)
     return int(status)
 
 

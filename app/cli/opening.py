@@ -12,6 +12,7 @@ from app.cli.output import say
 from app.cli.rights import helper_of
 from app.cli.running import InterruptedByUserError
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
+from backends.model import Inventory
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from app.engine.session.store import Loaded
     from app.engine.workbench import Workbench
     from backends.host import Host
+    from backends.registry import Machine
 
 
 def host_of(
@@ -39,7 +41,7 @@ def host_of(
     """
     host = _bare_host(options, child_nice, hurry, rights=rights and not dry, read_only=dry or options.read_only)
     if dry:
-        from backends.hosts.dry_run import DryRunHost
+        from backends.hosts.wrapped import DryRunHost
 
         return DryRunHost(host)
     if options.read_only:
@@ -72,10 +74,10 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
 def _rack(options: Options, speed: float) -> Host:
     """The simulated rack, whose state lies beside the sessions. Raises StorageError."""
     from app.engine.session.paths import Paths
-    from backends.hosts.simulated.host import SimulatedHost
-    from backends.hosts.simulated.machines import state_file
-    from backends.hosts.simulated.machines.table import MACHINES
-    from backends.hosts.simulated.state import RackFile
+    from backends.racks.host import SimulatedHost
+    from backends.racks.machines import state_file
+    from backends.racks.machines.table import MACHINES
+    from backends.racks.state import RackFile
 
     file = Paths.default().sessions.parent / state_file(options.demo)
     rack = RackFile(file, make=MACHINES[options.demo], speed=speed)
@@ -85,7 +87,7 @@ def _rack(options: Options, speed: float) -> Host:
         rack.reset()
         shutil.rmtree(Paths.default().devices_of(simulated=True, apart=options.apart), ignore_errors=True)
     if options.demo_state:
-        from backends.hosts.simulated.machines.states import put
+        from backends.racks.machines.states import put
 
         with rack.changing() as known:
             put(known, options.demo_state)
@@ -113,13 +115,25 @@ def workbench(
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
-        warn_of_journal(bench.journal)
+        warn_of_journal(bench.changes.journal)
     try:
         yield bench
     except BaseException as error:
         bench.close(str(error) if isinstance(error, InterruptedByUserError) else type(error).__name__)
         raise
     bench.close()
+    if bench.session.inventory != Inventory():  # the vendors are not looked for now
+        remember_look(bench.hardware.machine, bench.session.inventory)
+
+
+def remember_look(machine: Machine, inventory: Inventory) -> None:
+    """Keep what was found for completion; of a recorded machine nothing is completed."""
+    options = current()
+    if options.machine is None:
+        from app.engine.session.looked import keep_look, looked_file
+        from app.engine.session.paths import Paths
+
+        keep_look(looked_file(Paths.default().sessions.parent, options.demo), machine, inventory)
 
 
 def warn_of_journal(journal: Journal) -> None:
@@ -168,13 +182,15 @@ def sweeps_cut_short() -> tuple[Path, ...]:
     return left_behind(SWEEP, sessions, simulated=current().simulated, host=current().rack_host)
 
 
-async def begin(bench: Workbench, folder: Path | None = None) -> None:
+async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
     """Open the session named by the options, or go on with the last one, and put the inventory into it.
+
+    `fresh`: where none is named, a new one.
 
     Raises StorageError.
     """
-    await bench.open(folder or current().session, fresh=False)
-    await bench.probe()
+    await bench.open(folder or current().session, fresh=fresh)
+    await bench.hardware.probe_unless_just_done()
 
 
 def refuse_read_only() -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backends.errors import RaidbenchError
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
 REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
 """What `--redact` hides besides serial numbers."""
+
+JUDGE_AGAIN_HELP = "Judge experiments by the rule of now, not as they were judged when they ended."
 
 CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
 """What `--confirm` is, the same everywhere."""
@@ -31,7 +32,7 @@ class Percent(click.ParamType[float]):
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number. Fails as click does."""
-        from app.engine.judge.stats import threshold_of
+        from app.engine.view.percent import threshold_of
 
         try:
             return threshold_of(str(value))
@@ -81,14 +82,14 @@ class Options:
     @property
     def apart(self) -> str:
         """What keeps what is remembered of this rack apart from the first one's."""
-        from backends.hosts.simulated.machines import FIRST
+        from backends.racks.machines import FIRST
 
         return "" if self.demo == FIRST else self.demo
 
     @property
     def rack_host(self) -> str | None:
         """The simulated rack's host; None for a recorded machine and the one that raidbench runs on."""
-        from backends.hosts.simulated.machines import HOSTS
+        from backends.racks.machines import HOSTS
 
         return HOSTS.get(self.demo)
 
@@ -106,33 +107,42 @@ class Options:
 
         return load_config(self.config or Paths.default().config, required=self.config is not None)
 
+    def require_config(self) -> None:
+        """Raises ConfigError, NotFoundError where the configuration cannot be used, whatever is done with it."""
+        from app.engine.session.paths import Paths
+
+        if self.config is not None or Paths.default().config.exists():  # most machines have none
+            self.load_config()
+
     def rated(self) -> Mapping[str, float]:
-        """Terabytes that drives are rated for, by model; none with a configuration that cannot be read."""
-        try:
-            return self.load_config().endurance_tbw
-        except RaidbenchError:
-            return {}
+        """Terabytes that drives are rated for, by model. Raises ConfigError, NotFoundError."""
+        return self.load_config().endurance_tbw
 
     def opened(self, host: Host) -> Host:
         """This machine with what the configuration names beside it."""
-        from app.engine.doors import opened
         from app.engine.session.paths import Paths
+        from app.engine.web_hosts import opened
 
         return opened(host, self.config or Paths.default().config)
 
     def may_ask_cards(self) -> bool:
-        """Whether cards may be asked; not with a configuration that cannot be read, which is told elsewhere."""
-        try:
-            return self.load_config().firmware_queries
-        except RaidbenchError:
-            return False
+        """Whether cards may be asked. Raises ConfigError, NotFoundError."""
+        return self.load_config().firmware_queries
+
+
+_last = [Options()]
+
+
+def remember(options: Options) -> None:
+    """Take these for what is said when the command has ended."""
+    _last[0] = options
 
 
 def current() -> Options:
-    """The options of the command that is running."""
+    """The options of the command that is running, or of the one that ended."""
     context = click.get_current_context(silent=True)
     options = None if context is None else context.find_object(Options)
-    return options if options is not None else Options()
+    return options if options is not None else _last[0]
 
 
 def is_terminal(stream: object) -> bool:

@@ -56,18 +56,64 @@ def data(text: str) -> None:
     _write(sys.stdout, text)
 
 
+_narrated = [False]
+
+
+@contextlib.contextmanager
+def narrated() -> Iterator[None]:
+    """Inside, `lines` go to standard error: the data of the command is one document."""
+    _narrated[0] = True
+    try:
+        yield
+    finally:
+        _narrated[0] = False
+
+
 def lines(rows: Iterable[str]) -> None:
     """Several lines of data in one write."""
     text = "\n".join(rows)
     if text:
-        data(text)
+        (say if _narrated[0] else data)(text)
+
+
+_printed = [0]
+
+
+def documents() -> int:
+    """How many documents this process has printed so far."""
+    return _printed[0]
+
+
+def error_document(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
+    """What went wrong, as `--json` tells it. Raises what `data` raises."""
+    from app.engine.view import schema
+
+    told = {"status": status, "message": message, "hint": hint or None, "evidence": evidence or None}
+    document(schema.document(error=told))
 
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
-    """A JSON document; strict JSON, so no NaN."""
+    """A JSON document; strict JSON, so no NaN. `compact`: a line of several that are one answer.
+
+    It says whether what it tells is simulated: so it is where the options say so, or anything in it does.
+    """
     from backends.json_text import indented
 
+    _printed[0] += 1
+    if not compact and "simulated" not in body:
+        body = {**body, "simulated": current().simulated or _told_simulated(body)}
     data(_ENCODED(body) if compact else indented(body))
+
+
+def _told_simulated(part: object) -> bool:
+    """Whether anything within says that it is simulated."""
+    match part:
+        case dict():
+            return part.get("simulated") is True or any(map(_told_simulated, part.values()))
+        case list() | tuple():
+            return any(map(_told_simulated, part))
+        case _:
+            return False
 
 
 def say(text: str = "", end: str = "\n") -> None:

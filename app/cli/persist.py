@@ -9,25 +9,39 @@ import click
 
 from app.cli import confirm
 from app.cli.change import pairs
-from app.cli.failures import DONE
 from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
-from app.cli.output import lines, say
+from app.cli.output import document, lines, say
 from app.cli.running import run
+from app.cli.status import DONE
+from app.engine.view import schema
 from backends.errors import NotFoundError
 from backends.model import Target
 from backends.settings import Persistence, Risk
 from backends.text import clean
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PersistOptions:
+    """The options of `persist`."""
+
+    remove: bool
+    dry_run: bool
+    yes: bool
+    as_json: bool
 
 
 @click.command("persist")
 @click.argument("target")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE...]")
 @click.option("--remove", is_flag=True, help="Take the target's settings out of the file again.")
+@click.option("--dry-run", is_flag=True, help="Only show the file.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def persist_command(target: str, values: tuple[str, ...], remove: bool, yes: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="The file and what it keeps as JSON.")
+def persist_command(target: str, values: tuple[str, ...], remove: bool, dry_run: bool, yes: bool, as_json: bool) -> int:
     """Keep settings of TARGET after a reboot: those named, else those changed in the session and still in force.
 
     Shows the exact text of the file before it asks.
@@ -35,24 +49,41 @@ def persist_command(target: str, values: tuple[str, ...], remove: bool, yes: boo
     if remove and values:
         raise click.UsageError("KEY=VALUE or --remove, not both.")
     wanted = dict(pairs(values))
-    refuse_read_only()
-    with workbench(rights=True) as bench:
-        return run(lambda _: _persist(bench, target, wanted, remove, yes))
+    if not dry_run:
+        refuse_read_only()
+    how = _PersistOptions(remove=remove, dry_run=dry_run, yes=yes, as_json=as_json)
+    with workbench(dry=dry_run, rights=True) as bench:
+        return run(lambda _: _persist(bench, target, wanted, how))
 
 
-async def _persist(bench: Workbench, address: str, wanted: dict[str, str], remove: bool, yes: bool) -> int:
-    target = (await bench.find(address)).target
-    values: Mapping[str, str] = {} if remove else wanted or _in_force(target, bench.views_of(target))
-    target = bench.keeper_of(target, values)
-    rule = await bench.plan_rule(target, values)
+async def _persist(bench: Workbench, address: str, wanted: dict[str, str], how: _PersistOptions) -> int:
+    target = (await bench.hardware.find(address)).target
+    values: Mapping[str, str] = {} if how.remove else wanted or _in_force(target, bench.hardware.views_of(target))
+    target = bench.keeping.keeper_of(target, values)
+    rule = await bench.keeping.plan_rule(target, values)
     say(f"{rule.path} will hold:" if rule.text else f"{rule.path} will be removed.")
     for row in rule.text.splitlines():
         say(f"  {clean(row, 1000)}")
     say()
     say(clean(rule.explanation, 1000))
-    confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write it")
+    told = {
+        "dry_run": how.dry_run,
+        "target": str(target),
+        "values": dict(values),
+        "file": {"path": rule.path, "text": rule.text},
+        "explanation": rule.explanation,
+    }
+    if how.dry_run:
+        if how.as_json:
+            document(schema.document(**told))
+        say("Dry run: nothing was written.")
+        return DONE
+    confirm.confirmed(Risk.NONE, (), yes=how.yes, typed=None, what="Write it")
     await begin(bench)
-    await bench.install_rule(target, rule, values)
+    await bench.keeping.install_rule(target, rule, values)
+    if how.as_json:
+        document(schema.document(**told))
+        return DONE
     kept = ", ".join(f"{key}={text}" for key, text in values.items())
     lines([f"{target}: {clean(kept, 400)} in {rule.path}" if kept else f"{target}: nothing in {rule.path} any more"])
     return DONE

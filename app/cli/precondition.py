@@ -7,16 +7,16 @@ from contextlib import closing
 
 import click
 
-from app.cli.bench import allowed, not_read_only, scratch_size, wear_lines
+from app.cli.bench import allowed, lost_lines, not_read_only, scratch_size, wear_lines
 from app.cli.bench_job import job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
-from app.cli.failures import DONE, FAILED, INTERRUPTED
 from app.cli.opening import begin, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
 from app.cli.running import Interruption, run
+from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import precondition_options, steady_plan
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.measure.preconditioning import WORKLOAD, precondition_request
@@ -25,10 +25,11 @@ from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.view import schema
 from app.engine.view.events import describe_event
-from app.engine.view.steady import outcome_words
+from app.engine.view.run import outcome_words
 from app.engine.workbench import Workbench
 from backends.errors import RefusedError, StorageError
 from backends.settings import Risk
+from backends.sizes import size_words
 from backends.text import clean
 from widgets.plain import units
 
@@ -38,6 +39,7 @@ from widgets.plain import units
 @click.option("--profile", default=WORKLOAD, show_default=True, metavar="NAME", help="The workload after the fill.")
 @click.option("--size", metavar="BYTES", help="Size of a new scratch file.")
 @precondition_options
+@click.option("--dry-run", is_flag=True, help="Only show what would be written and lost.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless: a scratch file.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
@@ -47,6 +49,7 @@ def precondition_command(
     size: str | None,
     steady_cap: int | None,
     steady_round: int | None,
+    dry_run: bool,
     yes: bool,
     typed: str | None,
     as_json: bool,
@@ -64,17 +67,33 @@ def precondition_command(
         where, shown = await resolve(bench, target)
         sized = scratch_size(job, [where], config, given=size is not None)
         request = precondition_request(where, shown, sized, plan, profile=name)
+        if dry_run:
+            return await _show(bench, request, as_json=as_json)
         return await _precondition(bench, interruption, request, yes=yes, typed=typed, as_json=as_json)
 
-    with workbench(rights=True) as bench:
+    with workbench(dry=dry_run, rights=True) as bench:
         return run(work)
+
+
+async def _show(bench: Workbench, request: Request, *, as_json: bool) -> int:
+    """What would be done, and what would be lost. Raises RefusedError where it would not be."""
+    ready = await bench.jobs.prepare(request)
+    if ready.refused:
+        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    rows = [*plan_lines(ready, await wear_lines(bench, ready)), *lost_lines(ready)]
+    if as_json:
+        document(schema.document(dry_run=True, target=request.name, destructive=ready.destructive, plan=rows))
+    else:
+        lines(rows)
+    say("Dry run: nothing was written.")
+    return DONE
 
 
 async def _precondition(
     bench: Workbench, interruption: Interruption, request: Request, *, yes: bool, typed: str | None, as_json: bool
 ) -> int:
     not_read_only(request)
-    ready = await bench.prepare(request)
+    ready = await bench.jobs.prepare(request)
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     for row in plan_lines(ready, await wear_lines(bench, ready)):
@@ -82,9 +101,9 @@ async def _precondition(
     name = _asked(ready, yes=yes, typed=typed)
     await begin(bench)
     follower = RunTeller(bench, stream=False)
-    with closing(follower), interruption.gracefully(bench.stop):
+    with closing(follower), interruption.gracefully(bench.jobs.stop):
         follower.begin(1, 1)
-        record = await bench.measure(ready, confirm=name)
+        record = await bench.jobs.measure(ready, confirm=name)
         follower.end()
     _report(bench, record, as_json=as_json)
     if interruption.asked():
@@ -97,7 +116,7 @@ def plan_lines(ready: Preparation, wear: tuple[str, ...] = ()) -> Iterator[str]:
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)
     yield f"{clean(ready.request.name, 300)}: precondition, fio {ready.fio_version}"
-    yield f"  1. writes all {units.size(size)} of it {fills} times in order: {units.size(fills * size)} in all"
+    yield f"  1. writes all {size_words(size)} of it {fills} times in order: {size_words(fills * size)} in all"
     yield f"  2. {ready.job.describe().partition(f' · {ready.job.runtime} s')[0]} until steady, for {runtime} at most"
     for row in wear:
         yield f"  {row}"
@@ -121,9 +140,9 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
         document(schema.document(run=schema.run(record, session=str(bench.folder))))
     else:
         write = figures.write
-        told = [f"Filled: {units.size(figures.filled_bytes)}"]
+        told = [f"Filled: {size_words(figures.filled_bytes)}"]
         if write is not None:
-            told.append(f"Workload: {units.iops(write.iops)} IOPS write, {units.size(write.total_bytes)} written")
+            told.append(f"Workload: {units.iops(write.iops)} IOPS write, {size_words(write.total_bytes)} written")
         if figures.steady is not None:
             told.append(f"Steady state: {outcome_words(figures.steady)}")
         lines(told)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from app.cli.failures import DONE
 from app.cli.output import document, lines
 from app.cli.render import listing
+from app.cli.status import DONE
+from app.engine.fio.job import JobTarget, TargetKind
 from app.engine.fio.profiles import PROFILES
 from app.engine.fio.render import render
-from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.view.schema import document as schema
 
 

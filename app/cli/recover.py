@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
-from app.cli.failures import DONE, FAILED, INTERRUPTED, REFUSED, exit_status
-from app.cli.opening import begin, experiments_cut_short, sweeps_cut_short, workbench
-from app.cli.output import ask, can_ask, lines, report_error, say, sign
-from app.cli.review import steps
+from app.cli import confirm
+from app.cli.confirm import steps
+from app.cli.failures import exit_status
+from app.cli.opening import begin, workbench
+from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, sign
+from app.cli.recover_left import Left, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
+from app.cli.render import marked
 from app.cli.running import Interruption, run
-from app.engine.ab.interrupted import CutShort, put_back
-from app.engine.change.unfinished import still_running
-from app.engine.measure.leftovers import Leftover, leftover_scratch
+from app.cli.status import DONE, FAILED, INTERRUPTED
+from app.engine.ab.interrupted import put_back
+from app.engine.measure.leftovers import Leftover
 from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.journal import OpenChange
 from app.engine.session.marks import EXPERIMENT, SWEEP, SessionMark
 from app.engine.view import change as view
+from app.engine.view import schema
+from app.engine.view.effects import outcome_cell
 from app.engine.workbench import Workbench
-from backends.errors import RaidbenchError
+from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
+from backends.settings import Effect, Risk
 from backends.text import clean
 from widgets.plain import units
 
@@ -32,118 +39,149 @@ from widgets.plain import units
 @click.option("--trials", is_flag=True, help="Put back what was on trial when the machine went down; ask nothing.")
 @click.option("--install-unit", "unit", flag_value="install", help="Have systemd do --trials at every boot.")
 @click.option("--remove-unit", "unit", flag_value="remove", help="Do not any more.")
-@click.option("--dry-run", is_flag=True, help="Only show the unit.")
+@click.option("--dry-run", is_flag=True, help="Only show the unit, or what was left and what would put it back.")
 @click.option("--yes", is_flag=True, help="Do not ask about the unit.")
-def recover_command(listing: bool, answer: str | None, trials: bool, unit: str | None, dry_run: bool, yes: bool) -> int:
+@click.option("--confirm", "typed", metavar="WORD", help="Make again what was deleted, of the drives of this word.")
+@click.option("--json", "as_json", is_flag=True, help="What was left, and what is left afterwards, as JSON.")
+def recover_command(
+    listing: bool,
+    answer: str | None,
+    trials: bool,
+    unit: str | None,
+    dry_run: bool,
+    yes: bool,
+    typed: str | None,
+    as_json: bool,
+) -> int:
     """What a crash or a lost connection left: changes without an outcome, values of sweeps and A/Bs, scratch files.
 
-    Asks about each, unless --restore or --keep answers for all.
+    Asks about each, unless --restore or --keep answers for all. What was deleted to be made again is made only after
+    its word, typed or given with --confirm.
     """
-    from backends.hosts.local.folders import left_folders, remove_folders
-
     if sum((listing, answer is not None, trials, unit is not None)) > 1:
         raise click.UsageError("One of --list, --restore, --keep, --trials, --install-unit and --remove-unit.")
-    if unit is None and (dry_run or yes):
-        raise click.UsageError("--dry-run and --yes are about --install-unit and --remove-unit.")
+    if unit is None and yes:
+        raise click.UsageError("--yes is about --install-unit and --remove-unit.")
+    if as_json and (unit is not None or trials):
+        raise click.UsageError("--json tells what was left: --list, --restore, --keep.")
     with workbench(quiet=True, rights=True) as bench:
         if unit is not None:
             from app.cli import recover_unit
 
             change = recover_unit.install if unit == "install" else recover_unit.remove
             return run(lambda _: change(bench, dry=dry_run, yes=yes))
-        if (unknown := bench.journal.newer()) is not None:
+        if (unknown := bench.changes.journal.newer() or bench.changes.journal.trouble()) is not None:
             raise unknown
-        if trials:
+        if trials and not dry_run:
             return run(lambda interruption: _trials(bench, interruption))
-        sweeps, experiments = sweeps_cut_short(), experiments_cut_short()
-        intents, files = bench.unresolved(), leftover_scratch(bench.paths.sessions)
-        folders = () if bench.simulated else left_folders()
-        if not (intents or files or sweeps or experiments or folders):
-            say("Nothing was left behind.")
-            return DONE
-        first = run(lambda _: _what_remains(bench, intents))
-        left = [
-            *(row for folder in sweeps for row in _sweep(folder)),
-            *(clean(one.sentence, 300) for one in experiments),
-        ]
-        left += [row for intent in intents for row in _intent(intent, first.get(intent.id))]
-        left += [row for file in files for row in _file(file)]
-        left += [f"empty working folder {folder}" for folder in folders]
-        if listing:
-            lines(left)
-            return DONE
-        if answer is None and not can_ask():
-            lines(left)
-            say("Nothing was done: there is no terminal to ask on. Add --restore or --keep.")
-            return REFUSED
-        worst = run(lambda interruption: _recover(bench, interruption, sweeps, experiments, files, answer))
-        if folders and answer != "k":  # nobody has to be asked about nothing
-            remove_folders(folders)  # the first program that was run may have removed them before
-            gone = sum(not Path(folder).exists() for folder in folders)
-            lines([f"removed  {units.plural(gone, 'empty working folder')}"])
-        return worst
+        return _what_was_left(bench, listing or dry_run, answer, typed, as_json=as_json)
 
 
-def _sweep(folder: Path) -> list[str]:
-    return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
+def _what_was_left(bench: Workbench, listing: bool, answer: str | None, typed: str | None, *, as_json: bool) -> int:
+    """Show it where nothing is to be done, or where nobody can be asked; else go through it."""
+    left = left_behind(bench)
+    found = run(lambda _: json_of(bench, left)) if as_json else {}
+    if not left:
+        say("Nothing was left behind.")
+    asked = answer is not None or can_ask()
+    if left and (listing or not asked) and not as_json:
+        lines(run(lambda _: rows_of(bench, left)))
+    if listing or not left:
+        if as_json:
+            document(schema.document(left=found))
+        return DONE
+    if not asked:
+        raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
+    with narrated() if as_json else nullcontext():
+        worst = run(lambda interruption: _recover(bench, interruption, left, answer, typed))
+        if left.folders and answer != "k":  # nobody has to be asked about nothing
+            _remove(left.folders)
+    if as_json:
+        document(schema.document(left=found, still_left=run(lambda _: json_of(bench, left_behind(bench)))))
+    return worst
 
 
-async def _what_remains(bench: Workbench, intents: tuple[OpenChange, ...]) -> dict[str, str]:
-    """What to do first about things that a change took apart, by the change's id."""
-    found = {intent.id: await bench.remains(intent.change) for intent in intents}
-    return {id: first for id, first in found.items() if first is not None}
+def _remove(folders: tuple[str, ...]) -> None:
+    """Remove empty working folders; the first program that was run may have done so before."""
+    from backends.hosts.local.files import remove_folders
 
-
-def _intent(intent: OpenChange, first: str | None) -> list[str]:
-    change = intent.change
-    return [
-        f"change {intent.id}, {units.moment(intent.at)}: {clean(view.move(change), 300)}",
-        *filter(None, (still_running(intent), clean(first or "", 600))),
-        "to put it back:",
-        *steps(change.undo),
-    ]
-
-
-def _file(left: Leftover) -> list[str]:
-    return [f"scratch file {clean(str(left.path), 300)}, {units.size(left.size)}, of {left.session}/{left.run}"]
+    remove_folders(folders)
+    gone = sum(not Path(folder).exists() for folder in folders)
+    lines([f"removed  {units.plural(gone, 'empty working folder')}"])
 
 
 async def _recover(
     bench: Workbench,
     interruption: Interruption,
-    sweeps: tuple[Path, ...],
-    experiments: tuple[CutShort, ...],
-    files: tuple[Leftover, ...],
+    left: Left,
     answer: str | None,
+    typed: str | None,
 ) -> int:
     worst = DONE
     with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
-        for folder in sweeps:
-            name = f"sweep of session {folder.name}"
-            worst = max(worst, await _told(_one_session(_sweep(folder), name, SWEEP, folder, _give_up, answer)))
+        deleted = await _deleted(bench)
+        if deleted:  # a sweep that was cut short goes on only with what is there
+            await begin(bench)
+        for intent in deleted:
+            worst = max(worst, await _told(_make_again(bench, intent, answer, typed)))
             if interruption.asked():
                 return INTERRUPTED
-        for folder in dict.fromkeys(one.folder for one in experiments):
-            of_folder = [one for one in experiments if one.folder == folder]
+        for folder in left.sweeps:
+            name = f"sweep of session {folder.name}"
+            worst = max(worst, await _told(_one_session(sweep_rows(folder), name, SWEEP, folder, _give_up, answer)))
+            if interruption.asked():
+                return INTERRUPTED
+        for folder in dict.fromkeys(one.folder for one in left.experiments):
+            of_folder = [one for one in left.experiments if one.folder == folder]
             told, name = [clean(one.sentence, 300) for one in of_folder], ", ".join(one.name for one in of_folder)
             worst = max(worst, await _told(_one_session(told, name, EXPERIMENT, folder, put_back, answer)))
             if interruption.asked():
                 return INTERRUPTED
-        intents = bench.unresolved()
-        if intents or files:
+        intents = bench.changes.unresolved()
+        if intents or left.files:
             await begin(bench)
         for intent in intents:
             worst = max(worst, await _told(_one_change(bench, intent, answer)))
             if interruption.asked():
                 return INTERRUPTED
-    for left in files:
-        _one_file(left, answer)
+    for file in left.files:
+        _one_file(file, answer)
     return worst
+
+
+async def _deleted(bench: Workbench) -> tuple[OpenChange, ...]:
+    """What was deleted to be made again, and is not there."""
+    missing = []
+    for intent in bench.changes.unresolved():
+        if intent.change.effect is Effect.RECREATED and intent.change.members:
+            try:
+                await bench.hardware.read(intent.change.target)
+            except (NotFoundError, DeviceGoneError):
+                missing.append(intent)
+            except RaidbenchError:
+                continue
+    return tuple(missing)
+
+
+async def _make_again(bench: Workbench, intent: OpenChange, answer: str | None, typed: str | None) -> int:
+    """Make a thing again of the very drives that it was made of, after their word."""
+    change, plate = await bench.changes.plan_remake(intent)
+    say(f"{clean(str(change.target), 200)} was deleted to be made again, and was not made.")
+    lines(["to make it:", *steps(change.writes)])
+    if (answer or ask("[m]ake it again, or later [enter]").lower()) not in ("m", "make", "r"):
+        say("Left for later.")
+        return DONE
+    word = confirm.confirmed(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, what="Make it")
+    ended = await bench.changes.remake(intent, word or "")
+    lines(
+        [f"{marked(outcome_cell(ended.result))}  {intent.id}  {change.target}: {clean(ended.message or 'made', 600)}"]
+    )
+    return DONE if ended.result == "verified" else FAILED
 
 
 async def _trials(bench: Workbench, interruption: Interruption) -> int:
     """Put back every trial whose watchdog is gone, and touch nothing else."""
-    left = [intent for intent in bench.unresolved() if intent.until is not None]
+    left = [intent for intent in bench.changes.unresolved() if intent.until is not None]
     if not left:
         say("Nothing was left on trial.")
         return DONE
@@ -189,7 +227,7 @@ async def _one_session(
         case "r" | "restore":
             with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
-                await other.probe()
+                await other.hardware.probe()
                 standing = await restore(other)
             lines([f"{sign('failed' if standing else 'restored')}  {name}"])
             for sentence in standing:
@@ -204,19 +242,19 @@ async def _one_session(
 
 
 async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) -> int:
-    for row in _intent(intent, await bench.remains(intent.change)):
+    for row in await intent_rows(bench, intent):
         say(row)
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]").lower():
         case "r" | "restore":
-            result = await bench.recover(intent)
+            result = await bench.changes.recover(intent)
             if result == "conflict":
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
             lines([f"{sign('restored')}  {name}: {view.before(intent.change)}"])
         case "k" | "keep":
-            bench.keep(intent)
+            bench.changes.keep(intent)
             lines([f"kept  {name}"])
         case _:
             say("Left for later.")
@@ -224,7 +262,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
 
 
 def _one_file(left: Leftover, answer: str | None) -> None:
-    for row in _file(left):
+    for row in file_rows(left):
         say(row)
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
         return

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from app.cli import confirm
-from app.cli.failures import DONE
 from app.cli.opening import refuse_read_only
 from app.cli.options import current
 from app.cli.output import lines, say
+from app.cli.status import DONE
 from app.engine.change import boot_unit
 from backends.again import lasting
 from backends.errors import RefusedError
@@ -26,7 +26,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
     host = _this_machine(bench)
     side = host.root_side
     if side is None:
-        unit = await boot_unit.plan_unit(host, lasting(), bench.journal.file, environment)
+        unit = await boot_unit.plan_unit(host, lasting(), bench.changes.journal.file, environment)
     else:
         unit = boot_unit.BootUnit(**await side.ask("unit", do="plan"))
     say(f"{boot_unit.PATH} {'holds' if unit.there else 'will hold'}:")

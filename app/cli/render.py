@@ -1,4 +1,4 @@
-"""What the views tell, as lines of text for people: columns as wide as they must be, figures on their decimal point."""
+"""What the views tell, as lines of text for people: columns as wide as they must be, figures on the right."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def fitted_lines(shown: Table, width: int | None) -> list[str]:
 
 def _fitted(shown: Table, width: int | None, *, growing: bool = False) -> Table:
     least = max(shown.columns, key=lambda column: column.priority)
-    if width is None or not least.priority or _span(LineLayout.of(shown, None, growing=growing).widths) <= width:
+    layout = LineLayout.of(shown, None, growing=growing)
+    wanted = [min(wide, one.most or wide) for wide, one in zip(layout.widths, layout.columns, strict=True)]
+    if width is None or not least.priority or _span(wanted) <= width:
         return shown
     kept = picked(shown, [column.title for column in shown.columns if column is not least])
     return _fitted(kept, width, growing=growing)
@@ -105,8 +107,6 @@ class LineLayout:
     """Those."""
     widths: tuple[int, ...]
     """In characters."""
-    fronts: tuple[int, ...]
-    """Characters before the decimal points of a column of figures."""
     wholes: tuple[int, ...]
     """Characters of the longest cell of each."""
     width: int | None
@@ -118,14 +118,10 @@ class LineLayout:
         body = [[text_of(cell) for cell in _cells(row)] for row in shown.rows if not row.banner]
         used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
         kept = tuple(shown.columns[at] for at in used)
-        fronts = tuple(max((_digits(row[at]) for row in body), default=0) for at in used)
-        none = (0,) * len(used)
-        bare = cls(places=used, columns=kept, widths=none, fronts=fronts, wholes=none, width=width)
-        texts = [bare._pointed([row[at] for at in used]) for row in body]
-        wholes = tuple(max((width_of(row[at]) for row in texts), default=0) for at in range(len(used)))
+        wholes = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
         least = [max(width_of(one.title), one.room if growing else 0) for one in kept]
-        widths = list(map(max, wholes, least))
-        return replace(bare, widths=tuple(_fit(widths, kept, width)), wholes=wholes)
+        widths = _fit(list(map(max, wholes, least)), kept, width)
+        return cls(places=used, columns=kept, widths=tuple(widths), wholes=wholes, width=width)
 
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
@@ -143,23 +139,16 @@ class LineLayout:
 
     def _row(self, cells: Sequence[str | Cell]) -> str:
         kept = [cells[at] for at in self.places]
-        return self._line(self._pointed(list(map(text_of, kept))), list(map(_colour, kept)))
-
-    def _pointed(self, cells: Sequence[str]) -> list[str]:
-        """Figures with their decimal points below each other; what is no figure stands as it is, on the right."""
-        moved = list(cells)
-        for at, column in enumerate(self.columns):
-            if column.align is Align.POINT:
-                own = _digits(cells[at])
-                moved[at] = " " * (self.fronts[at] - own) + cells[at] if own else cells[at].rjust(self.wholes[at])
-        return moved
+        return self._line(list(map(text_of, kept)), list(map(_colour, kept)))
 
     def _line(self, cells: Sequence[str], colours: Sequence[str]) -> str:
         sizes = self._sizes([width_of(cell) for cell in cells])
         short = [shorten(cell, size, "..") for cell, size in zip(cells, sizes, strict=True)]
         gaps = [" " * (size - width_of(cell)) for cell, size in zip(short, sizes, strict=True)]
         painted = [paint(cell, colour) for cell, colour in zip(short, colours, strict=True)]
-        return _GAP.join(cell + gap for cell, gap in zip(painted, gaps, strict=True)).rstrip()
+        rights = [column.align is Align.RIGHT for column in self.columns]
+        placed = [gap + cell if right else cell + gap for cell, gap, right in zip(painted, gaps, rights, strict=True)]
+        return _GAP.join(placed).rstrip()
 
     def _sizes(self, own: Sequence[int]) -> Sequence[int]:
         """The widths for a line of such cells: a longer one takes what those behind it leave, or is cut."""
@@ -179,14 +168,6 @@ def _colour(cell: str | Cell) -> str:
     return _COLOURS.get(cell.tone, "") if isinstance(cell, Cell) else ""
 
 
-def _digits(cell: str) -> int:
-    """Length of a cell's sign and whole digits; 0 if it does not begin with a figure."""
-    length = 0
-    while length < len(cell) and (cell[length].isdigit() or (length == 0 and cell[0] in "+-")):
-        length += 1
-    return length if any(char.isdigit() for char in cell[:length]) else 0
-
-
 def _span(widths: Sequence[int]) -> int:
     """Characters of a whole line."""
     return sum(widths) + len(_GAP) * (len(widths) - 1)
@@ -198,8 +179,8 @@ def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> lis
         return widths
     fitted = list(widths)
     while _span(fitted) > width:
-        candidates = [at for at, column in enumerate(columns) if column.shrinks and fitted[at] > _NARROWEST]
-        if not candidates:
+        cut = [at for at, column in enumerate(columns) if (column.shrinks or column.most) and fitted[at] > _NARROWEST]
+        if not cut:
             break
-        fitted[max(candidates, key=lambda at: fitted[at])] -= 1
+        fitted[max(cut, key=lambda at: (fitted[at] > (columns[at].most or 0), fitted[at]))] -= 1
     return fitted

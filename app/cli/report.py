@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from app.cli.failures import DONE
 from app.cli.opening import loaded_session
-from app.cli.options import REDACTED
+from app.cli.options import JUDGE_AGAIN_HELP, REDACTED
 from app.cli.output import data, say
+from app.cli.status import DONE
+from app.engine.judge.recorded import judged_again
 from app.engine.report.writing import Form, form_of, report_text, write_report
 from app.engine.session.redaction import redactor_of
 from backends.errors import InvalidValueError
@@ -27,9 +28,16 @@ from backends.text import clean
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
 @click.option("--samples", is_flag=True, help="With csv: a row for each interval of each run, not for each run.")
 @click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
+@click.option("--judge-again", is_flag=True, help=JUDGE_AGAIN_HELP)
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 def report_command(
-    session: str | None, form: str | None, output: Path | None, samples: bool, redact: bool, force: bool
+    session: str | None,
+    form: str | None,
+    output: Path | None,
+    samples: bool,
+    redact: bool,
+    judge_again: bool,
+    force: bool,
 ) -> int:
     """The session as a document: machine, devices, commands, figures with intervals, graphs, what is still in force.
 
@@ -40,14 +48,13 @@ def report_command(
     wanted = _form(form, output)
     if samples and wanted is not Form.CSV:
         raise click.UsageError("--samples is for --format csv.")
-    redactor = redactor_of(loaded.session) if redact else None
+    found = judged_again(loaded.session) if judge_again else loaded.session
+    redactor = redactor_of(found) if redact else None
     if output is None:
-        text = report_text(
-            loaded.session, loaded.folder, wanted, samples=samples, redactor=redactor, place=loaded.place
-        )
+        text = report_text(found, loaded.folder, wanted, samples=samples, redactor=redactor, place=loaded.place)
         data(text.rstrip("\n"))
         return DONE
-    made_of = loaded.session, loaded.folder, output, wanted
+    made_of = found, loaded.folder, output, wanted
     for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, place=loaded.place):
         say(f"Written to {clean(str(made), 300)}")
     return DONE

@@ -8,20 +8,22 @@ from collections.abc import Iterator
 import click
 
 from app.cli.devices_text import terminal_width
-from app.cli.failures import DONE
 from app.cli.opening import loaded_session
-from app.cli.options import PERCENT, current
+from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import table_lines
-from app.engine.judge.comparison import Comparison, compare, compare_experiment
+from app.cli.status import DONE
+from app.engine.judge.comparison import Comparison, compare
+from app.engine.judge.recorded import judged_again, shown_experiment
 from app.engine.judge.repeats import Repeats
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session import store
 from app.engine.session.paths import Paths
-from app.engine.session.state import RunRecord
+from app.engine.session.state import ExperimentRecord, RunRecord
 from app.engine.session.store import Loaded
 from app.engine.view import schema, schema_compare
-from app.engine.view.comparison import NO_PAIR, comparison_table, experiment_lines, sides_table
+from app.engine.view.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
+from app.engine.view.comparison_words import caveats, sentence
 from app.engine.view.run import targets_table
 from app.engine.view.run_list import ListedRun, against_cell, runs_table
 from app.engine.view.table import Cell
@@ -50,7 +52,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
                     schema_compare.experiment(
                         record,
                         loaded.session,
-                        compare_experiment(loaded.session, record.id),
+                        shown_experiment(loaded.session, record.id),
                         session=loaded.place,
                     )
                     for loaded in sessions
@@ -73,7 +75,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
 def _experiments(loaded: Loaded, *, named: bool) -> None:
     """What each experiment of a session has shown."""
     for record in loaded.session.experiments:
-        shown = next(experiment_lines(record, compare_experiment(loaded.session, record.id)))
+        shown = next(experiment_lines(record, shown_experiment(loaded.session, record.id)))
         lines([f"{f'{loaded.folder.name}/' if named else ''}{record.id}  {clean(shown, 1000)}"])
 
 
@@ -96,18 +98,10 @@ def _sessions() -> Iterator[Loaded]:
             say(f"{folder.name}: {error.message}")
 
 
-def _planned(where: Loaded, a: RunRecord, b: RunRecord) -> float | None:
-    """The threshold of the experiment that both runs are of."""
-    if a.start.mark is None or b.start.mark is None or a.start.mark.experiment != b.start.mark.experiment:
-        return None
-    record = where.session.experiment(a.start.mark.experiment)
-    return None if record is None else record.start.threshold_percent
-
-
 def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
+    from app.engine.history.earlier_runs import job_words
     from app.engine.history.index import known_runs
-    from app.engine.history.past import job_words
 
     job = job_words(run.start.job)
     root = Paths.default().sessions
@@ -136,7 +130,7 @@ def _table(pairs: list[tuple[Loaded, RunRecord]], *, named: bool) -> list[str]:
 
 def _against(loaded: Loaded, run: RunRecord, known: Repeats) -> Cell | None:
     baseline = None if loaded.session.baseline is None else loaded.session.run(loaded.session.baseline)
-    return None if baseline is None else against_cell(baseline, run, known)
+    return None if baseline is None else against_cell(baseline, run, known, loaded.session.experiments)
 
 
 @click.command("compare")
@@ -148,8 +142,9 @@ def _against(loaded: Loaded, run: RunRecord, known: Repeats) -> Cell | None:
     metavar="PERCENT",
     help=f"A difference within +-PERCENT is none, {THRESHOLD_PERCENT:g}% if not named; an experiment keeps its own.",
 )
+@click.option("--judge-again", is_flag=True, help=JUDGE_AGAIN_HELP)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def compare_command(a: str, b: str | None, threshold: float | None, as_json: bool) -> int:
+def compare_command(a: str, b: str | None, threshold: float | None, judge_again: bool, as_json: bool) -> int:
     """Runs A and B side by side, each with its repeats; B's difference in percent of A, and what it shows.
 
     A run is named r3, or SESSION/r3 for one of another session, which may be an archive's file. An experiment of
@@ -158,7 +153,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, as_json: boo
     if b is None:
         if threshold is not None:
             raise click.UsageError("An experiment keeps the threshold that it was planned with.")
-        return _experiment(a, as_json)
+        return _experiment(a, judge_again, as_json)
     (where_a, run_a), (where_b, run_b) = found_run(a), found_run(b)
     earlier = () if where_a.folder == where_b.folder else tuple(_earlier(run_a, where_a, where_b))
     comparison = compare(
@@ -168,7 +163,8 @@ def compare_command(a: str, b: str | None, threshold: float | None, as_json: boo
         where_b.session.runs,
         names=(a, b),
         earlier=earlier,
-        threshold=threshold or _planned(where_a, run_a, run_b) or THRESHOLD_PERCENT,
+        threshold=threshold,
+        experiments=where_a.session.experiments,
     )
     if where_a.redacted != where_b.redacted:
         say(PSEUDONYMS)
@@ -177,7 +173,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, as_json: boo
             schema.document(
                 a=schema.run(run_a, session=where_a.place),
                 b=schema.run(run_b, session=where_b.place),
-                sentence=comparison.sentence,
+                sentence=sentence(comparison),
                 interleaved=comparison.sides.interleaved,
                 threshold_percent=comparison.sides.threshold,
                 runs_a=[run.id for run in comparison.sides.a],
@@ -188,25 +184,18 @@ def compare_command(a: str, b: str | None, threshold: float | None, as_json: boo
                 provenance=[{"key": key, "a": one, "b": other} for key, one, other in comparison.provenance],
                 two_sessions=comparison.sides.apart,
                 between_sessions=schema_compare.between(comparison.between),
-                caveats=list(comparison.caveats),
+                caveats=list(caveats(comparison)),
             )
         )
         return DONE
     return _side_by_side(comparison, a, b)
 
 
-def _experiment(name: str, as_json: bool) -> int:
+def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
     session, slash, experiment_id = name.rpartition("/")
-    loaded = loaded_session(session if slash else None)
-    record = loaded.session.experiment(experiment_id)
-    if record is None:
-        known = ", ".join(each.id for each in loaded.session.experiments) or "none"
-        raise NotFoundError(
-            f"The session {loaded.folder.name} has no experiment {clean(experiment_id, 40)}.",
-            hint=f"It has: {known}. Two runs are compared with `raidbench compare r1 r2`.",
-        )
-    comparison = compare_experiment(loaded.session, record.id)
+    loaded, record = found_experiment(session if slash else None, experiment_id)
+    comparison = shown_experiment(judged_again(loaded.session) if judge_again else loaded.session, record.id)
     if as_json:
         document(
             schema.document(
@@ -217,7 +206,20 @@ def _experiment(name: str, as_json: bool) -> int:
     if comparison is None:
         say(f"{record.id}: {NO_PAIR}")
         return DONE
-    return _side_by_side(comparison, f"A {record.start.a}", f"B {record.start.b}")
+    return _side_by_side(comparison, *ab_headings(record))
+
+
+def found_experiment(session: str | None, experiment_id: str) -> tuple[Loaded, ExperimentRecord]:
+    """An experiment of a session, the last one if none is named. Raises NotFoundError naming those there are."""
+    loaded = loaded_session(session)
+    record = loaded.session.experiment(experiment_id)
+    if record is None:
+        known = ", ".join(each.id for each in loaded.session.experiments) or "none"
+        raise NotFoundError(
+            f"The session {loaded.folder.name} has no experiment {clean(experiment_id, 40)}.",
+            hint=f"It has: {known}. Two runs are compared with `raidbench compare r1 r2`.",
+        )
+    return loaded, record
 
 
 def found_run(name: str) -> tuple[Loaded, RunRecord]:
@@ -235,10 +237,10 @@ def found_run(name: str) -> tuple[Loaded, RunRecord]:
 
 
 def _side_by_side(comparison: Comparison, a: str, b: str) -> int:
-    lines([paint(clean(comparison.sentence, 1000), "bold"), ""])
+    lines([paint(clean(sentence(comparison), 1000), "bold"), ""])
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
     each = targets_table(comparison.a, comparison.b, (a, b))
     lines(["", *table_lines(each)] if each.rows else [])
-    for sentence in comparison.caveats:
-        say(clean(sentence, 600))
+    for told in caveats(comparison):
+        say(clean(told, 600))
     return DONE

@@ -12,7 +12,7 @@ from app.cli.options import current
 
 if TYPE_CHECKING:
     from app.engine.config import Config
-    from app.engine.session.steady import SteadyPlan
+    from app.engine.session.event_values import SteadyPlan
 
 _CAP = click.option(
     "--steady-cap",
@@ -66,7 +66,7 @@ def steady_plan(
     config: Config, *, cap: int | None, round_s: int | None, until: bool = False, end_early: bool = False
 ) -> SteadyPlan:
     """What options and configuration say together."""
-    from app.engine.session.steady import SteadyPlan
+    from app.engine.session.event_values import SteadyPlan
 
     return SteadyPlan(
         until=until,

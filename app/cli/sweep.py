@@ -13,30 +13,31 @@ import click
 
 from app.cli import confirm
 from app.cli.attach import follow
-from app.cli.failures import DONE, INTERRUPTED
 from app.cli.opening import loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
 from app.cli.render import listing
 from app.cli.running import Interruption, run
+from app.cli.status import DONE, INTERRUPTED
 from app.cli.sweep_background import HURRY, hand_over
 from app.cli.sweep_live import SweepFollower
-from app.cli.sweep_report import report, status_of
-from app.cli.sweep_text import order_lines, plan_lines
+from app.cli.sweep_text import order_lines, plan_lines, report, status_of
 from app.engine.session.marks import STOP, is_written
 from app.engine.session.state import Session
 from app.engine.sweep.expand import expand
-from app.engine.sweep.known import look
 from app.engine.sweep.plan import SweepPlan
-from app.engine.sweep.plans import load_plan, shipped
+from app.engine.sweep.plan_file import load_plan
 from app.engine.sweep.runner import SweepRunner
+from app.engine.sweep.shipped import shipped
 from app.engine.sweep.survey import Survey, survey
+from app.engine.sweep.targets import look
 from app.engine.view import schema
 from app.engine.view.effects import Tier, tier
+from app.engine.view.noise_words import noise_json
 from app.engine.view.schema_sweep import design_json
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
-from backends.hosts.simulated.machines import option, rack_of
+from backends.racks.machines import option, rack_of
 from backends.text import clean
 from backends.values import dataclass
 
@@ -155,13 +156,15 @@ def _outliving_terminal() -> Iterator[None]:
 
 
 async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: SweepOptions) -> int:
-    await bench.probe()
+    await bench.hardware.probe()
     known = await look(bench, plan, how.targets)
     seed = how.seed if how.seed is not None else random.SystemRandom().randrange(2**31)
     surveyed = await survey(bench, expand(plan, known, seed), known)
     if how.dry_run:
         if how.as_json:
-            document(schema.document(dry_run=True, sweep=design_json(surveyed.design), refused=list(surveyed.refused)))
+            noise = {column: noise_json(known) for column, known in surveyed.noise.items()}
+            told = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
+            document(schema.document(dry_run=True, **told))
         else:
             lines(plan_lines(surveyed, _speed(bench)))
             if how.order:
@@ -170,7 +173,7 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
         return DONE
     _allowed(surveyed, how, _speed(bench))
     await bench.open(current().session, fresh=True)
-    await bench.probe()
+    await bench.hardware.probe()
 
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)
@@ -251,7 +254,7 @@ def _require_its_machine(session: Session) -> None:
 async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, *, detach: bool, as_json: bool) -> int:
     refuse_read_only()
     await _open(bench, folder)
-    await bench.probe()
+    await bench.hardware.probe()
     if detach:
         return await _hand_over(bench, as_json=as_json)
     await SweepRunner(bench).resume()

@@ -12,9 +12,9 @@ from app.cli.bench_live import progress
 from app.cli.options import is_terminal
 from app.cli.output import say
 from app.cli.sweep_text import step_line
+from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.progress import PhaseChanged, SampleTaken
-from app.engine.session.sweep_events import SweepExtended, SweepStepEnded, SweepStepStarted
+from app.engine.session.sweep_record import SweepExtended, SweepStepEnded, SweepStepStarted
 from app.engine.sweep.estimate import seconds_left
 from widgets.plain import units
 from widgets.plain.text import shorten

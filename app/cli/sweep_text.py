@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from app.cli.devices_text import terminal_width
 from app.cli.graph import graph_lines
-from app.cli.output import paint
+from app.cli.output import document, lines, paint, say
 from app.cli.render import fact_lines, fitted_lines
+from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED
 from app.engine.judge.kinds import SYNC
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Design, StepResult
-from app.engine.sweep.results import Results
+from app.engine.session.sweep_steps import Design, StepResult, SweepResult
+from app.engine.sweep.results import Results, results
 from app.engine.sweep.survey import Survey
+from app.engine.view import schema
 from app.engine.view.load_curve import curve_plot, curve_table
+from app.engine.view.names import worded
 from app.engine.view.run import both_directions
+from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep import matrix_table, rankings
-from app.engine.view.sweep_findings import finding_facts, short_facts
+from app.engine.view.sweep_findings import ending, finding_facts, short_facts
 from app.engine.view.sweep_plan import cells_table, order_facts, plan_facts
+from backends.racks.machines import option
 from backends.text import clean
 from widgets.plain import units
 
@@ -62,3 +69,32 @@ def result_lines(record: SweepRecord, found: Results) -> list[str]:
 def _parted(*blocks: list[str]) -> list[str]:
     """Blocks of lines with an empty one between them."""
     return [row for block in blocks for row in (*block, "")][:-1]
+
+
+# -- what a sweep found and how it ended, for the commands that run or show one ---------------------------------------
+
+
+def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
+    """What the sweep of a session found, and how it ended."""
+    if as_json:
+        document(schema.document(sweep=sweep_json(record, results(record, session.runs), session=folder)))
+    else:
+        told = worded(record)
+        lines(result_lines(told, results(told, session.runs)))
+    say(_ending(record, folder, session))
+
+
+def _ending(record: SweepRecord, folder: str, session: Session) -> str:
+    """How it ended, in a sentence, and what to do next."""
+    before = f" {option(session.machine.host)}" if session.simulated and session.machine else ""
+    go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
+    return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
+
+
+def status_of(record: SweepRecord) -> int:
+    """Exit status of a sweep that ended."""
+    if record.end is None:
+        return FAILED
+    return {SweepResult.FINISHED: DONE, SweepResult.STOPPED: INTERRUPTED, SweepResult.WAITING: REFUSED}.get(
+        record.end.result, FAILED
+    )

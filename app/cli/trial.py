@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.failures import DONE, FAILED
 from app.cli.opening import workbench
 from app.cli.output import ask_within, can_ask, document, lines, say
 from app.cli.running import run
+from app.cli.status import DONE, FAILED
 from app.engine.view import change as view
 from backends.errors import NotFoundError
 from backends.text import clean
@@ -32,12 +32,12 @@ async def decide(bench: Workbench, seconds: float) -> bool:
     say(f"On trial: without an answer the old values come back in {seconds:.0f} s by themselves.")
     answer = await asyncio.to_thread(ask_within, "Keep? [y/N]", seconds)
     if answer.lower() in ("y", "yes"):
-        kept = await bench.keep_trials()
+        kept = await bench.changes.keep_trials()
         if kept:
             told = ", ".join(view.kept(trial.change, ended) for trial, ended in kept)
             say(f"Kept: {clean(told, 1000)}.")
             return not any(ended.message for _, ended in kept)
-        back = await bench.end_trials()
+        back = await bench.changes.end_trials()
         say(f"Too late: {view.trial_over(back)}.")
         return back
     say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
@@ -55,7 +55,7 @@ def keep_command(as_json: bool) -> int:
 async def _keep(bench: Workbench, as_json: bool) -> int:
     from app.engine.view import schema
 
-    kept = await bench.keep_trials(of_all=True)
+    kept = await bench.changes.keep_trials(of_all=True)
     if not kept:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
     if as_json:
@@ -65,7 +65,7 @@ async def _keep(bench: Workbench, as_json: bool) -> int:
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_words(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
-    still_there = {(trial.session, trial.id) for trial in bench.journal.trials()}
+    still_there = {(trial.session, trial.id) for trial in bench.changes.journal.trials()}
     failed = any(ended.message or (trial.session, trial.id) in still_there for trial, ended in kept)
     return FAILED if failed else DONE
 

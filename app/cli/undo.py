@@ -2,37 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from app.cli import confirm
-from app.cli.failures import DONE, FAILED, INTERRUPTED
+from app.cli.confirm import above_lines, steps
 from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
 from app.cli.options import CONFIRM_HELP
-from app.cli.output import lines, report_error, say
+from app.cli.output import document, lines, report_error, say
 from app.cli.render import marked, table_lines
-from app.cli.review import above_lines, steps
 from app.cli.running import Interruption, run
+from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.engine.view import change as view
+from app.engine.view import schema
 from app.engine.view.effects import outcome_cell
-from backends.errors import NotFoundError, RaidbenchError
+from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError
 from backends.settings import Risk
 from backends.text import clean
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.session.state import ChangeRecord
     from app.engine.workbench import Workbench
+    from backends.change import Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _UndoOptions:
+    """The options of `undo`."""
+
+    dry_run: bool
+    yes: bool
+    typed: str | None
+    as_json: bool
 
 
 @click.command("undo")
 @click.argument("change", required=False)
 @click.option("--list", "listing", is_flag=True, help="Show what could be taken back.")
 @click.option("--all", "everything", is_flag=True, help="Take back all changes of the session, newest first.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-def undo_command(change: str | None, listing: bool, everything: bool, yes: bool, typed: str | None) -> int:
+@click.option("--json", "as_json", is_flag=True, help="The outcome, the plan or the list as JSON.")
+def undo_command(
+    change: str | None,
+    listing: bool,
+    everything: bool,
+    dry_run: bool,
+    yes: bool,
+    typed: str | None,
+    as_json: bool,
+) -> int:
     """Take back the last change, the one named CHANGE, or all of the session.
 
     The session is the last one that has changes in force. What destroys data is confirmed by its word, one at a time:
@@ -45,16 +69,23 @@ def undo_command(change: str | None, listing: bool, everything: bool, yes: bool,
         say("Nothing to undo: no change is in force.")
         if change is not None:
             raise NotFoundError(f"There is no change {clean(change, 40)} in force.")
+        if as_json:
+            document(schema.document(**({"in_force": []} if listing else {"dry_run": dry_run, "changes": []})))
         return DONE
     folder, records = found
+    if listing and as_json:
+        document(schema.document(session=str(folder), in_force=[schema.change_record(each) for each in records]))
+        return DONE
     if listing:
         say(f"Session {folder.name}, newest first:")
         lines(table_lines(view.in_force(records)))
         return DONE
     chosen = _chosen(records, change, everything)
-    refuse_read_only()
-    with workbench(rights=True) as bench:
-        return run(lambda interruption: _undo(bench, interruption, folder, chosen, yes, typed))
+    how = _UndoOptions(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
+    if not dry_run:
+        refuse_read_only()
+    with workbench(dry=dry_run, rights=True) as bench:
+        return run(lambda interruption: _undo(bench, interruption, folder, chosen, how))
 
 
 def _chosen(records: tuple[ChangeRecord, ...], change: str | None, everything: bool) -> list[ChangeRecord]:
@@ -74,34 +105,61 @@ async def _undo(
     interruption: Interruption,
     folder: Path,
     chosen: list[ChangeRecord],
-    yes: bool,
-    typed: str | None,
+    how: _UndoOptions,
 ) -> int:
     for row in (*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])):
         say(row)
     say()
+    await begin(bench, folder)
+    plans = await _plans(bench, chosen)
     say("What is run:")
-    for row in [line for record in chosen for line in steps(record.change.undo)]:
+    for row in [line for plan in plans.values() for line in steps(plan.writes)]:
         say(row)
     say()
-    if len(chosen) > 1 or chosen[0].change.risk is not Risk.DESTROYS_DATA:
-        confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Undo")
-    await begin(bench, folder)
+    if how.dry_run:
+        if how.as_json:
+            document(schema.document(dry_run=True, changes=[_shown(each, plans.get(each.id)) for each in chosen]))
+        say("Dry run: nothing was changed.")
+        return DONE
+    if len(chosen) > 1 or all(plan.risk is not Risk.DESTROYS_DATA for plan in plans.values()):
+        confirm.confirmed(Risk.NONE, (), yes=how.yes, typed=None, what="Undo")
+    told: list[dict[str, Any]] = []
+    try:
+        return await _take_back(bench, interruption, chosen, plans, how, told)
+    finally:
+        if how.as_json and told:
+            document(schema.document(dry_run=False, changes=told, session=str(folder)))
+
+
+async def _take_back(
+    bench: Workbench,
+    interruption: Interruption,
+    chosen: list[ChangeRecord],
+    plans: Mapping[str, Change],
+    how: _UndoOptions,
+    told: list[dict[str, Any]],
+) -> int:
+    """One after the other; what came of each is put into `told`. Raises RaidbenchError where there is only one."""
     failed: RaidbenchError | None = None
     with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
+            plan = plans.get(record.id)
             try:
-                ended = await bench.undo(record.id, confirm=await _named(bench, record, typed))
+                word = None if plan is None else await _named(bench, record, plan, how.typed)
+                ended = await bench.changes.undo(record.id, confirm=word, shown=plan)
             except RaidbenchError as error:
                 if len(chosen) == 1:
                     raise
                 say(f"{record.id}, {view.what(record.change)}:")
                 report_error(error)
                 failed = error
+                told.append({**_shown(record, plan), "outcome": None, "error": error.message})
                 continue
-            told = clean(view.ended_words(record.change, ended), 1000)
-            sign = marked(outcome_cell(ended.result))
-            lines([f"{sign}  {record.id}  {record.change.target} {record.change.key}: {told}"])
+            told.append({**_shown(record, plan), "outcome": schema.ended(ended), "error": None})
+            if not how.as_json:
+                words = clean(view.ended_words(record.change, ended), 1000)
+                sign = marked(outcome_cell(ended.result))
+                lines([f"{sign}  {record.id}  {record.change.target} {record.change.key}: {words}"])
             if not ended.taken_back:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):
@@ -109,13 +167,35 @@ async def _undo(
     return FAILED if failed is not None else DONE
 
 
-async def _named(bench: Workbench, record: ChangeRecord, typed: str | None) -> str | None:
+def _shown(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
+    """What is taken back, and how as things are now; the latter None where that cannot be said yet."""
+    return {"takes_back": record.id, "change": None if plan is None else schema.change(plan)}
+
+
+async def _plans(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
+    """How each is taken back as things are now, by its id; without those of which that cannot be said yet.
+
+    Raises RaidbenchError for the only one.
+    """
+    found: dict[str, Change] = {}
+    for record in chosen:
+        try:
+            found[record.id] = await bench.changes.plan_undo(record.id)
+        except (NotFoundError, DeviceGoneError):  # it may have gone with its device: undoing says so
+            continue
+        except RaidbenchError:
+            if len(chosen) == 1:
+                raise
+    return found
+
+
+async def _named(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
     """The word that somebody gives for a change whose undo destroys data; None for any other.
 
     Raises RefusedError when nobody does.
     """
-    if record.change.risk is not Risk.DESTROYS_DATA:
+    if plan.risk is not Risk.DESTROYS_DATA:
         return None
-    await bench.probe()  # the session may be older than what is there now
-    plate = await bench.nameplate(record.change.target)
+    await bench.hardware.probe()  # the session may be older than what is there now
+    plate = await bench.hardware.nameplate(record.change.target)
     return confirm.confirmed(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, what=f"Take {record.id} back")

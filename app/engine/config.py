@@ -8,10 +8,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.engine.doors import doors_of
 from app.engine.fio.sizes import parse_size
 from app.engine.themes import THEMES
 from app.engine.toml_table import Parse, absolute, flag, read_toml, text, whole
+from app.engine.web_hosts import doors_of
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
@@ -42,6 +42,8 @@ class Config:
     """The workload when none is named."""
     firmware_queries: bool = True
     """Ask MegaRAID cards that no tool manages what they are; off, their management node is never opened."""
+    lend_in_use: bool = False
+    """Only where the root helper reads it: programs of users are given what is mounted to read, content and all."""
     steady_cap: int = 1800
     """Seconds to wait for the steady state at most."""
     steady_round: int = 10
@@ -122,6 +124,7 @@ KEYS: Mapping[str, Parse[Any]] = {
     "scratch_size": _size,
     "profile": _profile,
     "firmware_queries": flag,
+    "lend_in_use": flag,
     "steady_cap": whole(1, 7 * 86400),
     "steady_round": whole(1, 3600),
     "steady_rounds": whole(3, 25),

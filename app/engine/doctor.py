@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.engine.installing import how_to_get
+from app.engine.session.journals import journal_on
 from app.engine.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
-from app.engine.session.root_journal import journal_on
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.protocol import Finds

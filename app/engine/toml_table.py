@@ -1,14 +1,50 @@
-"""Strict TOML: what is wrong is named with its file, line and key, and with what is legal there."""
+"""Strict TOML, with the line in which a key stands."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.engine.toml_lines import TomlLines
 from backends.errors import InvalidValueError, NotFoundError
+from backends.suggestions import suggested
 from backends.text import clean
+
+# -- where in a TOML text a key stands, for sentences about it --------------------------------------------------------
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*[=.]""")
+
+
+class TomlLines:
+    """Line numbers of tables and their keys. A table is `axis.2`, the third of its kind, or `job`; "" is the top."""
+
+    def __init__(self, text: str) -> None:
+        self._found: dict[tuple[str, str], int] = {}
+        counts: dict[str, int] = {}
+        table = ""
+        for number, line in enumerate(text.splitlines(), 1):
+            header = _HEADER.match(line)
+            if header is not None:
+                name = re.sub(r"""["'\s]""", "", header[2])
+                if header[1] == "[[":
+                    counts[name] = counts.get(name, -1) + 1
+                    name = f"{name}.{counts[name]}"
+                table = name
+                self._found.setdefault((table, ""), number)
+            elif (key := _KEY.match(line)) is not None:
+                self._found.setdefault((table, key[1]), number)
+
+    def of(self, table: str, key: str = "") -> int:
+        """The line of a key, of its table if the key is not found, 1 if neither is."""
+        found = self._found.get((table, key))
+        if found is None and key:
+            found = self._found.get((f"{table}.{key}" if table else key, ""))
+        return found if found is not None else self._found.get((table, ""), 1)
+
+
+# -- strict TOML: what is wrong is named with its file, line and key, and with what is legal there --------------------
 
 T = TypeVar("T")
 Parse = Callable[[Any], T]
@@ -45,7 +81,7 @@ class TomlTable:
             if key not in legal:
                 where = f" in [{self._name.partition('.')[0]}]" if self._name else ""
                 sentence = f"there is no key {clean(key, 40)!r}{where}."
-                raise self.error(key, sentence, f"The keys are: {', '.join(legal)}.")
+                raise self.error(key, sentence, suggested(key, legal, f"The keys are: {', '.join(legal)}."))
 
     def parse(self, key: str, parse: Parse[T], value: Any, called: str = "") -> T:
         """A value that stands at that key; `called` is its name in sentences where that is not the key."""

@@ -13,17 +13,27 @@ from app.engine.session.events import (
     NoteAdded,
     ProblemMet,
 )
+from app.engine.session.hardware import Hardware
 from app.engine.session.paths import Paths
+from app.engine.session.recorder import Recorder
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.host import CanRestart, Host
 from backends.model import Problem
 
 
-class Workbench(Changes, Keeping, Measuring):
-    """Probes, changes, measures, undoes and remembers. Events fold into `session`; listeners hear of each."""
+class Workbench(Recorder):
+    """A session being written, and what can be done in it. Events fold into `session`; listeners hear of each."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         super().__init__(host, paths=paths)
+        self.hardware = Hardware(self)
+        """What is there."""
+        self.changes = Changes(self, self.hardware, host)
+        """What is set, tried, taken back and recovered."""
+        self.keeping = Keeping(self, self.hardware)
+        """What is set again at boot."""
+        self.jobs = Measuring(self, self.hardware)
+        """What is measured."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
         """The host, if it may be restarted on the way; None for a machine that is somebody's."""
 

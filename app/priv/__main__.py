@@ -7,6 +7,11 @@ import os
 import signal
 import socket
 import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.engine.session.paths import Paths
 
 _DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
 """Keys and hang-ups of the terminal are raidbench's own matter: the helper ends with its connection."""
@@ -21,7 +26,7 @@ def main() -> int:
     for number in _DEAF:
         signal.signal(number, signal.SIG_IGN)
     from backends.errors import RefusedError
-    from backends.hosts.split.frames import pack
+    from backends.hosts.split.connection import pack
     from backends.rootside import told
 
     reason = _against()
@@ -54,8 +59,8 @@ def _against() -> str | None:
 
 
 def _serve(connection: socket.socket) -> None:
-    from app.engine.session.paths import Paths, keep_private
-    from app.priv.desk import Desk
+    from app.engine.session.paths import keep_private
+    from app.priv.requests import Requests
     from app.priv.serving import Conversation, whose
     from backends.hosts.local.child import die_with_parent
     from backends.hosts.local.elevated import COMPANION
@@ -72,17 +77,25 @@ def _serve(connection: socket.socket) -> None:
     keep_private()
     uid, gid = whose(connection)
     if uid == 0:  # root split itself: sudo told for whom, and nobody else can
-        gid = int(os.environ.get("SUDO_GID", "0"))
+        uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):  # what is said from here on goes over the connection
         os.dup2(silent, number)
 
     async def talk() -> None:
-        conversation = Conversation(connection, Desk(paths=Paths.default(), gid=gid))
+        conversation = Conversation(connection, Requests(paths=_paths(), uid=uid, gid=gid))
         conversation.greet()
         await conversation.hold()
 
     asyncio.run(talk())
+
+
+def _paths() -> Paths:
+    """Root's places; the configuration does not go by HOME, which sudo may have left as the user's."""
+    from app.engine.session.paths import ROOTS_CONFIG, Paths
+
+    found = Paths.default()
+    return found if "RAIDBENCH_STATE_DIR" in os.environ else replace(found, config=ROOTS_CONFIG)
 
 
 def _is_roots(place: str) -> bool:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from app.engine.change import boot_unit
 from app.engine.change.trial import LONGEST, arm
-from app.engine.change.unfinished import ValueState, not_before_it_ends, standing
-from app.engine.session.journal import Journal, boot_clock
+from app.engine.change.unfinished import not_before_it_ends, undecided
+from app.engine.session.journal import Journal, OpenChange, boot_clock
+from app.engine.session.journals import enrol, trials_elsewhere
 from app.engine.session.json_values import structure, unstructure
 from app.engine.session.locks import HeldLock, hold_lock, lock_name
 from app.engine.session.paths import Paths
 from app.priv.words import FIELDS, NotAllowedError
 from backends.again import lasting
-from backends.change import Change
+from backends.change import Change, same_steps
 from backends.errors import BlockedError, RefusedError
 from backends.host import Command, Custody, custody
 from backends.hosts.local import LocalHost
@@ -32,18 +34,20 @@ MOST_LOCKS = 256
 _Key = tuple[str, str]
 """Session and id of a change."""
 
-_DECIDED = ("target", "key", "before", "after", "writes", "identity", "risk", "found", "members", "lock", "effect")
-"""What of a change must be as the helper plans it."""
+_DECIDED = ("target", "key", "before", "after", "identity", "risk", "found", "members", "lock", "effect", "companions")
+"""What of a change must be as the helper plans it, besides what its steps do."""
 
 
 class GuardedChanges:
     """Changes of one conversation: lock, plan, intend, apply, outcome, in this order."""
 
-    def __init__(self, host: LocalHost, machine: Machine, paths: Paths) -> None:
+    def __init__(self, host: LocalHost, machine: Machine, paths: Paths, uid: int) -> None:
+        """`uid`: the user at the other end, whose changes and trials these are."""
         self._host = host
         self._machine = machine
         self._paths = paths
-        self._journal = Journal(paths.journal)
+        self._uid = uid
+        self._journal = Journal(paths.journal, uid=uid)
         self._locks: dict[str, tuple[ExitStack, HeldLock]] = {}
         self._sets: dict[str, Mapping[str, Change]] = {}
         self._planned: dict[tuple[str, str, str], Change] = {}
@@ -74,17 +78,20 @@ class GuardedChanges:
             self._sets[target] = {change.key: change for change in await backend.plan_together(where, values)}
         return {}
 
-    async def plan(self, change: dict[str, Any], undoes: dict[str, Any] | None) -> Mapping[str, Any]:
+    async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
         """Plan a change anew, and compare: what was shown must be what would be done.
 
-        `undoes`: the change that it takes back, whose own way back is in the journal; the value may also be set as any
-        other is.
+        `back`: the companions with which it takes a change back; None of a change that does not. The value may also be
+        set as any other is.
         """
         shown = _structured(change)
         self._lock_of(shown)
+        for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
+            if trial.change.shares_lock(shown):
+                raise undecided(trial)
         differs = ""
-        async for planned in self._ways(shown, undoes):
-            differs = next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")
+        async for planned in self._ways(shown, back):
+            differs = _difference(shown, planned)
             if not differs:
                 self._planned[_place(planned)] = planned
                 return {}
@@ -93,11 +100,14 @@ class GuardedChanges:
             hint="Review it again.",
         )
 
-    async def _ways(self, shown: Change, undoes: dict[str, Any] | None) -> AsyncIterator[Change]:
-        """How the helper would bring a value about: back as the journal has it, by itself, with the rest of its set."""
-        if undoes is not None and (back := await self._way_back(shown, undoes)) is not None:
-            yield back
+    async def _ways(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
+        """How the helper would bring a value about: as a way back, by itself, with the rest of its set."""
         backend = self._machine.setter(shown.target)
+        if back is not None:
+            planned = await backend.back(shown.target, shown.key, shown.wish, back)
+            # What it is taken back on has to be the device that was changed: what applies it compares that.
+            yield replace(planned, identity=shown.identity)
+            return
         alone = await backend.plan(shown.target, shown.key, shown.wish)
         in_set = self._sets.get(str(shown.target), {})
         if shown.key not in in_set:
@@ -110,23 +120,6 @@ class GuardedChanges:
                 if one.key == shown.key:
                     yield one
 
-    async def _way_back(self, shown: Change, undoes: dict[str, Any]) -> Change | None:
-        """What takes back a change of the journal, which only root writes.
-
-        None where it has no such change, or what is there now is not what that change made.
-        """
-        checks = FIELDS["apply"]
-        if set(undoes) != set(checks) or not all(check(undoes[name]) for name, check in checks.items()):
-            raise NotAllowedError("plan: that names no change.")
-        made = self._journal.change_of(undoes["id"], Path(undoes["session"]))
-        if made is None or made.before is None or not made.undo or made.target != shown.target:
-            return None
-        reading = (await self._machine.read(made.target)).get(made.key)
-        now = None if reading is None else reading.now
-        if now != shown.before or standing(made, now) is not ValueState.OURS:
-            return None
-        return made.reversed()
-
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
     ) -> Mapping[str, Any]:
@@ -137,6 +130,8 @@ class GuardedChanges:
         self._lock_of(change)
         if until is not None and until > boot_clock() + LONGEST:
             raise NotAllowedError("intend: no trial is that long.")
+        if until is not None:
+            enrol(self._paths.locks, self._journal)
         self._journal.intent(id, Path(session), change, until=until)
         del self._planned[target, key, after]
         self._intended[session, id] = change
@@ -159,12 +154,20 @@ class GuardedChanges:
         return {}
 
     def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
-        """Put into the journal how a change ended."""
-        if self._journal.change_of(id, Path(session)) is None:
-            raise NotAllowedError("outcome: the journal has no such change.")
+        """Put into the journal how a change of this user ended."""
+        self._own(session, id, "outcome")
         self._intended.pop((session, id), None)
         self._journal.outcome(id, Path(session), result)
         return {}
+
+    def _own(self, session: str, id: str, verb: str) -> OpenChange:
+        """A change of the journal that this user made, from whatever terminal; root may speak for all."""
+        made = self._journal.intent_of(id, Path(session))
+        if made is None:
+            raise NotAllowedError(f"{verb}: the journal has no such change.")
+        if self._uid not in (0, made.uid):
+            raise NotAllowedError(f"{verb}: that change is another user's.")
+        return made
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
         """Start the watchdog of the trials that were announced."""
@@ -209,15 +212,13 @@ class GuardedChanges:
         return {"text": unit.text, "there": unit.there}
 
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:
-        """Make what a change of the journal deleted and did not make again."""
-        change = self._journal.change_of(id, Path(session))
-        if change is None:
-            raise NotAllowedError("remake: the journal has no such change.")
+        """Make what a change of the journal deleted and did not make again, of the drives that the journal has."""
+        change = self._own(session, id, "remake").change
         self._lock_of(change)
-        backend = self._machine.backend(change.target)
+        backend = self._machine.setter(change.target)
         if not isinstance(backend, CanRemake):
             raise BlockedError(f"{change.target} is gone, and cannot be made again from here.")
-        await backend.remake(change)
+        await backend.apply(await backend.plan_remake(change))
         return {}
 
     def _lock_of(self, change: Change) -> HeldLock:
@@ -251,6 +252,13 @@ def _structured(data: Mapping[str, Any]) -> Change:
 
 def _place(change: Change) -> tuple[str, str, str]:
     return str(change.target), change.key, change.after
+
+
+def _difference(shown: Change, planned: Change) -> str:
+    """The first thing that is not as it was shown, "" for none. How a step is spelled is no difference."""
+    if not same_steps(shown.writes, planned.writes):
+        return "steps"
+    return next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")
 
 
 def _target(words: str, scope: str) -> Target:

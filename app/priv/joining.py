@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING
 
 from backends.again import again
@@ -109,10 +107,3 @@ def split_host(inner: LocalHost, side: RootSide) -> Host:
     from backends.hosts.split.host import SplitHost
 
     return SplitHost(inner, side, runs=reading.known, reads=reading.may_read)
-
-
-def heeds_strangers() -> bool:
-    """Whether root's interpreter was told by variables, or by somebody's home, where to look for modules."""
-    if os.geteuid() != 0 or sys.flags.isolated:
-        return False
-    return any(os.environ.get(name) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"))

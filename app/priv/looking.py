@@ -31,12 +31,12 @@ class Looking:
             raise NotAllowedError("follow: that link is not of those that are followed.")
         return {"leads": await self._host.link(path)}
 
-    async def run(self, argv: list[str], seconds: float) -> Mapping[str, Any]:
-        """What a program answers that only reports."""
+    async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
+        """What a program answers that only reports; see `Command` for its times."""
         program = program_of(argv)
         if program is None:
             raise NotAllowedError("run: that command line is none of those that only read, or root may not run it.")
-        done = await self._host.run(Command(argv=(program, *argv[1:]), timeout=float(seconds)))
+        done = await self._host.run(Command(argv=(program, *argv[1:]), timeout=float(seconds), stall=stall))
         return {
             "returncode": done.returncode,
             "stdout": done.stdout,

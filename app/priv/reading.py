@@ -11,9 +11,12 @@ import stat
 from collections.abc import Sequence
 
 from backends.hosts.local.programs import find_program
+from backends.topology.mapped import STATUS, TABLE
+from backends.topology.room_look import THIN_COUNT
 from backends.vendors.areca import presence as areca
 from backends.vendors.fusionio import tool as fusionio
-from backends.vendors.lvm import facts as lvm
+from backends.vendors.lvm import asking
+from backends.vendors.lvm.facts import LVS
 from backends.vendors.marvell import presence as marvell
 from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.nvme.features import CURRENT, SUPPORTED
@@ -23,7 +26,6 @@ from backends.vendors.smcli import presence as smcli
 from backends.vendors.smcli import words as smcli_words
 from backends.vendors.threeware import presence as threeware
 
-_SYSFS = re.compile(r"/sys/(block|bus|class|dev|devices|module|fs/btrfs)(/[A-Za-z0-9_.:,!@+-]+){1,24}", re.ASCII)
 _MOUNTS = "/proc/1/mountinfo"
 _SPACE = "/proc/1/ns/mnt"
 
@@ -102,8 +104,8 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     threeware.PLACES: threeware.READS,
     areca.PLACES: (*areca.READS, areca.UNRECORDED),
     marvell.PLACES: marvell.READS,
-    ("lvs",): (tuple(map(re.escape, lvm.LVS)),),
-    ("dmsetup",): (lvm.TABLES, ("status",)),
+    ("lvs",): (tuple(map(re.escape, LVS)), asking.WITHOUT, tuple(map(re.escape, THIN_COUNT))),
+    ("dmsetup",): (TABLE, STATUS, ("status",)),
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
         (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
@@ -118,12 +120,12 @@ _SHAPES = {name: shapes for names, shapes in _PROGRAMS.items() for name in names
 
 
 def may_read(path: str) -> bool:
-    """Whether root reads this file for the user: below /sys what the kernel says of devices, and the mounts of all."""
-    if path == _MOUNTS:
-        return True
-    if not _SYSFS.fullmatch(path) or _leads_up(path):
-        return False
-    return os.path.realpath(path).startswith("/sys/devices/") or _SYSFS.fullmatch(os.path.realpath(path)) is not None
+    """Whether root reads this file for the user: the mounts of process 1, which hidepid keeps from others (proc(5)).
+
+    Nothing below /sys: what raidbench reads there is open to everybody, and what is not are keys and passwords
+    (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and addresses of the kernel.
+    """
+    return path == _MOUNTS
 
 
 def may_follow(path: str) -> bool:

@@ -9,8 +9,8 @@ import socket
 import struct
 import threading
 
-from app.priv.desk import Desk, ReplyFrame
-from backends.hosts.split.frames import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
+from app.priv.requests import ReplyFrame, Requests
+from backends.hosts.split.connection import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
 
 AT_A_TIME = 64
 """Requests under way; the next is read when one of them is answered."""
@@ -27,7 +27,7 @@ def whose(sock: socket.socket) -> tuple[int, int]:
 class Conversation:
     """Everything that is asked over one socket."""
 
-    def __init__(self, sock: socket.socket, desk: Desk) -> None:
+    def __init__(self, sock: socket.socket, desk: Requests) -> None:
         self._socket = sock
         self._desk = desk
         self._room = threading.BoundedSemaphore(AT_A_TIME)

@@ -73,20 +73,34 @@ def values(value: Any) -> bool:
     return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _WORD(one) for key, one in value.items())
 
 
+def companions(value: Any) -> bool:
+    """What comes back with a value, by key."""
+    return (
+        isinstance(value, dict) and len(value) <= 64 and all(_BESIDE(key) and _WORD(one) for key, one in value.items())
+    )
+
+
+def texts(value: Any) -> bool:
+    """Fields of a job, each as text."""
+    return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(one) for key, one in value.items())
+
+
 def document(value: Any) -> bool:
     """What a file is to hold, as it was shown to somebody."""
     return isinstance(value, str) and len(value) <= 262_144
 
 
 _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # of a member: write_mostly.sda1
+_BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
+_TEXT = text(r".{0,2048}")
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _SESSION = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-LOCK = text(r"[A-Za-z0-9._-]{1,200}")
-"""Name of a lock."""
+LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
+"""Name of a lock, which is that of a file and never of a folder."""
 _PATH = text(r"/.{1,1023}")
 _NUMBER = whole(1, 2**31)
 
@@ -97,7 +111,11 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "hello": {"version": whole(1, 1), "read_only": flag, "firmware": flag},
     "read": {"paths": some(_PATH, MOST_PATHS)},
     "follow": {"path": _PATH},
-    "run": {"argv": some(text(r".{1,8192}"), 64), "seconds": seconds(LONGEST_READ)},
+    "run": {
+        "argv": some(text(r".{1,8192}"), 64),
+        "seconds": seconds(LONGEST_READ),
+        "stall": maybe(seconds(LONGEST_READ)),
+    },
     "reachable": {},
     "ask": {
         "host": whole(0, 65535),
@@ -115,10 +133,19 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
         "shown": maybe(lines),
     },
     "release": {"hold": _NUMBER},
+    "measure": {
+        "holds": some(_NUMBER, 64),
+        "job": texts,
+        "cap": maybe(whole(1, 7 * 86400)),
+        "interval": whole(50, 60_000),
+        "fio": _PATH,
+    },
+    "signal": {"run": _NUMBER, "how": text("interrupt|terminate|kill")},
+    "ended": {"run": _NUMBER},
     "lock": {"name": LOCK, "what": _WORD},
     "unlock": {"name": LOCK},
     "together": {"target": _TARGET, "scope": _SCOPE, "values": values},
-    "plan": {"change": record, "undoes": maybe(record)},
+    "plan": {"change": record, "back": maybe(companions)},
     "intend": {
         "session": _SESSION,
         "id": _ID,

@@ -8,7 +8,7 @@ from app.engine.fio.standstill import Standstills
 from app.engine.measure.course_watch import event_words
 from app.engine.measure.device_faults import lost_members, lost_words
 from app.engine.session.state import ActiveRun
-from app.engine.view.stalls import silence_words, stall_words
+from app.engine.view.run import silence_words, stall_words
 from app.tui.screens.bench.curves import ramp_of
 
 
@@ -23,6 +23,8 @@ class Alarms:
         self._taken = self._happened = 0
         self._still = Standstills()
         self._going_on = self._silent = False
+        self.lasting: frozenset[str] = frozenset()
+        """Sentences on what goes on: the next one, or the end of the run, takes their place."""
         self._roles: dict[str, str] = {}
 
     def hear(self, active: ActiveRun | None) -> tuple[str, ...]:
@@ -36,6 +38,7 @@ class Alarms:
     def _stalls(self, active: ActiveRun) -> Iterator[str]:
         words = silence_words(active)
         if words and not self._silent:
+            self.lasting |= {words}
             yield words
         self._silent = bool(words)
         for sample in active.samples[self._taken :]:
@@ -44,7 +47,9 @@ class Alarms:
         now = self._still.going_on is not None
         if now != self._going_on:
             self._going_on = now
-            yield stall_words(self._still, ramp_of(active.start) + active.settled)
+            words = stall_words(self._still, ramp_of(active.start) + active.settled)
+            self.lasting = self.lasting | {words} if now else frozenset()
+            yield words
 
     def _happenings(self, active: ActiveRun) -> Iterator[str]:
         yield from (f"{event_words(one)}." for one in active.happened[self._happened :])

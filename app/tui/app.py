@@ -25,14 +25,15 @@ from app.commands import COMMANDS as TABLE
 from app.commands import SCREENS
 from app.engine.session.state import Session
 from app.engine.themes import THEMES
+from app.screen_bar import Waiting
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.following import SessionApp
-from app.tui.header import Waiting
-from app.tui.notices import Notice, Notices
+from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
 from app.tui.screens.sweep.control import Sweeping
 from app.tui.stylesheet import NarrowedStylesheet
+from app.tui.suspending import why_not_suspended
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
 from backends.errors import RaidbenchError, StorageError
@@ -41,6 +42,8 @@ from backends.text import clean, clean_lines
 if TYPE_CHECKING:
     from app.engine.fio.job import Job
     from app.engine.workbench import Workbench
+    from app.tui.port import Port
+    from backends.change import Change
 
 STOP_SECONDS = 40.0
 """How long leaving waits for fio to bring its I/O to an end before it is killed with the program."""
@@ -112,7 +115,7 @@ class WorkbenchApp(SessionApp):
         """The job of the Bench screen and the name of its workload; None before it was shown."""
         self.sweeping = Sweeping(self)
         """The sweep that is shown."""
-        workbench.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
+        workbench.changes.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
         """What is on trial."""
         self._leaving: Worker[None] | None = None
@@ -155,14 +158,21 @@ class WorkbenchApp(SessionApp):
     async def look_for_hardware(self) -> None:
         """Ask every backend; a session that cannot be written any more is told, and ends nothing."""
         try:
-            await self.workbench.probe()
+            await self.workbench.hardware.probe()
+        except RaidbenchError as error:
+            self.tell(error)
+
+    async def look_after(self, changes: tuple[Change, ...]) -> None:
+        """As `look_for_hardware`, of what these changes may have moved."""
+        try:
+            await self.workbench.hardware.look_after(changes)
         except RaidbenchError as error:
             self.tell(error)
 
     def _every_second(self) -> None:
         """What is not told by the session: the time that a trial has left, and whether it is still written."""
-        if self.workbench.trial_left() is not None or self._counting:
-            self._counting = self.workbench.trial_left() is not None
+        if self.workbench.changes.trial_left() is not None or self._counting:
+            self._counting = self.workbench.changes.trial_left() is not None
             self.show_header()
         self._watch_recording()
 
@@ -271,6 +281,36 @@ class WorkbenchApp(SessionApp):
         self.notices.add(Notice(message=words, title=clean(title), severity=severity, at=time.time()))
         self.show_notices()
 
+    def tell_briefly(self, message: str, *, severity: SeverityLevel = "information") -> None:
+        """A notice that is worth no line of the log, and goes when the next one comes."""
+        notice = Notice(message=clean_lines(message, 12), severity=severity, at=time.time(), passing=True)
+        self.notices.add(notice)
+        self.show_notices()
+
+    def withdraw_passing(self) -> None:
+        """Take away the notice of what goes on no longer."""
+        self.notices.withdraw_passing()
+        self.show_notices()
+
+    def tell_place(self, message: str, place: str) -> None:
+        """A notice with something worth copying: the path that it names, say."""
+        words = clean_lines(message, 12)
+        self.notices.add(Notice(message=words, at=time.time(), copied=clean_lines(place, 12)))
+        self.show_notices()
+
+    def action_copy(self) -> None:
+        """Hand what is worth copying to the terminal's clipboard."""
+        from widgets.confirm import TAKEN
+
+        if (screen := self.front) is None:
+            return  # a question comes first
+        text = screen.worth_copying() or self.notices.worth_copying
+        if not text:
+            self.tell_briefly("Nothing was told that is worth copying: a review copies its commands with c.")
+            return
+        self.copy_to_clipboard(text)
+        self.tell_briefly(f"Copied, {TAKEN}: {' ; '.join(text.splitlines())}")
+
     def clear_notifications(self) -> None:
         """Forget what was said."""
         self.notices.clear()
@@ -297,8 +337,16 @@ class WorkbenchApp(SessionApp):
 
     def tell(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error: what happened, what it means, what to do next."""
-        text = "\n".join(filter(None, (error.message, error.hint)))
-        self.notify(text, title=title, severity="error")
+        text = sentences(error.message, error.hint)
+        notice = Notice(
+            message=clean_lines(text, 12),
+            title=clean(title),
+            severity="error",
+            at=time.time(),
+            copied=commands_in(clean_lines(error.hint or "", 12)),
+        )
+        self.notices.add(notice)
+        self.show_notices()
         self.show_session(self.workbench.session)
 
     def action_go(self, screen: str) -> None:
@@ -337,6 +385,21 @@ class WorkbenchApp(SessionApp):
         """Ctrl+Q asks like q."""
         self.action_leave()
 
+    def action_help_quit(self) -> None:
+        """Ctrl+C copies what is selected; without anything selected it says so."""
+        if self.front is not None:
+            self.tell_briefly("Ctrl+C copies what the mouse has selected; q leaves.")
+
+    def action_suspend(self) -> None:
+        """Go back to the shell, unless something would stand still meanwhile that must not."""
+        reason = why_not_suspended(self.workbench, self.workers)
+        if reason:
+            self.tell_briefly(f"Not suspended: {reason}")
+        elif self._driver is None or not self._driver.can_suspend or os.getsid(0) == os.getpid():
+            self.tell_briefly("Not suspended: there is no shell here that could bring it back.")
+        else:
+            self.action_suspend_process()
+
     def _catch_signals(self) -> None:
         """A hang-up or a kill ends fio, the session and the screen in good order."""
         loop = asyncio.get_running_loop()
@@ -355,10 +418,10 @@ class WorkbenchApp(SessionApp):
 
     async def stop_measuring(self) -> None:
         """End the running job and wait for its end, but not for ever."""
-        self.workbench.stop()
+        self.workbench.jobs.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):
-                await self.workbench.wait_idle()
+                await self.workbench.jobs.wait_idle()
 
     def _handle_exception(self, error: Exception) -> None:
         """An exception nobody expected: the evidence goes to a file, a sentence to the person."""
@@ -374,3 +437,10 @@ class WorkbenchApp(SessionApp):
     def panic(self, *renderables: object) -> None:
         """Nothing is drawn over the terminal that was just given back."""
         self._close_messages_no_wait()
+
+
+if TYPE_CHECKING:
+
+    def _is_the_port(app: WorkbenchApp) -> Port:
+        """The type checker's word that screens are told the truth."""
+        return app

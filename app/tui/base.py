@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
 from textual.css.query import NoMatches
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -25,7 +26,7 @@ from widgets.pane import pane_of
 from widgets.sparse_screen import SparseScreen
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
 SMALLEST = (70, 18)
 """Columns and rows below which a screen says so instead of showing half of itself."""
@@ -33,6 +34,19 @@ SMALLEST = (70, 18)
 
 TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 """Commands after which one types on: they act before the next key is looked at, or that would be a command, too."""
+
+
+_SHOWN = {"escape": "esc", "question_mark": "?"}
+
+
+def keys_of(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
+    """Keys and labels of a dialog that are shown of it, those that do something now: each label once."""
+    found: dict[str, str] = {}
+    for key, active in dialog.active_bindings.items():
+        if active.node is dialog and active.enabled and active.binding.show and active.binding.description:
+            found.setdefault(active.binding.description, _SHOWN.get(key, key))
+    pairs = [(key.replace("ctrl+", "^"), label) for label, key in found.items()]
+    return tuple(sorted(pairs, key=lambda pair: pair[0] == "esc"))
 
 
 class WorkbenchScreen(SparseScreen[None]):
@@ -55,9 +69,9 @@ class WorkbenchScreen(SparseScreen[None]):
                 self._bindings.key_to_bindings.setdefault(key, []).append(binding)
 
     @property
-    def workbench_app(self) -> WorkbenchApp:
+    def workbench_app(self) -> Port:
         """The app, as what it is."""
-        return cast("WorkbenchApp", self.app)
+        return cast("Port", self.app)
 
     def _fitting(self) -> Iterator[str]:
         """The classes of this terminal's size: with those that come later everything is styled and laid out twice."""
@@ -83,8 +97,14 @@ class WorkbenchScreen(SparseScreen[None]):
         self.watch(self.app, "session", self._session_changed, init=False)
         self.watch(self, "focused", self.show_keys, init=False)
 
+    def on_screen_suspend(self) -> None:
+        """The footer is that of the dialog that lies upon the screen from now on."""
+        if self.is_mounted and self.app.screen_stack and isinstance(self.app.screen, ModalScreen):
+            self.query_one(KeyLine).over = keys_of(self.app.screen)
+
     def on_screen_resume(self) -> None:
         """Shows what happened while another screen was in front."""
+        self.query_one(KeyLine).over = None
         self._session_changed(self.workbench_app.session)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -116,9 +136,13 @@ class WorkbenchScreen(SparseScreen[None]):
         """Bring the line of notices up to date."""
         self.query_one(NoticeLine).notices = self.workbench_app.notices.standing
 
-    def hint(self, text: str) -> None:
-        """What the line above the footer says while there is no notice: the thing under the cursor, say."""
-        self.query_one(NoticeLine).hint = text
+    def hint(self, text: str, *, stays: bool = False) -> None:
+        """What the line above the footer says while there is no notice: the thing under the cursor, say.
+
+        `stays`: beneath notices, too.
+        """
+        line = self.query_one(NoticeLine)
+        line.stays, line.hint = stays, text
 
     @property
     def place(self) -> str:
@@ -134,7 +158,12 @@ class WorkbenchScreen(SparseScreen[None]):
         """Say of a key that nothing took why it does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key
-            self.say(f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys.")
+            words = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
+            self.workbench_app.tell_briefly(words)
+
+    def worth_copying(self) -> str:
+        """What of the row under the cursor is worth copying; "" for what was told last."""
+        return ""
 
     def action_back(self) -> None:
         """One step back; a screen that nothing was opened on has none."""

@@ -12,10 +12,10 @@ from backends.errors import RaidbenchError
 from widgets.field_dialog import TextDialog
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
 
-def ask_export(app: WorkbenchApp, session: Session, folder: Path) -> None:
+def ask_export(app: Port, session: Session, folder: Path) -> None:
     """Ask for a file name, write the report of a session that lies in `folder`."""
     start = f"raidbench-{folder.name}.md"
     help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
@@ -23,14 +23,14 @@ def ask_export(app: WorkbenchApp, session: Session, folder: Path) -> None:
     app.push_screen(dialog, lambda name: export(app, session, folder, name))
 
 
-def export(app: WorkbenchApp, session: Session, folder: Path, name: str | None) -> None:
+def export(app: Port, session: Session, folder: Path, name: str | None) -> None:
     """Write the report to the file of that name, in the format that its ending names; never over an existing file."""
     if name:
         write = partial(_write, app, session, Path(os.path.expanduser(name)), folder)
         app.run_worker(write, thread=True, group="export")
 
 
-def _write(app: WorkbenchApp, session: Session, file: Path, folder: Path) -> None:
+def _write(app: Port, session: Session, file: Path, folder: Path) -> None:
     """Graphs are made of all that fio wrote, which takes a while to read."""
     from app.engine.report.writing import form_of, write_report
 
@@ -39,4 +39,4 @@ def _write(app: WorkbenchApp, session: Session, file: Path, folder: Path) -> Non
     except RaidbenchError as error:
         app.call_from_thread(app.tell, error, title="No report was written")
     else:
-        app.call_from_thread(app.notify, f"The report is in {path}.", markup=False)
+        app.call_from_thread(app.tell_place, f"The report is in {path}.", str(path))

@@ -9,10 +9,10 @@ from app.engine.view.first_start import FIRST_KEYS, first_start
 from app.engine.view.table import Facts
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
 
-def first_steps(app: WorkbenchApp) -> tuple[Facts, ...]:
+def first_steps(app: Port) -> tuple[Facts, ...]:
     """To stand above the facts of what is under the cursor."""
     if not app.options.first_start or app.session.runs or app.session.changes:
         return ()

@@ -1,23 +1,79 @@
-"""The session as the app has it: what is heard of it is drawn as often as somebody reads it and the link carries."""
+"""The session as the app has it: drawn as often as somebody reads it and the link carries."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.reactive import var
 
+from app.engine.session.event_values import CpuSampled
 from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.progress import CpuSampled
 from app.engine.session.state import Session
-from app.tui.pace import QUESTION, LinkPace
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
     from app.tui.alarms import Alarms
+
+# -- how often a running job is drawn anew ----------------------------------------------------------------------------
+
+# On a slow link only when the terminal has got what it was sent before.
+#
+# After each drawing the terminal is asked whether it knows synchronized output, which most answer (DECRQM, mode 2026).
+# The answer comes when all that was sent before has arrived. A terminal that never answers is drawn to at the full
+# rate.
+
+QUESTION = "\x1b[?2026$p"
+"""What Textual asks as well when it starts."""
+
+LOST_S = 10.0
+"""Seconds after which an answer does not come any more: whoever attached another terminal answers from then on."""
+
+SHARE = 2.0
+"""The time between two drawings, as a multiple of what one takes to arrive: keys have room between them."""
+
+
+class LinkPace:
+    """Times of asking and answering; `clock` in seconds."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._answers = False
+        self._asked: float | None = None
+        self._next = 0.0
+
+    @property
+    def answers(self) -> bool:
+        """Whether the terminal has ever answered."""
+        return self._answers
+
+    def asked(self) -> None:
+        """The question was sent behind a drawing."""
+        self._asked = self._clock()
+
+    def answered(self) -> None:
+        """The answer has come."""
+        self._answers = True
+        if self._asked is not None:
+            self._next = self._asked + SHARE * (self._clock() - self._asked)
+            self._asked = None
+
+    def wait(self) -> float:
+        """Seconds to wait before the next drawing, as far as is known now; 0 for none."""
+        now = self._clock()
+        if self._asked is not None:
+            return max(0.05, SHARE * (now - self._asked)) if now - self._asked < LOST_S else 0.0
+        return max(0.0, self._next - now)
+
+
+# -- the session as the app has it ------------------------------------------------------------------------------------
+
+# What is heard of it is drawn as often as somebody reads it and the link carries.
 
 _SOON = 0.4
 """Seconds within which a drawing is followed by the next one, while fio reports."""
@@ -96,7 +152,7 @@ class SessionApp(App[int]):
 
     def show_session(self, session: Session) -> None:
         """Show this state now, and say what it brings."""
-        if session.active is not None and not self.workbench.measuring:
+        if session.active is not None and not self.workbench.jobs.running:
             session = replace(session, active=None)  # its end could not be recorded; it is over all the same
         self._waiting = None
         self._drawn = time.monotonic()
@@ -108,13 +164,27 @@ class SessionApp(App[int]):
     def _tell_alarms(self, session: Session) -> None:
         """Say what befell the running job, on whichever screen."""
         if session.active is None:
+            if self._alarms is not None and self._alarms.lasting:
+                self.withdraw_passing()
+                self._alarms.lasting = frozenset()
             return
         if self._alarms is None:  # who measures nothing does not wait for it
             from app.tui.alarms import Alarms
 
             self._alarms = Alarms()
         for words in self._alarms.hear(session.active):
-            self.notify(words, severity="error")
+            if words in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
+                self.tell_briefly(words, severity="error")
+            else:
+                self.notify(words, severity="error")
+
+    def tell_briefly(self, message: str, *, severity: SeverityLevel = "information") -> None:
+        """A notice that is worth no line of the log, and goes when the next one comes."""
+        raise NotImplementedError
+
+    def withdraw_passing(self) -> None:
+        """Take away the notice of what goes on no longer."""
+        raise NotImplementedError
 
     def on_unmount(self) -> None:
         """No more news."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -21,11 +21,10 @@ from app.engine.view.trouble import troubles
 from app.screen_bar import Piece, Told, header_line
 from backends.model import Inventory
 from backends.text import clean
-from widgets.plain.signs import BUSY, WELL, Sign
 from widgets.steady import SteadyWidget
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
 _CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$", re.IGNORECASE)
 
@@ -33,21 +32,6 @@ _CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$",
 def short_cpu(name: str) -> str:
     """A processor without what every processor's name says: `AMD EPYC 7313P`."""
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
-
-
-class Waiting:
-    """Where something runs, or has ended while one was elsewhere."""
-
-    def __init__(self) -> None:
-        self._running: frozenset[str] = frozenset()
-        self._over: frozenset[str] = frozenset()
-
-    def marks(self, running: Collection[str], front: str) -> Mapping[str, Sign]:
-        """The sign of each screen that has one; what has ended is marked until its screen was in front."""
-        now = frozenset(running)
-        self._over = (self._over | self._running - now) - now - {front}
-        self._running = now
-        return {**dict.fromkeys(self._over, WELL), **dict.fromkeys(now, BUSY)}
 
 
 class HeaderLines(SteadyWidget):
@@ -100,7 +84,7 @@ class HeaderLines(SteadyWidget):
             if list(old) != list(new):
                 self.refresh_difference(old.text, new.text, y)
 
-    def show(self, session: Session, app: WorkbenchApp) -> None:
+    def show(self, session: Session, app: Port) -> None:
         """Take the words from the session."""
         job, sweep = _job(session), _sweep(app)
         running = {name for name, words in (("bench", job), ("sweep", sweep)) if words}
@@ -129,7 +113,7 @@ class HeaderLines(SteadyWidget):
             at += segment.cell_length
             if event.x < at:
                 if name is not None:
-                    cast("WorkbenchApp", self.app).action_go(name)
+                    cast("Port", self.app).action_go(name)
                 return
 
     def _line(self, told: Told, y: int) -> Strip:
@@ -145,7 +129,7 @@ class HeaderLines(SteadyWidget):
         return self.style_of(f"header--{kind}" if kind else "")
 
 
-def _machine(session: Session, app: WorkbenchApp) -> Iterator[Piece]:
+def _machine(session: Session, app: Port) -> Iterator[Piece]:
     """Program, host, processor, kernel; before the session is open the host alone, as the first frame has it."""
     machine = session.machine
     yield Piece("raidbench", "name", 1)
@@ -158,11 +142,11 @@ def _machine(session: Session, app: WorkbenchApp) -> Iterator[Piece]:
         yield Piece(machine.kernel, "quiet", 2)
 
 
-def _state(session: Session, app: WorkbenchApp, at_work: str) -> Iterator[Piece]:
+def _state(session: Session, app: Port, at_work: str) -> Iterator[Piece]:
     """Whose answers these are, what goes on, who one is here, and what is kept of it."""
     if session.simulated:
         yield Piece("recorded" if app.options.recorded else "SIMULATED", "warning")
-    left = app.workbench.trial_left()
+    left = app.workbench.changes.trial_left()
     if left is not None:
         yield Piece(f"trial {ceil(left)} s", "warning", 1)
     if at_work:
@@ -189,7 +173,7 @@ def _job(session: Session) -> str:
     return short_progress(session, session.active, time.time())
 
 
-def _sweep(app: WorkbenchApp) -> str:
+def _sweep(app: Port) -> str:
     """The running sweep, likewise."""
     followed = app.sweeping.follower
     if followed is None or not followed.running or followed.record is None:

@@ -16,43 +16,55 @@ from app.engine.session.state import ChangeRecord
 from app.engine.view import change as view
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
+from backends.sizes import size_words
 from backends.text import clean
 from widgets.plain import units
 from widgets.question import KeyedAnswer, QuestionDialog
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
+
+_OVER = "over"
+"""The answer that nobody gave: the job has ended."""
 
 
 class Leaving:
     """Asks before it is too late. Every question has an answer that changes nothing."""
 
-    def __init__(self, app: WorkbenchApp) -> None:
+    def __init__(self, app: Port) -> None:
         self._app = app
         self._workbench = app.workbench
 
     async def leave(self) -> None:
         """Ask what must be asked, then exit."""
-        if self._workbench.measuring:
-            answer = await self._app.push_screen_wait(
-                QuestionDialog(
-                    "A job is running.",
-                    (
-                        KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
-                        KeyedAnswer(key="escape", label="Stay", value="stay"),
-                    ),
-                    "Its figures so far are kept in the session.",
-                )
+        if self._workbench.jobs.running:
+            question = QuestionDialog(
+                "A job is running.",
+                (
+                    KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
+                    KeyedAnswer(key="escape", label="Stay", value="stay"),
+                ),
+                "Its figures so far are kept in the session.",
             )
+            self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
+            answer = await self._app.push_screen_wait(question)
+            if answer == _OVER:
+                self._app.tell_briefly("The job has ended meanwhile: its figures are on Bench, q leaves.")
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # its device is locked until then
         if not await self._app.sweeping.may_leave():
             return
-        changes = self._workbench.undoable()
+        changes = self._workbench.changes.undoable()
         if changes and not await self._changes(changes):
             return
         await self._app.stop_and_exit(0)
+
+    async def _withdraw(self, question: QuestionDialog) -> None:
+        """Take back the question about a job that has ended by itself: it would swallow the keys for nothing."""
+        await self._workbench.jobs.wait_idle()
+        if question.is_current:
+            question.dismiss(_OVER)
 
     async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Whether to go on leaving."""
@@ -74,7 +86,7 @@ class Leaving:
             return False
         for record in changes:
             try:
-                ended = await self._workbench.undo(record.id)
+                ended = await self._workbench.changes.undo(record.id)
             except RaidbenchError as error:
                 self._app.tell(error, title=f"{record.id} was not restored")
                 return False
@@ -85,9 +97,9 @@ class Leaving:
 
     async def offer_recovery(self) -> None:
         """Say what a crash left in the middle, and offer to restore it."""
-        if (unknown := self._workbench.journal.newer()) is not None:
+        if (unknown := self._workbench.changes.journal.newer()) is not None:
             self._app.tell(unknown, title="Nothing can be changed")
-        for intent in self._workbench.unresolved():
+        for intent in self._workbench.changes.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
             answer = await self._app.push_screen_wait(
@@ -104,7 +116,7 @@ class Leaving:
             )
             try:
                 if answer == "restore":
-                    result = await self._workbench.recover(intent)
+                    result = await self._workbench.changes.recover(intent)
                     text = (
                         f"{view.what(change)} is {view.before(change)} again."
                         if result == "restored"
@@ -112,7 +124,7 @@ class Leaving:
                     )
                     self._app.notify(text, markup=False)
                 elif answer == "keep":
-                    self._workbench.keep(intent)
+                    self._workbench.changes.keep(intent)
             except RaidbenchError as error:
                 self._app.tell(error, title="Not restored")
 
@@ -148,7 +160,7 @@ class Leaving:
         try:
             if not own:
                 await bench.open(left.folder)
-                await bench.probe()
+                await bench.hardware.probe()
             standing = await put_back(bench)
         finally:
             if not own:
@@ -177,4 +189,4 @@ class Leaving:
 
 
 def _file_words(left: Leftover) -> str:
-    return f"{clean(str(left.path), 300)}\n{units.size(left.size)}, of run {left.run} in session {left.session}"
+    return f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}"

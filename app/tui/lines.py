@@ -61,6 +61,8 @@ class KeyLine(SteadyWidget):
     """
     pane: reactive[str] = reactive("")
     """What `footer_of` takes for the pane that has the focus; "" for none."""
+    over: reactive[tuple[tuple[str, str], ...] | None] = reactive(None)
+    """Keys and labels of the dialog that lies upon the screen: its own do nothing meanwhile. None without one."""
 
     def __init__(self, screen: str) -> None:
         super().__init__()
@@ -72,7 +74,10 @@ class KeyLine(SteadyWidget):
         label_style = self.style_of("key-line--label")
         width = self.size.width
         segments: list[Segment] = []
-        for key, label in footer_keys(self._screen, self.pane, width, getattr(self.app, "custom_keys", {})):
+        keys = self.over
+        if keys is None:
+            keys = tuple(footer_keys(self._screen, self.pane, width, getattr(self.app, "custom_keys", {})))
+        for key, label in keys:
             segments.append(Segment(f" {key} ", key_style))
             segments.append(Segment(f"{label} ", label_style))
         return Strip(segments).adjust_cell_length(width, label_style)

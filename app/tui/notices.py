@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import field
@@ -37,11 +38,16 @@ class Notice:
     """How much it matters."""
     at: float = field(default=0.0, compare=False)
     """When it was said, seconds since the epoch; what says the same at another time is the same."""
+    passing: bool = field(default=False, compare=False)
+    """Whether the next notice takes its place and the log does without it: a dead key, what is being done."""
 
     @property
     def text(self) -> str:
         """All of it."""
         return f"{self.title}: {self.message}" if self.title else self.message
+
+    copied: str = field(default="", compare=False)
+    """What of it is worth copying: a path, a command, what to do next."""
 
 
 class Notices:
@@ -51,7 +57,7 @@ class Notices:
         self._clock = clock
         self._standing: list[tuple[float, Notice]] = []
         self.said: list[Notice] = []
-        """All of it, in its order."""
+        """All of it that is worth a line of the log, in its order."""
 
     @property
     def standing(self) -> tuple[Notice, ...]:
@@ -60,10 +66,20 @@ class Notices:
 
     def add(self, notice: Notice) -> None:
         """Say it, beside what is too young to have been read."""
-        self.said.append(notice)
+        if not notice.passing:
+            self.said.append(notice)
         self._pass_over()
-        self._standing = [(since, one) for since, one in self._standing if one != notice]
+        self._standing = [(since, one) for since, one in self._standing if one != notice and not one.passing]
         self._standing.append((self._clock(), notice))
+
+    @property
+    def worth_copying(self) -> str:
+        """A path, a command or an advice of the newest notice that has one; "" where none has."""
+        return next((one.copied for one in reversed(self.said) if one.copied), "")
+
+    def withdraw_passing(self) -> None:
+        """What goes on no longer, or is done."""
+        self._standing = [(since, one) for since, one in self._standing if not one.passing]
 
     def key_pressed(self) -> None:
         """Whoever types has read what stood long enough."""
@@ -77,6 +93,19 @@ class Notices:
     def _pass_over(self) -> None:
         now = self._clock()
         self._standing = [(since, one) for since, one in self._standing if now - since < STAYS[one.severity]]
+
+
+_COMMANDS = re.compile(r"`([^`]+)`")
+
+
+def commands_in(text: str) -> str:
+    """The commands that a sentence names, each in a line; the sentence where it names none."""
+    return "\n".join(_COMMANDS.findall(text)) or text
+
+
+def sentences(*parts: str | None) -> str:
+    """What is said after one another, each with its full stop."""
+    return " ".join(part if part[-1] in ".!?:" else f"{part}." for part in parts if part)
 
 
 class NoticeLine(SteadyWidget):
@@ -99,6 +128,9 @@ class NoticeLine(SteadyWidget):
     """What is said."""
     hint: reactive[str] = reactive("", repaint=False)
     """What is said while there is nothing else: the thing under the cursor, or what to do next."""
+
+    stays: reactive[bool] = reactive(False, repaint=False)
+    """Whether the hint has a line of its own beneath the notices: what to do next is not pushed out by what was."""
 
     def watch_notices(self) -> None:
         """Says it."""
@@ -124,11 +156,13 @@ class NoticeLine(SteadyWidget):
         room = max(1, self.size.width - 2)
         if not self.notices:
             return [("hint", shorten(plain(self.hint), room))] if self.hint else []
+        beneath = [("hint", shorten(plain(self.hint), room))] if self.stays and self.hint else []
+        most = MOST_LINES - len(beneath)
         lines = [(notice.severity, line) for notice in self.notices for line in wrap(_flat(notice.text), room)]
-        if len(lines) <= MOST_LINES:
-            return list(lines)
-        *first, (severity, last) = lines[:MOST_LINES]
-        return [*first, (severity, shorten(f"{last} {lines[MOST_LINES][1]}", room))]
+        if len(lines) <= most:
+            return [*lines, *beneath]
+        *first, (severity, last) = lines[:most]
+        return [*first, (severity, shorten(f"{last} {lines[most][1]}", room)), *beneath]
 
     def render_line(self, y: int) -> Strip:
         """A line of what is said."""

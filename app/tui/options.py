@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 
-from app.engine.session.steady import SteadyPlan
+from app.engine.session.event_values import SteadyPlan
 from backends.values import dataclass
 
 

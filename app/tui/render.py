@@ -26,7 +26,7 @@ MARKS: dict[view.Mark, str] = {mark: mark.value.char for mark in view.Mark}
 LEAST = 12
 """Cells to which a column that may shrink is cut before another is left out."""
 
-_ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.POINT: "decimal"}
+_ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.RIGHT: "right"}
 
 
 def columns(shown: view.Table) -> tuple[TableColumn, ...]:
@@ -38,6 +38,7 @@ def columns(shown: view.Table) -> tuple[TableColumn, ...]:
             align=_ALIGNS[one.align],
             priority=one.priority,
             least=LEAST if one.shrinks else None,
+            most=one.most or None,
         )
         for one in shown.columns
     )

@@ -1,21 +1,82 @@
-"""Opens the workbench on a terminal; whatever ends it, the session is closed and a sentence says what happened."""
+"""The workbench on a terminal that may go away: opened, and closed whatever ends it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
+import signal
 import sys
+import termios
 import time
 import traceback
+from functools import partial
 from pathlib import Path
+from typing import IO, Any, cast
+
+from textual.app import App
+from textual.drivers import linux_driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.widgets import Input
 
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
+from app.tui.escape_keys import EscapeParser
 from app.tui.options import ScreenOptions
-from app.tui.terminal import SteadyDriver
 from backends.errors import RaidbenchError
 from backends.text import clean
+
+# -- the terminal that may go away while somebody works on it: a dropped connection is no reason to hang --------------
+
+
+class _Patient:
+    """A stream whose writes fail silently once nobody reads it: a writer that died would block the whole program."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """As the stream; what cannot be encoded or delivered is lost."""
+        with contextlib.suppress(OSError, ValueError):
+            return self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """As the stream."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class SteadyDriver(LinuxDriver):
+    """Textual's driver, that takes a lost terminal for a hang-up instead of waiting for it."""
+
+    def __init__(
+        self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = cast("Any", _Patient(cast("IO[str]", self._file)))
+
+    def run_input_thread(self) -> None:
+        """Read keys until the end; a terminal that is gone hangs up, whether or not the kernel says so as well."""
+        app = cast("WorkbenchApp", self._app)
+        bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
+        parser = partial(EscapeParser, bound=bound, typing=lambda: isinstance(app.focused, Input))
+        setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # by this name Textual makes its own
+        try:
+            super().run_input_thread()
+        except OSError:
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, if it is still there."""
+        with contextlib.suppress(OSError, termios.error):
+            super().stop_application_mode()
+
+
+# -- opens the workbench on a terminal; whatever ends it, the session is closed and a sentence says what happened -----
 
 
 def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
@@ -33,7 +94,7 @@ def run_app(app: WorkbenchApp) -> int:
     except Exception as error:  # on the way in or out: the screen is gone, the session is not
         app.crash = app.crash or error
     try:
-        asyncio.run(workbench.end_watching())
+        asyncio.run(workbench.changes.end_watching())
     except RaidbenchError as error:
         _say(f"What was on trial was not taken back: {error.message}")
     if app.crash is not None:

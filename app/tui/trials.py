@@ -13,7 +13,7 @@ from backends.errors import RaidbenchError
 from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
     from widgets.guard import Clock
 
 AFTER = 5.0
@@ -25,7 +25,7 @@ _LOOK_AGAIN = 0.5
 class Trials:
     """What is on trial in this session, and how it is decided."""
 
-    def __init__(self, app: WorkbenchApp, *, clock: Clock = time.monotonic) -> None:
+    def __init__(self, app: Port, *, clock: Clock = time.monotonic) -> None:
         self._app = app
         self._workbench = app.workbench
         self._clock = clock
@@ -34,7 +34,7 @@ class Trials:
 
     def words(self) -> str:
         """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
-        left = self._workbench.trial_left()
+        left = self._workbench.changes.trial_left()
         if left is None:
             self._since = None
             return ""
@@ -67,7 +67,7 @@ class Trials:
         """Let the values on trial stand. False where that could not be put on disk, or one of them did not stay."""
         self._deciding = True
         try:
-            kept = await self._workbench.keep_trials()
+            kept = await self._workbench.changes.keep_trials()
         except RaidbenchError as error:
             self._app.tell(error, title="What is on trial will be taken back")
             return False
@@ -80,8 +80,8 @@ class Trials:
 
     async def _taken_back(self) -> None:
         try:
-            for trial in self._workbench.trials():
-                ended = await self._workbench.undo(trial.id)
+            for trial in self._workbench.changes.trials():
+                ended = await self._workbench.changes.undo(trial.id)
                 if not ended.taken_back:
                     self._tell(f"{view.what(trial.change)} was not taken back: {ended.message}.", well=False)
                     return
@@ -92,13 +92,13 @@ class Trials:
 
     async def watch(self) -> None:
         """Wait until the trial is decided, one way or the other; the session knows how it ended then."""
-        trials = self._workbench.trials()
-        while self._deciding or (self._workbench.trials() and self._left(trials) > -AFTER):
+        trials = self._workbench.changes.trials()
+        while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
             await asyncio.sleep(_LOOK_AGAIN)
-        if not any(record.on_trial for record in self._workbench.undoable()):
+        if not any(record.on_trial for record in self._workbench.changes.undoable()):
             return  # somebody decided it
         try:
-            back = await self._workbench.end_trials()
+            back = await self._workbench.changes.end_trials()
         except RaidbenchError as error:
             self._app.tell(error, title="The trial")
             return

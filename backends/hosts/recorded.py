@@ -14,7 +14,7 @@ from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
 from backends.formats import FORMATS, Kept, require_known
-from backends.host import Command, Completed, Denial, FileStat, Host, Process
+from backends.host import Command, Completed, Denial, FileStat, Host, Process, Space
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
@@ -92,6 +92,10 @@ class RecordingHost(HostWrapper):
         info = await self._inner.stat(path)
         self._stats[path] = None if info is None else asdict(info)
         return info
+
+    async def space_at(self, path: str) -> Space | None:
+        """Not noted: it says nothing of the hardware."""
+        return await self._inner.space_at(path)
 
     async def writable(self, path: str) -> str | None:
         """Asks and notes."""
@@ -245,6 +249,10 @@ class ReplayHost(MadeUpHost):
         """What was there."""
         entry = self._stats.get(path)
         return None if entry is None else FileStat(**entry)
+
+    async def space_at(self, path: str) -> Space | None:
+        """Not recorded."""
+        return None
 
     async def writable(self, path: str) -> str | None:
         """As recorded; a file that was read but never asked about is writable for root."""

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 
 from backends.errors import RaidbenchError, RefusedError
 from backends.firmware import AsksFirmware
-from backends.host import Capabilities, Command, Completed, Denial, FileStat, Host, Process
+from backends.host import Capabilities, Command, Completed, Denial, FileStat, Host, Process, Space
 from backends.rootside import RootSide
 from backends.values import dataclass
 
@@ -85,6 +85,10 @@ class HostWrapper:
     async def stat(self, path: str) -> FileStat | None:
         """As the wrapped host."""
         return await self._inner.stat(path)
+
+    async def space_at(self, path: str) -> Space | None:
+        """As the wrapped host."""
+        return await self._inner.space_at(path)
 
     async def writable(self, path: str) -> str | None:
         """As the wrapped host."""
@@ -205,3 +209,15 @@ class LoggingHost(HostWrapper):
                 stderr=err,
             )
         )
+
+
+# -- A host that plans as if it were allowed to write, and writes nothing ---------------------------------------------
+
+
+class DryRunHost(ReadOnlyHost):
+    """Answers as root would be answered, so that a plan can be made and shown without root."""
+
+    async def writable(self, path: str) -> str | None:
+        """None where only the lack of rights stands against it."""
+        reason = await self._inner.writable(path)
+        return None if isinstance(reason, Denial) else reason

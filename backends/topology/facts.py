@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from contextlib import suppress
+from functools import partial
 
 from backends.host import Host
+from backends.hosts.local.apart import apart
 from backends.identity import Identity, Signature, Use
 from backends.model import Drive
 from backends.text import clean
-from backends.topology.look import look
-from backends.topology.naming import identity, identity_in, interface
+from backends.topology.look import look, probe_signatures
+from backends.topology.naming import Relation, identity, identity_in, interface, nameless
 from backends.topology.openers import openers
 from backends.topology.picture import Topology
-from backends.topology.probe import probe_signatures
-from backends.topology.relations import Relation
-from backends.topology.tree import Node
+from backends.topology.room import Room
+from backends.topology.room_look import rooms_of
+from backends.topology.signatures import Marks, are_two
+from backends.topology.tree import Node, node_path
 from backends.values import dataclass
 
 Claim = Callable[[str, str], str | None]
@@ -23,6 +27,12 @@ Claim = Callable[[str, str], str | None]
 
 CLOSED = "it is offline or gone, the kernel refuses to open it"
 """The reason of a device that cannot be opened at all."""
+
+_READ_SECONDS = 10.0
+"""How long reading the beginnings of two disks may take."""
+
+SILENT = "it gives no answer: opening it does not come to an end"
+"""That of one for which opening had to be given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,22 +61,35 @@ class DeviceFacts:
     """Checks that could not be made, each a sentence without its full stop."""
     along: tuple[Identity, ...] = ()
     """Other disks that are the same thing or lie beneath it: to be held with it."""
+    rooms: tuple[Room, ...] = ()
+    """What it takes room from as it is written, where it promises more than there is; none of it for reading."""
     others: tuple[Identity, ...] = ()
     """All other disks of the machine: what means this one must not mean another."""
+    apart: bool = False
+    """Whether those are other disks whatever they report; else one may be this one under another name."""
 
 
 async def inspect(
-    host: Host, device: str, *, claim: Claim | None, probe: bool = True, ignore: Collection[int] = ()
+    host: Host,
+    device: str,
+    *,
+    claim: Claim | None,
+    marks: Marks | None = None,
+    probe: bool = True,
+    ignore: Collection[int] = (),
 ) -> DeviceFacts:
     """Everything about the device at `device`, which may be a link such as /dev/disk/by-id/...
 
     `claim` is None where nothing can be opened for oneself (another machine, a recording), which counts as unknown.
+    `marks`: what proves that disks of one serial number are two; None where nothing can be read for that.
     `probe`: whether to look for what lies on it. `ignore`: our own process ids, whose open files do not count.
     """
     stat = await host.stat(device)
     if stat is None or stat.kind != "block" or stat.devno is None:
         return DeviceFacts(device=clean(device, 512), is_block=False)
     picture = await look(host, everywhere=True)
+    if marks is not None:
+        picture = await _told_apart(picture, marks)
     node = picture.tree.by_devno(stat.devno)
     if node is None:
         gone = f"the kernel lists no device with the number {stat.devno}"
@@ -77,14 +100,15 @@ async def inspect(
     related = picture.related(node.name)
     for relation in related:
         unknown += [words for member in relation.nodes if (words := await _mismatch(host, member))]
-    unknown += _hidden(picture, node, related)
+    unknown += [*_hidden(picture, node, related), *picture.untold(node.name)]
+    unknown += nameless(_disks_in(picture, related))
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
         unknown.append("whether it can be opened exclusively was not tested")
     elif not unknown:
-        uses += _claims(claim, family)
-        for relation in _free_standing(related):
-            told = [relation.told(use) for use in _claims(claim, relation.nodes)]
+        uses += await _claims(claim, family)
+        for relation in _free_standing(related) if all(use.detail != SILENT for use in uses) else ():
+            told = [relation.told(use) for use in await _claims(claim, relation.nodes)]
             uses += [use for use in told if use is not None]
     disk = picture.tree.nodes.get(picture.tree.disk_of(node.name), node)
     return DeviceFacts(
@@ -99,12 +123,27 @@ async def inspect(
         signatures=await _signatures(host, picture, node) if probe else (),
         unknown=tuple(unknown),
         along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in _free_standing(related)),
+        rooms=await rooms_of(host, picture, (node,)) if probe else (),
         others=_others(picture, disk),
+        apart=True,
     )
 
 
+async def _told_apart(picture: Topology, marks: Marks) -> Topology:
+    """The picture without the relations of disks that prove to be two."""
+    pairs = picture.doubtful()
+    nodes = {name: (node_path(name), picture.tree.nodes[name].devno or "") for pair in pairs for name in pair}
+    two: list[tuple[str, str]] = []
+    for pair in pairs:
+        with suppress(TimeoutError):  # a disk that does not answer proves nothing
+            async with asyncio.timeout(_READ_SECONDS):
+                if await apart("marks", partial(are_two, marks, *(nodes[name] for name in pair))):
+                    two.append(pair)
+    return picture.without(two) if two else picture
+
+
 def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
-    one = {disk.name, *picture.twins.get(disk.name, ())}
+    one = {disk.name, *picture.twins.get(disk.name, ()), *picture.likely.get(disk.name, ())}
     return tuple(identity(node) for node in picture.tree.nodes.values() if node.parent is None and node.name not in one)
 
 
@@ -113,12 +152,17 @@ def _free_standing(related: Collection[Relation]) -> list[Relation]:
     return [relation for relation in related if relation.nodes and not relation.member]
 
 
+def _disks_in(picture: Topology, related: Collection[Relation]) -> list[Node]:
+    names = dict.fromkeys(picture.tree.disk_of(node.name) for relation in related for node in relation.nodes)
+    return [picture.tree.nodes[name] for name in names if name in picture.tree.nodes]
+
+
 def _hidden(picture: Topology, node: Node, related: Collection[Relation]) -> list[str]:
     """What lies beneath and cannot be looked at."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
-    return [f"what it is set up on, {clean(one.path, 512)}, cannot be looked at" for one in backings if not one.known]
+    return [f"what it is set up on, {clean(one.path, 512)}, {one.doubt}" for one in backings if one.doubt]
 
 
 async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:
@@ -129,9 +173,7 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
     for relation in picture.related(node.name):
         wanted |= {key: (one, relation) for one in relation.nodes for key in one.openings}
     wanted |= {key: (one, None) for one in picture.tree.family(node.name) for key in one.openings}
-    opened = await openers(host, wanted, ignore=ignore)
-    if isinstance(opened, Use):
-        return [opened]
+    opened, unseen = await openers(host, wanted, ignore=ignore)
     found: list[Use] = []
     for what, programs in opened.items():
         own, through = wanted[what]
@@ -140,7 +182,7 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
             use = program.use(part)
             told = use if through is None else through.told(use, program.name)
             found += [told] if told is not None else []
-    return found
+    return found if unseen is None else [*found, unseen]
 
 
 async def _mismatch(host: Host, node: Node) -> str | None:
@@ -153,14 +195,17 @@ async def _mismatch(host: Host, node: Node) -> str | None:
     return None
 
 
-def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
+async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
     """Tries every partition, then the disk; a disk alone would do, but a partition's name tells more."""
     found: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
-        reason = claim(node.device, node.devno or "")
+        reason = await apart("claim", partial(claim, node.device, node.devno or ""))
         if reason is not None:
             part = node.name if node.parent is not None else None
-            found.append(Use(kind="closed" if reason == CLOSED else "exclusive", detail=reason, part=part))
+            kind = "closed" if reason in (CLOSED, SILENT) else "exclusive"
+            found.append(Use(kind=kind, detail=reason, part=part))
+        if reason == SILENT:
+            break
     return found
 
 

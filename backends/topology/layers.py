@@ -1,18 +1,286 @@
-"""What a device is to the layer that has it: physical volume, cache, backing device, disk of a container."""
+"""What layers make of block devices: LVM by the names it gives device-mapper, imported ZFS pools, and what a device
+is to the layer that has it.
+
+LVM: name `VG-LV` or `VG-LV-LAYER` with every hyphen of VG and LV doubled, UUID `LVM-...` (lvm2: lib/misc/lvm-
+string.c, dm_build_dm_name). What is not for users has one of the reserved endings (lib/misc/lvm-string.c,
+_lvname_has_reserved).
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field, replace
 
-from backends.host import Host
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, Host
+from backends.hosts.asked import unmoved
 from backends.identity import Use
 from backends.text import clean
-from backends.topology.lvm import lvm_holders, lvm_name, lvm_words
-from backends.topology.pools import Pools
-from backends.topology.tree import Node, Tree
+from backends.topology.mounts import Mount
+from backends.topology.tree import Node, Tree, kernel_name, natural, tree_of
 from backends.values import dataclass
+
+MARK = "LVM-"
+"""With what device-mapper's UUIDs of volumes and their parts begin (lib/activate/dev_manager.c)."""
+
+CACHE_ORIGIN, WRITECACHE_ORIGIN = "corig", "wcorig"
+"""Endings of what is cached by dm-cache, or by a writecache (lvmcache(7))."""
+
+_NAME = re.compile(r"((?:[^-]|--)+)-((?:[^-]|--)+)(?:-([a-z_]+))?")
+_ENDING = re.compile(
+    r"_(cdata|cmeta|corig|cpool|cvol|iorig|imeta|mlog|pmspare|rimage|rmeta|mimage|tdata|tmeta|vdata|vorigin|wcorig)"
+    r"(?:_[0-9]+)?$"
+)
+
+_ROLES = (
+    (("cmeta",), "cache metadata"),
+    (("cdata", "cvol", "cpool"), "cache"),
+    ((CACHE_ORIGIN, WRITECACHE_ORIGIN, "iorig", "real", "vorigin"), "origin"),
+    (("tmeta", "rmeta", "imeta"), "metadata"),
+    (("cow",), "snapshot"),
+    (("mlog",), "log"),
+    (("tdata", "vdata", "rimage", "mimage"), "data"),
+)
+"""What a part is for, by its endings and layer; the first that applies."""
+
+_MOST = 4
+"""Volumes that a sentence names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LvmName:
+    """A volume, or a part of one."""
+
+    group: str
+    """Its volume group."""
+    volume: str
+    """Without what marks a part: `mail` of `mail_corig`; a cache's own name is its volume's before it was one."""
+    endings: frozenset[str] = frozenset()
+    """What marks it as a part: `corig`, `rimage`, `real`; empty for a volume that users see."""
+
+    @property
+    def shown(self) -> str:
+        """`vg0/mail`."""
+        return clean(f"{self.group}/{self.volume}")
+
+    @property
+    def role(self) -> str:
+        """`cache`, `cache metadata`, `origin`, `metadata`, `data`, ...; "" for what users see."""
+        return next((word for endings, word in _ROLES if self.endings.intersection(endings)), "")
+
+
+def lvm_name(node: Node) -> LvmName | None:
+    """What LVM calls a device; None for one that is not its own."""
+    parts = _NAME.fullmatch(node.attributes.get("dm/name", ""))
+    if parts is None or not node.attributes.get("dm/uuid", "").startswith(MARK):
+        return None
+    volume, endings = parts[2].replace("--", "-"), {parts[3]} if parts[3] else set()
+    while (ending := _ENDING.search(volume)) is not None:
+        endings.add(ending[1])
+        volume = volume[: ending.start()]
+    return LvmName(group=parts[1].replace("--", "-"), volume=volume, endings=frozenset(endings))
+
+
+def lvm_words(tree: Tree, node: Node) -> dict[str, str]:
+    """What completes "X is ..." for what LVM built on a device, each with the first holder that shows it.
+
+    `a physical volume of vg0 (cache of vg0/mail)`, `the origin of vg0/mail`.
+    """
+    own = lvm_name(node)
+    groups: dict[str, dict[str, list[str]]] = {}
+    first: dict[str, str] = {}
+    for holder in sorted(node.holders, key=natural):
+        above = tree.nodes.get(holder)
+        name = lvm_name(above) if above is not None else None
+        if above is None or name is None:
+            continue
+        role = (own if own is not None and own.group == name.group else name).role
+        first.setdefault(name.group, holder)
+        groups.setdefault(name.group, {}).setdefault("" if role == "data" else role, []).extend(_seen(tree, above))
+    return {first[group]: _words(group, roles, own) for group, roles in groups.items()}
+
+
+def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
+    """Those of its holders that `lvm_words` tells of."""
+    named = ((holder, tree.nodes.get(holder)) for holder in node.holders)
+    return frozenset(holder for holder, above in named if above is not None and lvm_name(above) is not None)
+
+
+def _seen(tree: Tree, node: Node) -> list[str]:
+    """Volumes that users see: the device itself, or those above it; its own name where none is active."""
+    nodes = (node, *tree.above(node.name))
+    names = [name for one in nodes if (name := lvm_name(one)) is not None]
+    return [name.shown for name in names if not name.endings] or [names[0].shown]
+
+
+def _words(group: str, roles: dict[str, list[str]], own: LvmName | None) -> str:
+    told = [f"{role} of {_listed(names)}" if role else _listed(names) for role, names in sorted(roles.items())]
+    if own is not None and own.group == group:
+        return f"the {told[0]}" if own.role and own.role != "data" else f"a part of {told[0]}"
+    return f"a physical volume of {clean(group)} ({', '.join(told)})"
+
+
+def _listed(names: Iterable[str]) -> str:
+    once = list(dict.fromkeys(names))
+    more = f" and {len(once) - _MOST} more" if len(once) > _MOST else ""
+    return ", ".join(once[:_MOST]) + more
+
+
+# -- imported ZFS pools: which devices each is made of. sysfs does not know; `zpool status` does ----------------------
+
+STATUS = ("zpool", "status", "-LP")
+"""Devices by the paths of their nodes, links resolved (zpool-status(8)); needs no root."""
+
+IMPORTED = "/proc/spl/kstat/zfs/*/state"
+"""One for every imported pool (OpenZFS 0.8 and later; module/zfs/spa_stats.c)."""
+
+_CLASSES = {
+    "logs": "log",
+    "cache": "cache",
+    "spares": "spare",
+    "special": "special",
+    "dedup": "dedup",
+}
+"""Headings of a pool's parts that do not hold its data as any other (cmd/zpool/zpool_main.c: print_logs and others)."""
+
+_ZVOLS = ("/dev/zvol/*/*", "/dev/zvol/*/*/*", "/dev/zvol/*/*/*/*", "/dev/zvol/*/*/*/*/*")
+"""Links to volumes, by pool and name (udev/rules.d/60-zvol.rules)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vdev:
+    """A device that a pool uses."""
+
+    pool: str
+    """Name of the pool."""
+    path: str
+    """Its node, or a file."""
+    role: str = ""
+    """`log`, `cache`, `spare`, `special`, `dedup`; "" for one that holds data."""
+
+    @property
+    def words(self) -> str:
+        """What completes "X is ..."."""
+        return f"part of the ZFS pool {clean(self.pool)}" + (f" ({self.role})" if self.role else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pools:
+    """All pools that are imported."""
+
+    names: tuple[str, ...] = ()
+    """Their names."""
+    known: bool = True
+    """Whether their devices are known."""
+    vdevs: Mapping[str, tuple[Vdev, ...]] = field(default_factory=dict)
+    """By kernel name of a device, what it is in which pools: a spare may be shared."""
+    volumes: Mapping[str, str] = field(default_factory=dict)
+    """By kernel name of a volume (`zd0`), its name: `tank/vm`."""
+
+    def devices(self, pools: Iterable[str]) -> tuple[str, ...]:
+        """Kernel names of what these pools are made of."""
+        wanted = frozenset(pools)
+        return tuple(name for name, uses in self.vdevs.items() if any(one.pool in wanted for one in uses))
+
+    def of_volume(self, name: str) -> tuple[str, ...]:
+        """The pool that a volume lies in; all of them where that is not known."""
+        return (self.volumes[name].split("/")[0],) if name in self.volumes else self.names
+
+    def under(self, tree: Tree) -> Tree:
+        """The tree with the devices of their pools below the volumes, which the kernel does not tell."""
+        if not self.vdevs:
+            return tree
+        return tree_of(
+            replace(node, slaves=self.devices(self.of_volume(node.name))) if is_volume(node) else node
+            for node in tree.nodes.values()
+        )
+
+
+def pool_of(mount: Mount) -> str | None:
+    """The pool that a mounted dataset lies in; a mount's source is its name. None of any other filesystem."""
+    return mount.source.split("/")[0] if mount.fstype == "zfs" else None
+
+
+def is_volume(node: Node) -> bool:
+    """Whether it is the block device of a ZFS volume."""
+    return node.parent is None and node.name.startswith("zd") and node.name[2:].isdigit()
+
+
+def parse_status(text: str) -> tuple[Vdev, ...]:
+    """Every device of every pool that `zpool status -LP` lists. The order of the lines is all there is to go by."""
+    found: list[Vdev] = []
+    pool, role, inside = "", "", False
+    for line in text.split("\n"):
+        front, colon, rest = line.strip().partition(":")
+        words = line.split()
+        if colon and front == "pool":
+            pool, role, inside = rest.strip(), "", False
+        elif colon and front in ("config", "errors"):
+            inside = bool(pool) and front == "config"
+        elif inside and len(words) == 1 and words[0] in _CLASSES:
+            role = _CLASSES[words[0]]
+        elif inside and words and words[0].startswith("/"):
+            found.append(Vdev(pool=pool, path=words[0], role=role))
+    return tuple(found)
+
+
+async def read_pools(host: Host, tree: Tree) -> Pools:
+    """The imported pools now; nothing is asked where there is none."""
+    states = await host.list(IMPORTED)
+    if not states:
+        return Pools()
+    names = tuple(dict.fromkeys(path.split("/")[5] for path in states))
+    vdevs = await _status(host)
+    missing = set(names) - {vdev.pool for vdev in vdevs or ()}
+    return Pools(
+        names=tuple(map(clean, names)),
+        known=vdevs is not None and not missing,
+        vdevs=await _by_node(host, tree, vdevs or ()),
+        volumes=await _volumes(host, tree),
+    )
+
+
+async def _status(host: Host) -> tuple[Vdev, ...] | None:
+    tool = host.which(STATUS[:1])
+    if tool is None:
+        return None
+    try:
+        with unmoved():
+            done = await host.run(Command(argv=(tool, *STATUS[1:]), timeout=5, stall=STALL))
+    except RaidbenchError:
+        return None
+    return parse_status(done.stdout) if done.returncode == 0 and not done.truncated else None
+
+
+async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, tuple[Vdev, ...]]:
+    found: dict[str, tuple[Vdev, ...]] = {}
+    for vdev in vdevs:
+        name = kernel_name(vdev.path)
+        if name not in tree.nodes:
+            stat = await host.stat(vdev.path)
+            node = tree.by_devno(stat.devno or "") if stat is not None else None
+            name = node.name if node is not None else ""
+        if name:
+            found[name] = (*found.get(name, ()), vdev)
+    return found
+
+
+async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
+    if not any(is_volume(node) for node in tree.nodes.values()):
+        return {}
+    paths = [path for found in await asyncio.gather(*map(host.list, _ZVOLS)) for path in found]
+    links = await asyncio.gather(*map(host.link, paths))
+    found: dict[str, str] = {}
+    for path, link in zip(paths, links, strict=True):
+        name = (link or "").rsplit("/", 1)[-1]
+        if name in tree.nodes:
+            found[name] = path.removeprefix("/dev/zvol/")
+    return found
+
+
+# -- what a device is to the layer that has it: physical volume, cache, backing device, disk of a container -----------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

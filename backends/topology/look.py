@@ -1,22 +1,79 @@
-"""Gathers the whole picture of the block devices from one host."""
+"""The whole picture of the block devices of one host, and what really lies on one of them (blkid, wipefs)."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from backends.errors import RaidbenchError
-from backends.host import Command, Host
+from backends.host import STALL, Command, Host
 from backends.identity import Signature
 from backends.text import clean
-from backends.topology.layers import read_bcache
-from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
-from backends.topology.picture import Topology, file_mount, mount_nodes, mounted_by_node, system_disks
-from backends.topology.pools import pool_of, read_pools
-from backends.topology.relations import Backing, twins_of
-from backends.topology.signatures import lsblk_signatures, parse_lsblk, udev_signatures
+from backends.topology.backings import Backing, read_backings
+from backends.topology.layers import pool_of, read_bcache, read_pools
+from backends.topology.mapped import TABLE, asked_of, by_kernel, parse_mapped
+from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
+from backends.topology.naming import likely_of, twins_of
+from backends.topology.picture import Topology, mount_nodes, mounted_by_node, system_disks
+from backends.topology.signatures import (
+    blkid_signatures,
+    group_in,
+    lsblk_signatures,
+    parse_lsblk,
+    udev_signatures,
+    wipefs_signatures,
+)
 from backends.topology.tree import Node, Tree, read_tree
+
+_FOUND, _NOTHING = 0, 2
+"""Exit statuses of `blkid -p`; 8 is ambivalent, 4 an error."""
+
+
+async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
+    """Every filesystem, RAID member or partition table on `node`; empty only if it is proven blank.
+
+    `blkid -p` says 2 both for "nothing" and for "cannot be opened", sometimes without a word, so its word counts
+    only together with an empty list from `wipefs`, which does say so. Anything else counts as found: kind `unknown`.
+    """
+    part = node.name if node.parent is not None else None
+    unknown = Signature(kind="unknown", part=part, size_bytes=node.size_bytes)
+    blkid, wipefs = host.which(("blkid",)), host.which(("wipefs",))
+    if blkid is None or wipefs is None:
+        return (unknown,)
+    try:
+        low = await host.run(Command(argv=(blkid, "-p", "-o", "export", node.device), timeout=30, stall=STALL))
+        full = await host.run(Command(argv=(wipefs, "--no-act", "--json", node.device), timeout=30, stall=STALL))
+    except RaidbenchError:
+        return (unknown,)
+    listed = wipefs_signatures(full.stdout, part, node.size_bytes)
+    seen = blkid_signatures(low.stdout, part, node.size_bytes) if low.returncode == _FOUND else ()
+    kinds = {signature.kind for signature in seen}
+    found = (*seen, *(signature for signature in listed or () if signature.kind not in kinds))
+    found = tuple([await _with_group(host, node, signature) for signature in found])
+    sure = low.returncode in (_FOUND, _NOTHING) and not low.stderr.strip()
+    sure = sure and full.returncode == 0 and listed is not None
+    return found if sure else (*found, unknown)
+
+
+async def _with_group(host: Host, node: Node, signature: Signature) -> Signature:
+    """The mark of a physical volume with the name of its volume group, which is in LVM's own metadata only.
+
+    `--readonly` takes no lock and writes nothing, nor does it activate anything (lvm(8)).
+    """
+    tool = host.which(("lvm",)) if signature.kind == "LVM2_member" and signature.label is None else None
+    if tool is None:
+        return signature
+    words = ("pvs", "--readonly", "--reportformat", "json", "-o", "vg_name", node.device)
+    try:
+        done = await host.run(Command(argv=(tool, *words), timeout=20, stall=STALL))
+    except RaidbenchError:
+        return signature
+    return replace(signature, label=group_in(done.stdout) if done.returncode == 0 else None)
+
+
+# -- gathers the whole picture of the block devices from one host -----------------------------------------------------
 
 _TARGETS = (
     (
@@ -49,7 +106,9 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         host.list("/sys/fs/btrfs/*/devices/*"),
         read_bcache(host),
     )
-    pools = await read_pools(host, bare)
+    pools, signatures, tables = await asyncio.gather(  # each program may have to wait for the same disk
+        read_pools(host, bare), _signatures(host, bare), _tables(host, bare, everywhere=everywhere)
+    )
     tree = pools.under(bare)
     mounts = list(parse_mountinfo(own or ""))
     blind: list[str] = [] if mounts else ["/proc/self/mountinfo could not be read"]
@@ -64,12 +123,13 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         names = ", ".join(pools.names)
         blind.append(f"zpool does not tell what the imported pools are made of ({names})")
     mounted = mounted_by_node(tree, mounts, _members(btrfs))
-    backings = await _backings(host, tree)
-    signatures = await _signatures(host, tree)
-    if signatures is None:
-        blind.append("lsblk gave no answer, so what lies on the devices is not known")
+    backings = await read_backings(host, tree, mounts, sure=everywhere)
+    if isinstance(signatures, RaidbenchError):
+        blind.append(f"{signatures.message.rstrip('.')}, so what lies on the devices is not known")
     return Topology(
         tree=tree,
+        tables=by_kernel(tables, tree),
+        mounts=tuple(mounts),
         mounted=mounted,
         system=system_disks(tree, mounted, mounts, pools),
         swaps=await _swap_numbers(host, parse_swaps(swaps or "")),
@@ -79,9 +139,11 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         bcache=bcache,
         loops=_set_up(tree, mounts, backings),
         twins=twins_of(tree),
+        likely=likely_of(tree) if everywhere else {},
         backings=backings,
+        mapped=parse_mapped(tables, tree) if everywhere else None,
         exported=await _exports(host) if everywhere else {},
-        signatures=signatures or {},
+        signatures={} if isinstance(signatures, RaidbenchError) else signatures,
         blind=tuple(blind),
     )
 
@@ -134,21 +196,6 @@ def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-async def _backings(host: Host, tree: Tree) -> dict[str, Backing]:
-    """What every loop and zram device keeps its data in."""
-    found: dict[str, Backing] = {}
-    for node in tree.nodes.values():
-        path = node.attributes.get("loop/backing_file") or node.attributes.get("backing_dev")
-        if not path or path == "none":
-            continue
-        stat = await host.stat(path)
-        if stat is None:
-            found[node.name] = Backing(path=path.removesuffix(" (deleted)"))
-        else:
-            found[node.name] = Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
-    return found
-
-
 def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
     """By kernel name of a block device: the loop and zram devices that lie on it or on a file on it, with words."""
     found: dict[str, dict[str, str]] = {}
@@ -167,6 +214,11 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
     return found
 
 
+async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
+    """What `dmsetup table` prints; nothing where it gives no answer, or is not asked."""
+    return await asked_of(host, tree, TABLE) if everywhere else ""
+
+
 async def _exports(host: Host) -> dict[str, str]:
     """Devices by number, and files by place, that a kernel target exports: some open them without claiming them."""
     found: dict[str, str] = {}
@@ -179,16 +231,16 @@ async def _exports(host: Host) -> dict[str, str]:
     return found
 
 
-async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | None:
-    """From udev's database; from lsblk where there is none; nothing where there is neither, None if it fails."""
+async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | RaidbenchError:
+    """From udev's database; from lsblk where there is none; nothing where there is neither, the error if it fails."""
     rows: Mapping[str, Mapping[str, str]] = {}
     if not any(node.udev for node in tree.nodes.values()):
         tool = host.which(("lsblk",))
         if tool is not None:
             try:
-                done = await host.run(Command(argv=(tool, "-J", "-b", "-O"), timeout=20))
-            except RaidbenchError:
-                return None
+                done = await host.run(Command(argv=(tool, "-J", "-b", "-O"), timeout=20, stall=STALL))
+            except RaidbenchError as error:
+                return error
             rows = parse_lsblk(done.stdout)
     found: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from backends.text import clean
 from backends.values import dataclass
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
+_COLON = re.compile(r"(?<!\\):")
 _DEVNO = re.compile(r"\d+:\d+")
 
 
@@ -25,6 +27,8 @@ class Mount:
     """What was mounted: `/dev/sda1`, a pool, `overlay`."""
     read_only: bool = False
     """Mounted read-only."""
+    layers: tuple[str, ...] = ()
+    """Folders elsewhere whose files it shows as its own, by the names that they had when it was mounted (overlay)."""
     seen_in: str = ""
     """The program through which it was found, when it is not in our own mount namespace."""
 
@@ -59,10 +63,18 @@ def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
                 fstype=clean(unescape(rest[0])),
                 source=unescape(rest[1]),
                 read_only="ro" in options,
+                layers=_layers(rest[2]) if rest[0] == "overlay" and len(rest) > 2 else (),
                 seen_in=seen_in,
             )
         )
     return tuple(mounts)
+
+
+def _layers(options: str) -> tuple[str, ...]:
+    """The folders among an overlay's options, those below it several with colons between them."""
+    told = [(key, unescape(path)) for key, _, path in (option.partition("=") for option in options.split(","))]
+    below = [one for key, path in told if key.startswith("lowerdir") for one in _COLON.split(path)]
+    return tuple(path for path in (*below, *(path for key, path in told if key == "upperdir")) if path[:1] == "/")
 
 
 def parse_swaps(text: str) -> tuple[str, ...]:
@@ -77,3 +89,13 @@ def parse_swaps(text: str) -> tuple[str, ...]:
             path = unescape(fields[0])
             areas.append(path.removesuffix(" (deleted)"))
     return tuple(areas)
+
+
+def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
+    """The mount a file lies on, by its path: the longest mount point that is a parent, the last mounted of it."""
+    best: Mount | None = None
+    for mount in mounts:
+        prefix = mount.point.rstrip("/") + "/"
+        if not mount.seen_in and path.startswith(prefix) and len(mount.point) >= len(best.point if best else ""):
+            best = mount
+    return best

@@ -1,12 +1,20 @@
-"""What a block device is called and what it hangs from: model, serial, WWN, interface, identity. Pure."""
+"""What a block device is called and hangs from (model, serial, WWN, identity), and which are one disk, surely or
+possibly. Pure.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import permutations
 
-from backends.identity import Identity
+from backends.identity import Identity, Use
+from backends.model import Media
 from backends.text import clean
-from backends.topology.tree import Node, Tree
+from backends.topology.backings import Backing
+from backends.topology.mapped import Stretch, sharers
+from backends.topology.tree import Node, Tree, natural, node_path
+from backends.values import dataclass
 
 _TRANSPORTS = (
     ("/nvme", "nvme"),
@@ -39,6 +47,15 @@ _NAMES = {
 }
 """Beginning of the kernel name and the interface it means, when the path tells nothing."""
 
+_VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
+"""SCSI vendors and model beginnings of virtual machines' disks."""
+
+
+NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol")
+"""Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
+them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
+besides; no plan for them outlives a reboot."""
+
 
 def interface(node: Node) -> str | None:
     """`sata`, `sas`, `nvme`, `virtio`, ...: from where it hangs, else from its name; None if neither tells."""
@@ -54,6 +71,17 @@ def model(node: Node) -> str | None:
     if maker in ("ATA", "NVMe") or maker.startswith("0x") or product.startswith(maker):
         maker = ""
     return clean(f"{maker} {product}") or None
+
+
+def medium(node: Node, kind: str | None = None) -> Media:
+    """What stores the bits, `kind` being its interface; of a virtual disk nobody knows."""
+    if kind == "zram":
+        return Media.RAM
+    if kind in ("loop", "virtio", "xen", "hyper-v") or (model(node) or "").startswith(_VIRTUAL_MAKERS):
+        return Media.VIRTUAL
+    if kind == "nvme":
+        return Media.NVME
+    return {"0": Media.SSD, "1": Media.HDD}.get(node.attributes.get("queue/rotational", ""), Media.UNKNOWN)
 
 
 def serial(node: Node) -> str | None:
@@ -105,3 +133,176 @@ def identity_in(tree: Tree, node: Node) -> Identity:
     """The same for a disk or a partition: a partition is its disk's, with its own name, numbers and size."""
     disk = tree.nodes.get(tree.disk_of(node.name), node)
     return replace(identity(disk), name=node.name, devno=node.devno, size_bytes=node.size_bytes)
+
+
+def is_told_apart(known: Identity | None, kind: str | None) -> bool:
+    """Whether a device of such an interface cannot be taken for another one. What it lies on is another question."""
+    if known is None or known.devno is None:
+        return False
+    if known.serial or known.wwn:
+        return True
+    if kind not in NOBODYS or known.diskseq is None:
+        return False
+    return kind != "loop" or known.backing is not None
+
+
+def nameless(nodes: Iterable[Node]) -> list[str]:
+    """Which of the devices that another one lies on could be taken for others: it has no identity then either."""
+    return [
+        f"{node.device}, which it lies on, reports neither serial number nor WWN, and may be another disk again"
+        for node in nodes
+        if node.parent is None and not is_told_apart(identity(node), interface(node))
+    ]
+
+
+# -- which devices are one disk by another path, and which possibly are -----------------------------------------------
+
+IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapshot")
+"""Kinds of use whose detail completes "X is ..."."""
+
+LIKELY = "possibly the same disk as"
+"""How the words begin for a disk of the same serial number and size that is listed apart."""
+
+_ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
+"""Uses of a member that concern what is built of it. That the system or something else is built on the member too, as
+volumes of one group are, does not."""
+
+_KEEPERS = ("multipathd", "mdmon")
+"""Programs that keep the paths or members of what they look after open all the time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """Another device that holds the same data, or part of them."""
+
+    words: str
+    """What completes "/dev/sdl is ...": `the same disk as /dev/sdk`."""
+    nodes: tuple[Node, ...] = ()
+    """The disk and its partitions; of what something is built on, the member alone."""
+    member: bool = False
+    """Whether the device is built on it, and so has claimed it already."""
+
+    def told(self, use: Use, program: str = "") -> Use | None:
+        """A use of the other device, by a program, as one of this; None for one that does not concern it."""
+        if self.member and (use.kind not in _ACROSS or program in _KEEPERS):
+            return None
+        if use.part is not None and use.kind in IS:
+            detail = f"{self.words}: {node_path(use.part)} is {use.detail}"
+        elif use.kind in IS:
+            detail = f"{self.words}, {use.detail}"
+        else:
+            detail = f"{self.words}: {use.detail}"
+        return replace(use, detail=detail, part=None, elsewhere=True)
+
+
+def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
+    """For every disk that the kernel has more than once: its other names."""
+    known: dict[str, Identity] = {}
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for node in tree.nodes.values():
+        if node.parent is not None or node.attributes.get("hidden") == "1":
+            continue
+        own = known[node.name] = identity(node)
+        described = (own.serial, own.model, own.size_bytes)
+        keys: list[tuple[object, ...]] = [(own.wwn,)] if own.wwn else []
+        keys += [described] if all(described) else []
+        for key in keys:
+            groups.setdefault(key, []).append(node.name)
+    found: dict[str, set[str]] = {}
+    for names in groups.values():
+        for name in names:
+            found.setdefault(name, set()).update(
+                other for other in names if other != name and known[name].same_disk(known[other])
+            )
+    return {name: tuple(sorted(others)) for name, others in found.items() if others}
+
+
+def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
+    """For every disk that may be one with others by serial number and size, though they are listed apart: those, with
+    words that say so."""
+    groups: dict[tuple[str, int], list[Identity]] = {}
+    for node in tree.nodes.values():
+        own = identity(node)
+        if node.parent is None and node.attributes.get("hidden") != "1" and own.serial and own.size_bytes:
+            groups.setdefault((own.serial, own.size_bytes), []).append(own)
+    found: dict[str, dict[str, str]] = {}
+    for (serial, _), several in groups.items():
+        for own, other in permutations(several, 2):
+            if own.perhaps_same_disk(other) and not own.same_disk(other):
+                words = f"{LIKELY} {node_path(other.name)}, with one serial number ({serial}) and size"
+                found.setdefault(own.name, {})[other.name] = words
+    return found
+
+
+def paths_of(twins: Mapping[str, tuple[str, ...]], disk: str) -> tuple[str, ...]:
+    """All names of a disk, its own included, in natural order: the first is what everybody calls it by."""
+    found = {disk: None}
+    waiting = [disk]
+    while waiting:
+        new = [other for other in twins.get(waiting.pop(), ()) if other not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return tuple(sorted(found, key=natural))
+
+
+def relations(
+    tree: Tree,
+    twins: Mapping[str, tuple[str, ...]],
+    likely: Mapping[str, Mapping[str, str]],
+    backings: Mapping[str, Backing],
+    mapped: Mapping[str, tuple[Stretch, ...]] | None,
+    name: str,
+) -> tuple[Relation, ...]:
+    """All that is the same thing as the disk of `name`, or lies beneath it, through any number of steps.
+
+    `mapped`: what device-mapper's tables say; None where nobody asked, and so nobody is told what lies beside it.
+    """
+    start = tree.disk_of(name)
+    found: dict[str, Relation] = {}
+    below = tree.below(name)
+    for node in below:
+        if node.name != start:
+            found[node.name] = Relation(words=f"built on {node.device}", nodes=(node,), member=True)
+    seen = {start, *(tree.disk_of(node.name) for node in below)}
+    for beside, words in ({} if mapped is None else sharers(tree, mapped, name)).items():
+        seen.add(beside)
+        found[beside] = Relation(words=words, nodes=tree.family(beside))
+    waiting = [(start, "")] + [(each, f"built on {node_path(each)}, ") for each in seen if each != start]
+    while waiting:
+        disk, way = waiting.pop(0)
+        for other, words in _next(tree, twins, likely, backings, disk):
+            if other in seen:
+                continue
+            seen.add(other)
+            found[other] = Relation(words=way + words, nodes=tree.family(other))
+            waiting.append((other, f"{way}{words}, "))
+    return tuple(found.values())
+
+
+def _next(
+    tree: Tree,
+    twins: Mapping[str, tuple[str, ...]],
+    likely: Mapping[str, Mapping[str, str]],
+    backings: Mapping[str, Backing],
+    disk: str,
+) -> Iterator[tuple[str, str]]:
+    """Disks that are one step away, with the words for it."""
+    for other in twins.get(disk, ()):
+        yield other, f"the same disk as {node_path(other)}"
+    yield from likely.get(disk, {}).items()
+    own = backings.get(disk)
+    if own is None:
+        return
+    same = [own.devno, own.place]
+    for other, backing in backings.items():
+        if other != disk and any(same) and [backing.devno, backing.place] == same:
+            yield other, f"set up on the same data as {node_path(other)}"
+    lower = tree.by_devno(own.devno) if own.devno is not None else None
+    if lower is not None:
+        yield tree.disk_of(lower.name), f"set up on {lower.device}"
+
+
+def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str, Relation]:
+    """By place, the files that these devices keep their data in."""
+    known = [backings[disk] for disk in disks if disk in backings]
+    return {one.place: Relation(words=f"set up on {clean(one.path, 512)}") for one in known if one.place is not None}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field, replace
 
 from backends.identity import Signature, Use
 from backends.text import clean
-from backends.topology.layers import HELD, layer_uses, volume_shown
+from backends.topology.backings import Backing
+from backends.topology.layers import HELD, Pools, layer_uses, pool_of, volume_shown
+from backends.topology.mapped import Segments, Stretch, snapshots_of, untold
 from backends.topology.mounts import Mount
-from backends.topology.pools import Pools, pool_of
-from backends.topology.relations import Backing, Relation, files_of, paths_of, relations
+from backends.topology.naming import Relation, files_of, identity, paths_of, relations
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
@@ -24,6 +25,10 @@ class Topology:
 
     tree: Tree
     """Block devices."""
+    tables: Segments = field(default_factory=dict)
+    """What device-mapper makes of each of its devices, where it was asked and root may know."""
+    mounts: tuple[Mount, ...] = ()
+    """All that was seen."""
     mounted: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
     """Mounts by the kernel name of the device they lie on, of every mount namespace looked at."""
     system: frozenset[str] = frozenset()
@@ -42,8 +47,12 @@ class Topology:
     """By kernel name, which loop and zram devices lie on it, by their names, each a sentence."""
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Other kernel names of disks that the kernel has more than once: paths to them."""
+    likely: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Kernel names of disks that may be one all the same, by its own, each with words that say so."""
     backings: Mapping[str, Backing] = field(default_factory=dict)
     """What loop and zram devices keep their data in."""
+    mapped: Mapping[str, tuple[Stretch, ...]] | None = None
+    """By kernel name, what each device-mapper device lies on; None where its tables were not asked for."""
     exported: Mapping[str, str] = field(default_factory=dict)
     """Device numbers, and places of files, that a kernel target exports to the network, with its name."""
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
@@ -57,35 +66,51 @@ class Topology:
         Under whatever name: as another path to the same disk, or what lies beneath it. What is built on several of its
         paths is told once.
         """
-        found: list[Use] = []
-        for node in self.tree.family(name):
-            part = node.name if node.parent is not None else None
-            found += [use for use in self._direct(node, part) if use not in found]
-        above = {use.detail for use in found if use.kind in HELD}
+        own = [use for node in self.tree.family(name) for use in self._direct(node, _part(node))]
+        related = self._uses_of_related(name, {use.detail for use in own if use.kind in HELD})
+        return tuple(dict.fromkeys((*own, *related, *self._uses_of_files(name))))
+
+    def _uses_of_related(self, name: str, told: Collection[str]) -> Iterator[Use]:
+        """Uses of what is the same disk or lies beneath it, but for what is `told` to be built on it already."""
+        above = set(told)
         related = self.related(name)
         ours = {self.tree.disk_of(name), *(node.name for relation in related for node in relation.nodes)}
         for relation in related:
             for node in relation.nodes:
-                part = node.name if node.parent is not None and not relation.member else None
+                part = None if relation.member else _part(node)
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
-                above |= {use.detail for use in direct if use.kind in HELD and not relation.member}
-                uses = [relation.told(use) for use in direct]
-                found += [use for use in uses if use is not None and use not in found]
+                if not relation.member:  # of another path: what is built on both is built once
+                    above |= {use.detail for use in direct if use.kind in HELD}
+                yield from filter(None, map(relation.told, direct))
+
+    def _uses_of_files(self, name: str) -> Iterator[Use]:
+        """Uses of the files that its data are kept in."""
         for place, relation in self.files(name).items():
             if place in self.swaps:
-                found.append(Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True))
+                yield Use(kind="swap", detail=f"{relation.words}, active swap", elsewhere=True)
             if place in self.exported:
                 words = f"{relation.words}, exported by {self.exported[place]}"
-                found.append(Use(kind="export", detail=words, elsewhere=True))
-        return tuple(found)
+                yield Use(kind="export", detail=words, elsewhere=True)
 
     def above(self, name: str) -> tuple[str, ...]:
         """All that stands on the disk `name` at any height, in words: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
 
         Of another path to the same disk too; what is only a part of a volume is not named.
         """
-        waiting = [node for path in self.paths(name) for node in self.tree.family(path)]
-        own = {node.name for node in waiting}
+        own = [node for path in self.paths(name) for node in self.tree.family(path)]
+        standing, pools = self._standing_on(own)
+        built = [node for node in standing if node not in own and node.parent is None]
+        words = [self.pools.volumes.get(node.name) or volume_shown(node) for node in built]
+        words += [f"ZFS pool {pool}" for pool in pools]
+        mounts = [mount for node in standing for mount in self.mounted.get(node.name, ())]
+        mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
+        words += [f"mounted on {mount.where()}" for mount in mounts]
+        words += ["active swap" for node in standing if node.devno in self.swaps]
+        return tuple(dict.fromkeys(filter(None, words)))
+
+    def _standing_on(self, own: Iterable[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+        """The nodes themselves and all that is built on them, nearest first, and the ZFS pools among these."""
+        waiting = list(own)
         seen: dict[str, Node] = {}
         pools: dict[str, None] = {}
         while waiting:
@@ -97,14 +122,23 @@ class Topology:
             volumes = [one for one, of in self.pools.volumes.items() if of.split("/")[0] in pools]
             above = (*node.holders, *node.partitions, *self.loops.get(node.name, ()), *volumes)
             waiting += [self.tree.nodes[one] for one in above if one in self.tree.nodes]
-        built = [node for node in seen.values() if node.name not in own and node.parent is None]
-        words = [self.pools.volumes.get(node.name) or volume_shown(node) for node in built]
-        words += [f"ZFS pool {pool}" for pool in pools]
-        mounts = [mount for node in seen.values() for mount in self.mounted.get(node.name, ())]
-        mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
-        words += [f"mounted on {mount.where()}" for mount in mounts]
-        words += ["active swap" for node in seen.values() if node.devno is not None and node.devno in self.swaps]
-        return tuple(dict.fromkeys(word for word in words if word))
+        return tuple(seen.values()), tuple(pools)
+
+    def doubtful(self) -> list[tuple[str, str]]:
+        """Pairs of disks that are taken for one, or may be one, by nothing but a serial number."""
+        pairs = [(one, other) for one, others in (*self.twins.items(), *self.likely.items()) for other in others]
+        known = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
+        return [pair for pair in pairs if pair[0] < pair[1] and None in (known[pair[0]].wwn, known[pair[1]].wwn)]
+
+    def without(self, pairs: Collection[tuple[str, str]]) -> Topology:
+        """The same, but these are two disks each, as was proven."""
+        two = {*pairs, *((other, one) for one, other in pairs)}
+        twins = {one: tuple(other for other in others if (one, other) not in two) for one, others in self.twins.items()}
+        likely = {
+            one: {other: words for other, words in others.items() if (one, other) not in two}
+            for one, others in self.likely.items()
+        }
+        return replace(self, twins=twins, likely=likely)
 
     def paths(self, name: str) -> tuple[str, ...]:
         """Kernel names of all paths to the disk of `name`, in their order; its own alone where there is one."""
@@ -112,7 +146,11 @@ class Topology:
 
     def related(self, name: str) -> tuple[Relation, ...]:
         """All that is the same thing as the disk of `name`, or lies beneath it."""
-        return relations(self.tree, self.twins, self.backings, name)
+        return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
+
+    def untold(self, name: str) -> list[str]:
+        """What device-mapper's tables do not tell of it, each a sentence without its full stop."""
+        return untold(self.tree, self.mapped or {}, name)
 
     def files(self, name: str) -> Mapping[str, Relation]:
         """By place, the files that the data of `name` are kept in."""
@@ -143,6 +181,12 @@ class Topology:
             found.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:
             found.append(Use(kind="swap", detail="active swap", part=part))
+        if node.devno is not None and any(place.startswith(f"{node.devno}:") for place in self.swaps):
+            found.append(Use(kind="swap", detail="below an active swap file", part=part))
+        if snapshots := snapshots_of(self.tree, self.tables, node):
+            named = ", ".join(dict.fromkeys(volume_shown(one) or one.shown for one in snapshots))
+            many = "s" if len(snapshots) > 1 else ""
+            found.append(Use(kind="snapshot", detail=f"the origin of the active snapshot{many} {named}", part=part))
         found += layer_uses(self.tree, self.bcache, self.pools, node, part, ours)
         for uuid, members in self.btrfs.items():
             if node.name in members:
@@ -209,11 +253,6 @@ def system_disks(
     return frozenset(found)
 
 
-def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
-    """The mount a file lies on, by its path: the longest mount point that is a parent, the last mounted of it."""
-    best: Mount | None = None
-    for mount in mounts:
-        prefix = mount.point.rstrip("/") + "/"
-        if not mount.seen_in and path.startswith(prefix) and len(mount.point) >= len(best.point if best else ""):
-            best = mount
-    return best
+def _part(node: Node) -> str | None:
+    """Its name if it is a partition."""
+    return node.name if node.parent is not None else None

@@ -1,14 +1,64 @@
-"""What lies on a device: parsers of udev's database, lsblk, blkid and wipefs."""
+"""What lies on a device, by the words of udev, lsblk, blkid and wipefs, and by the UUIDs at its beginning. Pure."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from backends.identity import Signature
 from backends.text import clean
+
+# -- the UUIDs at the beginning of a disk -----------------------------------------------------------------------------
+
+# Where they differ, two disks are two whatever serial number they report.
+#
+# Every offset is that of libblkid's prober of the same name (util-linux: libblkid/src).
+
+LENGTH = 128 * 1024
+"""Bytes from the first on that hold all of them."""
+
+Marks = Callable[[str, str], frozenset[str] | None]
+"""Reads them of a device (path, MAJ:MIN), past every cache; None where that is not possible."""
+
+_PLAIN = (
+    ("ext", 1080, b"\x53\xef", 1128, 16),
+    ("xfs", 0, b"XFSB", 32, 16),
+    ("luks", 0, b"LUKS\xba\xbe", 168, 40),
+    ("swap", 4086, b"SWAPSPACE2", 1036, 16),
+    ("gpt", 512, b"EFI PART", 568, 16),
+    ("gpt", 4096, b"EFI PART", 4152, 16),
+    ("md", 0, b"\xfc\x4e\x2b\xa9", 168, 16),
+    ("md", 4096, b"\xfc\x4e\x2b\xa9", 4264, 16),
+    ("btrfs", 65600, b"_BHRfS_M", 65568, 16),
+    ("btrfs device", 65600, b"_BHRfS_M", 65803, 16),
+    *(("lvm", at, b"LABELONE", at + 32, 32) for at in (0, 512, 1024, 1536)),
+    ("mbr", 510, b"\x55\xaa", 440, 4),
+)
+"""What it is, where its magic lies and what that is, where its UUID lies and how long that is. Members of one array or
+file system have one of their own besides that of the whole: for those of md and LVM it stands here alone."""
+
+
+def uuids_in(head: bytes) -> frozenset[str]:
+    """Of tables, file systems and members, each with its kind. Zeros are none."""
+    return frozenset(
+        f"{kind} {own.hex()}"
+        for kind, at, magic, start, length in _PLAIN
+        if head[at : at + len(magic)] == magic and (own := head[start : start + length]).strip(b"\0")
+    )
+
+
+def are_two(marks: Marks, one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether two nodes (path, MAJ:MIN) prove to be two disks: both bear UUIDs, and not the same.
+
+    In turn and twice: what somebody writes meanwhile proves nothing.
+    """
+    first, second, again, last = (marks(*node) for node in (one, other, one, other))
+    return bool(first and second) and first == again and second == last and first != second
+
+
+# -- what lies on a device: parsers of udev's database, lsblk, blkid and wipefs ---------------------------------------
 
 
 def parse_udev(text: str) -> Mapping[str, str]:

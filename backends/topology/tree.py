@@ -170,7 +170,7 @@ async def page_bytes(host: Host) -> int:
     return kib * 1024 if kib else 4096
 
 
-def _bytes(sectors: str | None) -> int | None:
+def bytes_of(sectors: str | None) -> int | None:
     """Sysfs counts sizes in sectors of 512 bytes, whatever the device's own sector."""
     count = number(sectors)
     return None if count is None else count * 512
@@ -225,7 +225,7 @@ def _node(path: str, texts: Mapping[str, str], record: str, link: str | None) ->
     return Node(
         name=path.rsplit("/", 1)[1],
         devno=own.get("dev"),
-        size_bytes=_bytes(own.get("size")),
+        size_bytes=bytes_of(own.get("size")),
         parent=path.split("/")[3] if path.count("/") > 3 else None,
         read_only=own.get("ro") == "1",
         path=link,

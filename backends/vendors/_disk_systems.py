@@ -151,22 +151,12 @@ def switched(setting: Setting) -> tuple[Choice, ...]:
 
 LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5, "6": Level.RAID6, "10": Level.RAID10}
 """RAID levels by their numbers; the controllers' level 3 keeps parity on one drive, as our 4."""
-_PARITY = {Level.RAID0: 0, Level.RAID4: 1, Level.RAID5: 1, Level.RAID6: 2}
 
 
 def level_of(number: str, members: int) -> Level:
     """By its number; a mirror of more than two drives is striped."""
     level = LEVELS.get(number, Level.UNKNOWN)
     return Level.RAID10 if level is Level.RAID1 and members > 2 else level
-
-
-def data_drives(level: Level, members: int) -> int | None:
-    """Drives whose worth of data a stripe holds; None if that is not known."""
-    if not members:
-        return None
-    if level in (Level.RAID1, Level.RAID10):
-        return members // 2
-    return members - _PARITY[level] if level in _PARITY and members > _PARITY[level] else None
 
 
 def node_of(wwn: str | None, picture: Topology) -> Node | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from backends.answers import Heard, Whole, hear
 from backends.errors import RaidbenchError
 from backends.host import Command, Denial, Host
 from backends.model import Fact, Inventory, Problem
@@ -13,11 +14,16 @@ READ_SECONDS = 60.0
 
 
 async def said(host: Host, *argv: str) -> str:
-    """What a program prints; "" where it fails: what is missing shows as unknown."""
+    """What a program prints, for a recording alone; "" where it fails."""
     try:
         return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
     except RaidbenchError:
         return ""
+
+
+async def heard(host: Host, whole: Whole, where: str, *argv: str) -> Heard:
+    """What a program prints, and whether that is all."""
+    return await hear(host, whole, Command(argv=argv, timeout=READ_SECONDS), where)
 
 
 async def only_card(host: Host, pattern: str) -> str | None:

@@ -14,6 +14,7 @@ from backends.guard import Intent, look_at
 from backends.host import Completed, FileStat
 from backends.model import Target
 from backends.protocol import Backend
+from backends.settings import Risk
 from tests.backends.fakes import FakeHost
 
 
@@ -132,6 +133,22 @@ class DestroyingConformance:
         with pytest.raises(RefusedError) as caught:
             await change.plan()
         assert str(caught.value) == sentence.format(change.node)
+
+    @pytest.mark.parametrize("state", REFUSING)
+    async def test_a_way_back_that_destroys_it_is_refused_by_the_same_sentence(
+        self, change: Destroying, state: str
+    ) -> None:
+        put, sentence = REFUSING[state]
+        put(change)
+        with pytest.raises(RefusedError) as caught:
+            await change.backend.back(change.target, change.key, change.value, {})
+        assert str(caught.value) == sentence.format(change.node)
+
+    async def test_a_way_back_tells_what_lies_there_now(self, change: Destroying) -> None:
+        _member("ext4")(change)
+        back = await change.backend.back(change.target, change.key, change.value, {})
+        assert back.risk is Risk.DESTROYS_DATA
+        assert [one.kind for one in back.found or ()] == ["ext4"]
 
     @pytest.mark.parametrize("state", REFUSING)
     async def test_what_came_after_planning_refuses_it_too(self, change: Destroying, state: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.firmware import AsksFirmware
-from backends.host import MADE_UP, THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Process
+from backends.host import MADE_UP, THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Process, Space
 
 
 class FakeHost:
@@ -25,10 +25,12 @@ class FakeHost:
         tools: Mapping[str, Completed] | None = None,
         root: bool = True,
     ) -> None:
-        self.files = dict(files)
-        self.links = dict(links or {})
+        self.files = {"/proc/self/status": "CapEff:\t000001ffffffffff", **files}
+        self.links = {"/proc/self/ns/pid": "pid:[4026531836]", **(links or {})}
         self.stats = dict(stats or {})
         self.tools = dict(tools or {})
+        self.hidden: set[str] = set()
+        self.spaces: dict[str, Space] = {}
         self.root = root
         self.made_up = False
         self.reached = replace(THIS_MACHINE, opens_devices=False)
@@ -93,7 +95,14 @@ class FakeHost:
         return self.links.get(path)
 
     async def stat(self, path: str) -> FileStat | None:
+        if path in self.hidden:
+            return None
+        if path not in self.stats and path in self.files and "/fd/" in path:
+            return FileStat(kind="other", size=0)  # what a program has open that is nobody's business
         return self.stats.get(path)
+
+    async def space_at(self, path: str) -> Space | None:
+        return self.spaces.get(path)
 
     async def writable(self, path: str) -> str | None:
         if path not in self.files and path not in self.refusing:
@@ -156,6 +165,22 @@ WWN = "naa.5000c500a1b2c3d4"
 """Of the disk with two paths."""
 ON_SDK = MOUNTS + "\n40 25 8:160 / /mnt rw - ext4 /dev/sdk rw"
 """The same machine with /dev/sdk mounted."""
+
+
+def dm_tables(host: FakeHost) -> Completed:
+    """What `dmsetup table` says where all that device-mapper has was made at once: one after the other, none twice."""
+    lines, ends = [], dict[str, int]()
+    names = [path.split("/")[3] for path in host.files if path.endswith("/dm/name")]
+    for name in sorted(names, key=lambda name: int(name[3:])):
+        below = [path.rsplit("/", 1)[1] for path in host.files if path.startswith(f"/sys/block/{name}/slaves/")]
+        at, total = 0, int(host.files[f"/sys/block/{name}/size"])
+        for number, under in enumerate(below, 1):
+            sectors = total * number // len(below) - at
+            start = ends.setdefault(under, 2048)
+            devno = next(host.files[path] for path in host.files if path.endswith(f"/{under}/dev"))
+            lines.append(f"{host.files[f'/sys/block/{name}/dm/name']}: {at} {sectors} linear {devno} {start}")
+            at, ends[under] = at + sectors, start + sectors
+    return Completed(returncode=0, stdout="".join(f"{line}\n" for line in lines), stderr="")
 
 
 _AT = ((2, "sdk"), (3, "sdl"))

@@ -19,7 +19,7 @@ from backends.errors import RaidbenchError
 from backends.guard import Intent, secure
 from backends.hosts.local import LocalHost
 from tests.backends import loops
-from tests.backends.loops import Loop, loop, mounted, program, run
+from tests.backends.loops import Loop, ext4, loop, mounted, program, run
 from tests.tally import Tally
 
 OPENER = "import os, sys; os.open(sys.argv[1], os.O_RDONLY); print('ready', flush=True); __import__('time').sleep(600)"
@@ -31,8 +31,6 @@ THREAD = (
 )
 UNSHARED = "mount {device} {point} && echo ready && exec sleep 600"
 SIZE = 16 << 20
-QUIET = ("-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0")
-"""A filesystem into which the kernel writes nothing later by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +54,7 @@ def _disk(folder: Path, stack: ExitStack, *options: str) -> Loop:
 
 def _ext4(folder: Path, stack: ExitStack, *options: str) -> Loop:
     made = _disk(folder, stack, *options)
-    run("mkfs.ext4", *QUIET, made.sure())
+    ext4(made.sure())
     return made
 
 
@@ -74,10 +72,10 @@ def _lying(offset: int, data: Callable[[], bytes], named: bool = False) -> Maker
     return make
 
 
-def _made_by(*argv: str) -> Maker:
+def _made_by(make_on: Callable[[str], object]) -> Maker:
     def make(folder: Path, stack: ExitStack) -> Made:
         made = _disk(folder, stack)
-        run(*argv, made.sure())
+        make_on(made.sure())
         return Made(device=made.device, files=(made.backing,), named=False)
 
     return make
@@ -90,7 +88,7 @@ def _partitioned(mount: int | None, write: int) -> Maker:
         made = _disk(folder, stack, "--partscan")
         nodes = (made.device, *made.partition((2048, 8192), (16384, 8192)))
         made.sure()
-        run("mkfs.ext4", *QUIET, nodes[1])
+        ext4(nodes[1])
         if mount is None:
             stack.enter_context(program(sys.executable, "-c", OPENER, nodes[1]))
         else:
@@ -246,8 +244,8 @@ STATES: Mapping[str, Maker] = {
     "without a medium": _no_size,
     "member of an inactive array": _lying(4096, loops.md_superblock, named=True),
     "physical volume of a group that is not active": _lying(512, loops.lvm_label, named=True),
-    "ext4, not named": _made_by("mkfs.ext4", "-q", "-F"),
-    "swap, not named": _made_by("mkswap"),
+    "ext4, not named": _made_by(ext4),
+    "swap, not named": _made_by(lambda device: run("mkswap", device)),
     "GPT, not named": _lying(0, loops.gpt),
     "LUKS, not named": _lying(0, loops.luks_header),
 }

@@ -18,31 +18,65 @@ from typing import TypeVar
 
 import pytest
 
+from tests import seeing
 from tests.packages import absence
 
 _TOOLS = ("losetup", "blkid", "wipefs")
 _BLKPG, _ADD = 0x1269, 1  # linux/blkpg.h: what addpart asks for, which Debian 13 has no more
 _CONTROL = Path("/dev/loop-control")
+_SIZE = 64 << 20
 _PATIENCE = 20
 """How often another name is tried where somebody else took this one meanwhile."""
 
 _flush = os.fsync
 """The kernel's own, which the tests do without elsewhere: what is written has to reach the device."""
 
+KEEPING = {
+    "mkfs.ext4": ("-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
+    "mkfs.xfs": ("-K",),
+    "mkfs.btrfs": ("-K",),
+}
+"""What a program that makes a file system is told so that the file beneath keeps all of its room.
+
+Else it gives back what it does not use, and so does the kernel when it zeroes later what is lazily initialised: what is
+then written takes room from the machine's own disk, and is refused where a tenth of that is not free.
+"""
+
 T = TypeVar("T")
+
+
+def why_no_loops() -> str:
+    """Why loop devices cannot be made, "" where they can."""
+    if os.geteuid() != 0:
+        return "needs root"
+    return absence(*_TOOLS) or ("" if _CONTROL.exists() else "needs loop devices")
 
 
 def needs_loops() -> pytest.MarkDecorator:
     """Skips, with the reason, where loop devices cannot be made."""
-    reason = "needs root" if os.geteuid() != 0 else absence(*_TOOLS)
-    if not reason and not _CONTROL.exists():
-        reason = "needs loop devices"
+    reason = why_no_loops()
     return pytest.mark.skipif(bool(reason), reason=reason or "loop devices can be made")
 
 
+def needs_sight(*, real: bool = False) -> pytest.MarkDecorator:
+    """Skips, with the reason, where the guard cannot see what all programs have open, and so lets nothing be written.
+
+    `real`: where nothing of the test can tell it that process 1 has none of its devices.
+    """
+    reason = seeing.blinded() if os.geteuid() == 0 else "needs root"
+    reason = reason or ("process 1 of this machine shows nobody what it has open" if real and seeing.hides() else "")
+    return pytest.mark.skipif(bool(reason), reason=reason or "all programs can be seen")
+
+
 def run(*argv: str) -> str:
-    """Run a program that must succeed."""
+    """Run a program that must succeed. One that makes a file system leaves the file beneath all of its room."""
+    argv = (argv[0], *KEEPING.get(argv[0], ()), *argv[1:])
     return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+
+
+def ext4(where: str | Path, *options: str) -> None:
+    """An ext4 file system on a device or in a file of our own, into which the kernel writes nothing later by itself."""
+    run("mkfs.ext4", "-q", "-F", *options, str(where))
 
 
 @dataclass(frozen=True)
@@ -92,7 +126,12 @@ class Loop:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """No other test makes or detaches a loop device meanwhile: losetup tries what looks free by opening it."""
+    """No other test makes or detaches a loop device meanwhile: losetup tries what looks free by opening it.
+
+    Whoever comes here where none can be made has not tried anything: that is told as a test that was skipped.
+    """
+    if reason := why_no_loops():
+        pytest.skip(reason)
     with open(_CONTROL, "rb", buffering=0) as control:
         fcntl.flock(control, fcntl.LOCK_EX)  # ends with this process, however that ends
         yield
@@ -136,22 +175,55 @@ def _number(link: str) -> int | None:
         return None
 
 
+def _filled(backing: Path, size: int) -> bool:
+    """Whether the file had to be made: of so many zero bytes, which have all of their room."""
+    if backing.exists():
+        return False
+    with open(backing, "wb") as file:
+        if size:
+            os.posix_fallocate(file.fileno(), 0, size)
+    return True
+
+
 @contextmanager
-def loop(backing: Path, *options: str, size: int = 64 << 20) -> Iterator[Loop]:
-    """A loop device on a file of `size` zero bytes."""
-    if not backing.exists():
-        with open(backing, "wb") as file:
-            file.truncate(size)
-    made = attach(backing, *options)
+def loop(backing: Path, *options: str, size: int = _SIZE) -> Iterator[Loop]:
+    """A loop device on a file of `size` zero bytes, which has all of its room. A file made here goes with it."""
+    new = _filled(backing, size)
     try:
-        yield made
+        made = attach(backing, *options)
+        try:
+            yield made
+        finally:
+            detach(made)
     finally:
-        detach(made)
+        if new:
+            with suppress(FileNotFoundError):
+                os.truncate(backing, 0)  # somebody may have the device open yet: the room is given back all the same
+                backing.unlink()
+
+
+@contextmanager
+def thin_loop(folder: Path, *, size: int, on: int) -> Iterator[Loop]:
+    """A loop device of `size` bytes on a file without any of them, on a file system of its own of `on` bytes."""
+    with loop(folder / "beneath", size=on) as lower:
+        ext4(lower.sure(), "-m", "0", "-O", "^has_journal")
+        point = folder / "small"
+        point.mkdir()
+        run("mount", lower.device, str(point))
+        try:
+            with open(point / "image", "wb") as file:
+                file.truncate(size)
+            with loop(point / "image") as made:
+                yield made
+        finally:
+            run("umount", "--lazy", str(point))  # another test's mount namespace may still have what lay on it
 
 
 @contextmanager
 def exchanged(first: Path, second: Path, look: Callable[[Loop], T]) -> Iterator[tuple[Loop, T]]:
     """A device over the second file under the name of one over the first, and what was seen of that one."""
+    for file in (first, second):  # they stay: it may be one file
+        _filled(file, _SIZE)
     for _ in range(_PATIENCE):
         with loop(first) as made:
             seen = look(made)

@@ -16,6 +16,7 @@ NUMBERS = {
     "sdk1": "8:161",
     "sdk2": "8:162",
     "sdl1": "8:177",
+    "sdm": "8:192",
     "loop0": "7:0",
     "loop1": "7:1",
     "md0": "9:0",
@@ -141,3 +142,44 @@ async def test_the_hidden_paths_of_an_nvme_namespace_are_not_other_disks(host: F
     add(host, "nvme0n1", wwid="eui.0025388b710116a1")
     add(host, "nvme0c0n1", wwid="eui.0025388b710116a1", hidden="1")
     assert "the same disk as" not in await said(host, "/dev/nvme0n1")
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "on"),
+    [
+        ("loop0", {"loop__backing_file": "/dev/sdm"}, ""),
+        ("zram0", {"backing_dev": "/dev/sdm"}, ""),
+        ("dm-0", {"dm__name": "a", "dm__uuid": "CRYPT-a"}, "sdm"),
+        ("md0", {"md__uuid": "1:2"}, "sdm"),
+        ("bcache0", {"bcache__backing_dev_uuid": "u"}, "sdm"),
+    ],
+)
+async def test_what_lies_on_a_disk_without_an_identity_has_none_either(
+    host: FakeHost, name: str, own: Mapping[str, str], on: str
+) -> None:
+    add(host, "sdm")
+    add(host, name, on=on, **own)
+    sentence = (
+        f"/dev/{name}: /dev/sdm, which it lies on, reports neither serial number nor WWN, and may be another disk"
+    )
+    assert sentence in await said(host, f"/dev/{name}")
+
+
+async def test_through_any_number_of_layers(host: FakeHost) -> None:
+    add(host, "sdm")
+    add(host, "loop0", loop__backing_file="/dev/sdm")
+    add(host, "dm-0", on="loop0", dm__uuid="CRYPT-a")
+    assert "/dev/dm-0: /dev/sdm, which it lies on, reports neither" in await said(host, "/dev/dm-0")
+
+
+async def test_what_lies_on_a_disk_with_an_identity_is_not_refused_for_that(host: FakeHost) -> None:
+    add(host, "loop0", loop__backing_file="/dev/sdl")
+    add(host, "dm-0", on="loop0", dm__uuid="CRYPT-a")
+    assert "which it lies on" not in await said(host, "/dev/dm-0")
+
+
+async def test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_back(host: FakeHost) -> None:
+    add(host, "zram0", backing_dev="/dev/sdl")
+    answer = (await look_at(host, "/dev/sdl", Intent.WRITE))[1]
+    assert "/dev/sdl: /dev/zram0 is set up on it." in answer.refused
+    assert "zramctl -r" in answer.hint

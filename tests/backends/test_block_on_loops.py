@@ -19,6 +19,7 @@ from backends.model import Media, Target
 from backends.protocol import Backend
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.loops import Loop, exchanged, loop, needs_loops, wait_for
+from tests.backends.taking_back import take_back
 
 pytestmark = [pytest.mark.root, needs_loops()]
 
@@ -85,9 +86,9 @@ async def test_undo_of_a_scheduler_puts_back_what_the_kernel_reset(
     change = await backend.plan(target, "scheduler", "bfq")
     await backend.apply(change)
     assert (queue / "nr_requests").read_text().strip() != "64"
-    await backend.apply(change.reversed())
+    await take_back(backend, change)
     now = {key: (queue / key).read_text().strip() for key in kept}
-    await backend.apply(first.reversed())
+    await take_back(backend, first)
     assert now == kept | {"scheduler": now["scheduler"]}
     assert "[mq-deadline]" in now["scheduler"]
 
@@ -96,7 +97,7 @@ async def test_throttling_back_to_default_is_planned_as_the_default(backend: Bac
     change = await backend.plan(target, "wbt_lat_usec", "-1")
     await backend.apply(change)
     now = (await backend.read(target))["wbt_lat_usec"].now
-    await backend.apply(change.reversed())
+    await take_back(backend, change)
     assert (change.writes[0].text, now) == ("-1", change.after)
 
 
@@ -148,6 +149,7 @@ from backends.hosts.local import LocalHost
 from backends.change import Change, Write
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend
+from tests.backends.taking_back import take_back
 
 async def main(name):
     backend = BlockBackend(LocalHost())

@@ -59,6 +59,7 @@ async def test_settings_a_zram_device_lacks_say_so(name: str) -> None:
     assert now["write_cache"].availability.why_not == "memory has no write cache"
 
 
+@pytest.mark.long
 async def test_its_number_and_sequence_are_identity_enough(name: str) -> None:
     facts, verdict = await look_at(LocalHost(), f"/dev/{name}", Intent.WRITE)
     assert facts.identity is not None

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from backends.change import Change, Write
-from backends.changing import denial_of, evidence_of, require_same, setting_of, take_steps, wanted
+from backends.changing import (
+    denial_of,
+    evidence_of,
+    require_own,
+    require_same,
+    run_step,
+    setting_of,
+    take_steps,
+    wanted,
+)
 from backends.errors import (
     AnotherDeviceError,
     BlockedError,
@@ -17,7 +27,7 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed, Denial
-from backends.hosts.dry_run import DryRunHost
+from backends.hosts.wrapped import DryRunHost, ReadOnlyHost
 from backends.identity import Identity
 from backends.model import Target
 from backends.settings import UNCONFIRMED, Availability, Choice, Reading, Risk, Setting
@@ -126,6 +136,34 @@ def test_another_device_is_left_alone_and_the_difference_is_told(there: Identity
         require_same(CHANGE, there)
 
 
+def test_whoever_planned_for_another_device_is_told_what_to_do() -> None:
+    with pytest.raises(AnotherDeviceError) as caught:
+        require_same(CHANGE, Identity(name="sda", serial="B", diskseq="9"))
+    assert caught.value.hint == "Look at the devices again and plan again."
+
+
+@pytest.mark.parametrize("own", [(), STEPS[:2], (*STEPS, STEPS[0]), STEPS[::-1]])
+def test_steps_that_are_not_its_own_are_refused_and_shown(own: tuple[Write, ...]) -> None:
+    with pytest.raises(RefusedError, match=r"^This does not set cache of block:sda: .*/sys/one"):
+        require_own(CHANGE, own)
+
+
+def test_a_change_without_any_step_of_its_own_is_refused_though_it_has_none_either() -> None:
+    with pytest.raises(RefusedError):
+        require_own(replace(CHANGE, writes=()), ())
+
+
+def test_its_own_steps_are_taken() -> None:
+    require_own(CHANGE, STEPS)
+
+
+async def test_a_step_is_run_as_what_changes_something_so_that_a_host_that_only_reads_refuses_it() -> None:
+    host = FakeHost({}, tools={"tool": Completed(returncode=0, stdout="", stderr="")})
+    step = Write(path=None, text=None, argv=("tool", "set"))
+    with pytest.raises(RefusedError):
+        await run_step(ReadOnlyHost(host), step, 1.0, lambda done: "")
+
+
 def test_a_change_that_names_no_device_is_refused() -> None:
     nameless = Change(target=SDA, key="cache", label="Cache", before="off", after="on", writes=STEPS, undo=())
     with pytest.raises(RefusedError, match="which device"):
@@ -135,7 +173,7 @@ def test_a_change_that_names_no_device_is_refused() -> None:
 def test_an_unknown_setting_is_told_with_those_that_there_are() -> None:
     with pytest.raises(NotFoundError, match="block:sda has no setting cash") as caught:
         setting_of((CACHE,), SDA, "cash")
-    assert caught.value.hint == "It has: cache."
+    assert caught.value.hint == "Did you mean cache? It has: cache."
 
 
 def test_a_blocked_setting_says_why() -> None:

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import re
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from backends import exclusive
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
 from backends.exclusive import Hold, claim
-from backends.guard import GuardAnswer, Intent, judge, look_at, require, secure
+from backends.guard import GuardAnswer, Intent, judge, look_at, require, require_free, secure
 from backends.hosts.local import LocalHost
+from backends.identity import Signature
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
 from tests.backends import loops
-from tests.backends.loops import Loop, loop, mounted, needs_loops, program, run
+from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, program, run
 from tests.packages import needs
 
 pytestmark = [pytest.mark.root, needs_loops()]
 
 UNSHARED = "mount {device} {point} && echo ready && exec sleep 60"
+FIRST = "6f1a3c52-8d0b-4e7f-9a21-000000000001"
 OPENER = "import os, sys; os.open(sys.argv[1], os.O_RDONLY); print('ready', flush=True); __import__('time').sleep(60)"
 
 
@@ -52,17 +57,17 @@ async def test_a_blank_device_may_be_written(device: Loop) -> None:
 
 @needs("mkfs.ext4")
 async def test_an_unmounted_filesystem_needs_the_typed_name(device: Loop) -> None:
-    run("mkfs.ext4", "-q", "-L", "data", device.sure())
+    ext4(device.sure(), "-L", "data", "-U", FIRST)
     answer = await verdict(device.device)
     assert answer.needs_confirmation
     assert answer.confirm_text == device.name
-    assert answer.found == (f"{device.device}: ext4 'data', 0.1 GiB",)
+    assert answer.found == (f"{device.device}: ext4 'data', 64 MiB, UUID {FIRST}",)
     assert [answer.confirmed_by(typed) for typed in (None, "", device.device, device.name)] == [False] * 3 + [True]
 
 
 @needs("mkfs.ext4")
 async def test_a_mounted_filesystem_is_refused_with_its_mount_point(device: Loop, tmp_path: Path) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     with mounted(device.device, tmp_path / "here") as point:
         answer = await verdict(device.device)
     assert answer.refused == (f"{device.device} is mounted on {point}.",)
@@ -73,7 +78,7 @@ async def test_a_mounted_filesystem_is_refused_with_its_mount_point(device: Loop
 async def test_a_device_mounted_in_another_mount_namespace_only_is_refused(
     device: Loop, tmp_path: Path, stack: ExitStack
 ) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     (tmp_path / "there").mkdir()
     script = UNSHARED.format(device=device.device, point=tmp_path / "there")
     process = stack.enter_context(program("unshare", "--mount", "sh", "-c", script))
@@ -82,11 +87,12 @@ async def test_a_device_mounted_in_another_mount_namespace_only_is_refused(
     assert re.search(rf"in the mount namespace of (sh|sleep), process {process.pid}", answer.refused[0])
 
 
+@pytest.mark.long
 @needs("mkfs.ext4")
 async def test_parent_and_sibling_of_a_mounted_partition_are_refused(device: Loop, tmp_path: Path) -> None:
     first, second = device.partition((2048, 32768), (65536, 32768))
     device.sure()
-    run("mkfs.ext4", "-q", first)
+    ext4(first)
     with mounted(first, tmp_path / "here") as point:
         answers = [await verdict(path) for path in (device.device, first, second)]
     assert {answer.refused for answer in answers} == {(f"{first} is mounted on {point}.",)}
@@ -94,7 +100,7 @@ async def test_parent_and_sibling_of_a_mounted_partition_are_refused(device: Loo
 
 @needs("mkfs.ext4")
 async def test_a_partition_of_a_mounted_disk_is_refused(device: Loop, tmp_path: Path) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     device.add_partition(1, 2048, 8192)
     with mounted(device.device, tmp_path / "here") as point:
         answer = await verdict(f"{device.device}p1")
@@ -105,7 +111,7 @@ async def test_a_partition_of_a_mounted_disk_is_refused(device: Loop, tmp_path: 
 async def test_a_disk_is_confirmed_with_all_that_lies_on_its_partitions(device: Loop) -> None:
     (first,) = device.partition((2048, 32768))
     device.sure()
-    run("mkfs.ext4", "-q", first)
+    ext4(first)
     answer = await verdict(device.device)
     assert answer.needs_confirmation
     assert [line.split(",")[0] for line in answer.found] == [f"{device.device}: dos", f"{first}: ext4"]
@@ -157,7 +163,7 @@ async def test_an_inactive_raid_member_is_refused_without_override(device: Loop)
 
 @needs("mkfs.ext4")
 async def test_two_signatures_at_once_are_found_whatever_the_prober_makes_of_it(device: Loop) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     device.write(512, loops.lvm_label())
     answer = await verdict(device.device)
     assert answer.needs_confirmation or not answer.ok
@@ -199,7 +205,7 @@ async def test_a_device_held_by_a_thread_whose_program_ended_its_first_is_refuse
 
 @needs("mkfs.ext4")
 async def test_a_loop_device_over_a_mounted_device_is_refused(device: Loop, tmp_path: Path, stack: ExitStack) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     upper = stack.enter_context(loop(Path(device.sure())))
     with mounted(device.device, tmp_path / "here") as point:
         answer = await verdict(upper.device)
@@ -211,7 +217,7 @@ async def test_a_loop_device_over_a_mounted_device_is_refused(device: Loop, tmp_
 async def test_a_second_loop_device_over_a_mounted_image_is_refused(
     device: Loop, tmp_path: Path, stack: ExitStack, options: tuple[str, ...]
 ) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     with mounted(device.device, tmp_path / "here") as point:
         second = stack.enter_context(loop(device.backing, *options))
         answer = await verdict(second.device)
@@ -249,6 +255,57 @@ async def test_a_loop_device_over_an_active_swap_file_is_refused(tmp_path: Path,
     finally:
         run("swapoff", str(area))
     assert answer.refused == (f"{device.device} is set up on {area}, active swap.",)
+
+
+async def _with_swap_inside(device: Loop, point: Path, lazily: bool) -> tuple[GuardAnswer, bytes, bytes]:
+    """The verdict while a swap file on it is active, and its bytes before and after."""
+    ext4(device.sure())
+    with ExitStack() as stack:
+        stack.enter_context(mounted(device.device, point))
+        area = point / "swap"
+        area.write_bytes(bytes(1 << 20))
+        area.chmod(0o600)
+        run("mkswap", str(area))
+        if subprocess.run(["swapon", str(area)], check=False, capture_output=True).returncode:
+            pytest.skip("no swap file can be made here")
+        held = os.open(area, os.O_RDONLY)
+        stack.callback(os.close, held)
+        stack.callback(ctypes.CDLL(None).swapoff, f"/proc/self/fd/{held}".encode())  # its path may lead nowhere by then
+        os.sync()
+        before = device.backing.read_bytes()
+        if lazily:
+            run("umount", "--lazy", str(point))
+            stack.callback(run, "mount", device.device, str(point))  # what mounted it takes it away once more
+        answer = await verdict(device.device)
+        with pytest.raises(RefusedError):
+            async with secure(LocalHost(), device.device, Intent.WRITE, device.name):
+                raise AssertionError("it must not be handed over")
+        return answer, before, device.backing.read_bytes()
+
+
+@needs("mkfs.ext4", "mkswap")
+async def test_a_swap_file_inside_is_named_beside_the_mount(device: Loop, tmp_path: Path) -> None:
+    answer, before, after = await _with_swap_inside(device, tmp_path / "here", lazily=False)
+    assert f"{device.device} is mounted on {tmp_path / 'here'}." in answer.refused
+    assert f"{device.device} is below an active swap file." in answer.refused
+    assert before == after
+
+
+@needs("mkfs.ext4", "mkswap")
+async def test_a_swap_file_inside_what_was_unmounted_lazily_still_uses_it(device: Loop, tmp_path: Path) -> None:
+    answer, before, after = await _with_swap_inside(device, tmp_path / "here", lazily=True)
+    assert not answer.ok
+    assert before == after
+
+
+async def test_a_claim_that_is_under_way_in_a_socket_is_refused(device: Loop) -> None:
+    sent, waiting = socket.socketpair()
+    with sent, waiting:
+        claimed = os.open(device.sure(), os.O_RDONLY | os.O_EXCL)
+        socket.send_fds(sent, [b"x"], [claimed])
+        os.close(claimed)  # from here on no table of open files has it
+        answer = await verdict(device.device)
+        assert answer.refused == (f"{device.device}: the kernel or a program has claimed it for itself.",)
 
 
 async def test_a_loop_device_whose_file_was_deleted_counts_as_in_use(device: Loop) -> None:
@@ -320,20 +377,21 @@ async def test_a_link_leads_to_the_kernels_name(device: Loop, tmp_path: Path) ->
 
 
 async def test_a_read_is_allowed_although_mounted(device: Loop, tmp_path: Path) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     with mounted(device.device, tmp_path / "here"):
         async with secure(LocalHost(), device.device, Intent.READ) as hold:
             with open(hold.path, "rb") as file:
                 assert len(file.read(4096)) == 4096
 
 
+@pytest.mark.long
 async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None:
     async with secure(LocalHost(), device.device, Intent.WRITE) as hold:
         assert claim(device.device, "7:0") == "the kernel or a program has claimed it for itself"
         with open(hold.path, "wb", buffering=0) as file:
             assert file.write(bytes(4096)) == 4096
         with pytest.raises(RefusedError):
-            Hold(device.device, hold._identity, write=True).open()
+            Hold(device.device, hold.identity, write=True).open()
     assert replace(await verdict(device.device), plate=None) == GuardAnswer(device=device.device, ok=True)
 
 
@@ -352,6 +410,21 @@ async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_i
             raise AssertionError("it must not be handed over")
 
 
+async def test_another_name_that_came_just_before_it_was_held_is_not_left_out_of_the_hold(
+    device: Loop, stack: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Hold.open
+
+    def late(hold: Hold) -> None:
+        stack.enter_context(loop(device.backing))
+        opened(hold)
+
+    monkeypatch.setattr(Hold, "open", late)
+    with pytest.raises(AnotherDeviceError, match="lies on something else now than when it was looked at"):
+        async with secure(LocalHost(), device.device, Intent.WRITE):
+            raise AssertionError("it must not be handed over")
+
+
 async def test_a_loop_device_without_a_backing_file_cannot_be_told_from_another(device: Loop) -> None:
     facts, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
     assert facts.identity is not None
@@ -361,6 +434,7 @@ async def test_a_loop_device_without_a_backing_file_cannot_be_told_from_another(
     )
 
 
+@pytest.mark.long
 async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loop) -> None:
     device.write(0, loops.gpt())
     with pytest.raises(RefusedError, match="is not blank"):
@@ -373,10 +447,25 @@ async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loo
 @needs("mkfs.ext4")
 async def test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answer(device: Loop) -> None:
     shown = (await verdict(device.device)).found
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     with pytest.raises(RefusedError, match=r"was not there when it was confirmed: /dev/loop\d+: ext4"):
         async with secure(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
             raise AssertionError("it must not be handed over")
+
+
+@pytest.mark.long
+@needs("mkfs.ext4")
+async def test_a_filesystem_made_anew_after_the_question_is_not_the_one_that_was_confirmed(device: Loop) -> None:
+    ext4(device.sure(), "-L", "data")
+    shown = (await verdict(device.device)).found
+    ext4(device.sure(), "-L", "data")
+    before = device.backing.read_bytes()
+    with pytest.raises(RefusedError, match=r"was not there when it was confirmed: .*ext4 'data', 64 MiB, UUID"):
+        async with secure(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
+            raise AssertionError("it must not be handed over")
+    with pytest.raises(RefusedError, match="was not there when it was confirmed"):
+        await require_free(LocalHost(), device.device, (Signature(kind="ext4", label="data", size_bytes=128 << 20),))
+    assert device.backing.read_bytes() == before
 
 
 async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(device: Loop) -> None:
@@ -392,14 +481,10 @@ async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(devi
 async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_use(
     device: Loop, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    opened = os.open
+    def closed(path: str, flags: int) -> int:
+        raise OSError(number, os.strerror(number))
 
-    def closed(path: str, flags: int, *more: int, dir_fd: int | None = None) -> int:
-        if path == device.device:
-            raise OSError(number, os.strerror(number))
-        return opened(path, flags, *more, dir_fd=dir_fd)
-
-    monkeypatch.setattr(os, "open", closed)
+    monkeypatch.setattr(exclusive, "tried", closed)
     answer = await verdict(device.device)
     assert answer.refused == (f"{device.device}: it is offline or gone, the kernel refuses to open it.",)
     assert answer.hint.startswith("The kernel log says why")
@@ -434,8 +519,8 @@ async def test_a_device_that_vanishes_is_gone(tmp_path: Path) -> None:
 
 async def test_without_the_prober_a_device_counts_as_not_blank(device: Loop) -> None:
     class WithoutBlkid(LocalHost):
-        def which(self, names: object) -> None:
-            return None
+        def which(self, names: Sequence[str]) -> str | None:
+            return None if "blkid" in names else super().which(names)
 
     facts, answer = await look_at(WithoutBlkid(), device.device, Intent.WRITE)
     assert [signature.kind for signature in facts.signatures] == ["unknown"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.errors import RefusedError
-from backends.guard import DeviceFacts, Intent, judge, look_at, require, require_free, secure
+from backends.guard import DeviceFacts, Intent, judge, look_at, require, require_free, require_shown, secure
 from backends.host import FileStat
 from backends.identity import Identity, Signature, Use
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
@@ -107,6 +107,10 @@ def test_what_lies_idle_on_it_needs_the_typed_name(kind: str) -> None:
     require(verdict, "sdb")
 
 
+def test_what_lies_on_it_needs_no_word_to_be_read() -> None:
+    assert judge(replace(FREE, signatures=(Signature(kind="ext4"),)), Intent.READ).confirmed_by(None)
+
+
 @pytest.mark.parametrize(
     ("interface", "identity", "ok"),
     [
@@ -153,7 +157,15 @@ def test_what_is_read_only_is_answered_with_another_device() -> None:
 
 def test_what_lies_there_is_told_with_its_size() -> None:
     large = Signature(kind="ext4", part="sdb1", label="data", size_bytes=1000 << 30)
-    assert judge(replace(FREE, signatures=(large,)), Intent.WRITE).found == ("/dev/sdb1: ext4 'data', 1000.0 GiB",)
+    assert judge(replace(FREE, signatures=(large,)), Intent.WRITE).found == ("/dev/sdb1: ext4 'data', 1000 GiB",)
+
+
+def test_of_what_lies_there_the_uuid_is_told_so_that_another_in_its_place_is_not_covered_by_the_answer() -> None:
+    first, second = (replace(FREE, signatures=(Signature(kind="gpt", uuid=uuid),)) for uuid in ("1-2", "1-3"))
+    shown = judge(first, Intent.WRITE).found
+    assert shown == ("/dev/sdb: gpt, UUID 1-2",)
+    with pytest.raises(RefusedError, match="was not there when it was confirmed: /dev/sdb: gpt, UUID 1-3"):
+        require_shown(judge(second, Intent.WRITE), shown)
 
 
 def recorded(**more: str) -> FakeHost:

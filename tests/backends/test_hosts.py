@@ -12,9 +12,8 @@ from app.engine.measure.scratch_place import LocalScratching, scratching_on
 from backends.errors import RefusedError
 from backends.exclusive import claim, claim_on
 from backends.host import THIS_MACHINE, Capabilities
-from backends.hosts.dry_run import DryRunHost
 from backends.hosts.local import LocalHost
-from backends.hosts.wrapped import ReadOnlyHost
+from backends.hosts.wrapped import DryRunHost, ReadOnlyHost
 from tests.backends.fakes import FakeHost
 
 ROOT = Path(__file__).parents[2]

@@ -50,7 +50,7 @@ async def test_what_one_thread_alone_has_open_is_found(tmp_path: Path) -> None:
     assert held is not None
     assert held.place is not None
     with program(sys.executable, "-c", _THREADS, str(tmp_path / "held")) as process:
-        found = await openers(LocalHost(), (held.place,))
+        found, _ = await openers(LocalHost(), (held.place,))
     assert isinstance(found, dict)
     assert [opener.pid for opener in found[held.place]] == [str(process.pid)]
 

@@ -11,9 +11,9 @@ from backends.guard import Intent, judge
 from backends.host import THIS_MACHINE, Command, Completed, FileStat
 from backends.topology import Node, look
 from backends.topology.facts import inspect
-from backends.topology.pools import is_volume, parse_status
+from backends.topology.layers import is_volume, parse_status
 from backends.topology.signatures import group_in
-from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
+from tests.backends.fakes import MOUNTS, FakeHost, disk, dm_tables, machine
 
 GROUP, VOLUME = "g" * 32, "v" * 32
 STATUS = """\
@@ -67,6 +67,7 @@ class Machine(FakeHost):
         self.reached = THIS_MACHINE
         self.asked: list[tuple[str, ...]] = []
         self.hanging = False
+        self.tools["dmsetup"] = Completed(returncode=0, stdout="", stderr="")
         self.add("vda")
 
     def add(self, name: str, *below: str, **own: str) -> None:
@@ -89,6 +90,8 @@ class Machine(FakeHost):
         self.asked.append(command.argv)
         if self.hanging:
             raise ToolTimeoutError(f"{command.argv[0]} gave no answer.")
+        if command.argv[0].endswith("/dmsetup"):
+            return dm_tables(self)
         return await super().run(command)
 
 
@@ -288,6 +291,9 @@ def pools(status: str | None = STATUS, code: int = 0) -> Machine:
     host.part("sda1")
     host.files |= {"/proc/spl/kstat/zfs/tank/state": "ONLINE", "/proc/spl/kstat/zfs/cache/state": "ONLINE"}
     host.links["/dev/zvol/tank/a/vm"] = "/dev/zd0"
+    room = "tank/a/vm\trefreservation\t9\ntank/a/vm\tvolsize\t9\ntank/a/vm\tavailable\t9\n"
+    told = f"{room}tank\tavailable\t9\ntank\tused\t9\n"
+    host.tools["zfs"] = Completed(returncode=0, stdout=told, stderr="")
     if status is not None:
         host.tools["zpool"] = Completed(returncode=code, stdout=status, stderr="")
     return host

@@ -19,8 +19,7 @@ from backends.topology.signatures import (
     udev_signatures,
     wipefs_signatures,
 )
-from backends.vendors.block.knobs import BY_KEY
-from backends.vendors.block.persist import RULES, actions
+from backends.vendors.block.knobs import BY_KEY, RULES, actions
 from backends.vendors.block.values import reading
 from tests.backends import system_texts
 

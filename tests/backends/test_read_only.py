@@ -15,8 +15,8 @@ from backends.protocol import Backend
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.nvme.addresses import controller_target, namespace_target
 from backends.vendors.nvme.backend import Nvme
+from backends.vendors.nvme.sysfs import controller_target, namespace_target
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.mdraid.machines import MD0, MdHost, array
 from tests.backends.megaraid.cards import PlayedCard

@@ -10,10 +10,10 @@ import pytest
 
 from app.engine.fio.profiles import profile
 from app.engine.measure.measurer import Request
+from app.engine.session.event_values import SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import RunStatus
 from app.engine.session.paths import Paths
-from app.engine.session.progress import SampleTaken
 from app.engine.session.state import Session
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, ToolMissingError
@@ -107,9 +107,9 @@ async def test_a_recorded_run_goes_through_the_whole_pipeline(tmp_path: Path) ->
     samples: list[SampleTaken] = []
     bench.listen(_keep(samples))
     await bench.open(tmp_path / "session")
-    await bench.probe()
+    await bench.hardware.probe()
     request = Request(where="/dev/sdb", name="block:sdb", job=profile("randread-4k").job, profile="randread-4k")
-    record = await bench.measure(await bench.prepare(request))
+    record = await bench.jobs.measure(await bench.jobs.prepare(request))
     bench.close()
     assert record.figures.status is RunStatus.OK, record.figures.reason
     assert record.figures.read is not None

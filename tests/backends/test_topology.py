@@ -164,7 +164,7 @@ async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
             "/proc/8/task/8/fd/5": FileStat(kind="char", size=0, devno="8:16"),
         },
     )
-    assert await openers(host, ("8:16",), ignore=(7,)) == {"8:16": (Opener("qemu", "8"),)}
+    assert await openers(host, ("8:16",), ignore=(7,)) == ({"8:16": (Opener("qemu", "8"),)}, None)
 
 
 async def test_a_program_that_has_the_generic_device_of_a_disk_open_uses_it() -> None:
@@ -195,7 +195,7 @@ async def test_an_lsblk_that_gives_no_answer_hides_no_disk_and_counts_as_not_kno
 
     found = await look(Stuck(machine(disk("sda"))))
     assert "sda" in found.tree.nodes
-    assert found.blind == ("lsblk gave no answer, so what lies on the devices is not known",)
+    assert found.blind == ("lsblk: no answer in 20 s, so what lies on the devices is not known",)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from backends.errors import RefusedError
 from backends.guard import GuardAnswer, Intent, look_at, secure
 from backends.host import FileStat
 from backends.topology import look
-from tests.backends.fakes import MOUNTS, ON_SDK, WWN, FakeHost, disk, one_disk, two_paths
+from tests.backends.fakes import MOUNTS, ON_SDK, WWN, FakeHost, disk, dm_tables, one_disk, two_paths
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +117,7 @@ async def test_volumes_beside_it_on_the_same_member_do_not_count() -> None:
         host.files[f"/sys/block/sdk/holders/{name}"] = ""
         host.stats[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=f"253:{number}")
     host.files["/proc/self/mountinfo"] += "\n40 25 253:1 / /mnt rw - ext4 /dev/mapper/vg-dm-1 rw"
+    host.tools["dmsetup"] = dm_tables(host)
     assert (await verdict(host, "/dev/dm-0")).ok
 
 

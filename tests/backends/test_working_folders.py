@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from backends.host import Command
-from backends.hosts.local import LocalHost, folders
-from backends.hosts.local.folders import left_folders, private_folder, remove_folders
+from backends.hosts.local import LocalHost, files
+from backends.hosts.local.files import left_folders, private_folder, remove_folders
 
 ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal
-from backends.hosts.local.folders import private_folder
+from backends.hosts.local.files import private_folder
 print(private_folder(), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -26,7 +26,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.fixture(autouse=True)
 def temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(folders, "_tidied", True)
+    monkeypatch.setattr(files, "_tidied", True)
     return tmp_path
 
 
@@ -87,6 +87,6 @@ def test_a_folder_of_any_other_name_is_not(temp: Path, name: str) -> None:
 
 
 async def test_the_next_start_removes_it_with_its_first_program(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "_tidied", False)
+    monkeypatch.setattr(files, "_tidied", False)
     await LocalHost().run(Command(argv=("/bin/true",)))
     assert not left.exists()

@@ -14,12 +14,26 @@ from datetime import date
 from pathlib import Path
 
 from app.startup import collect_seldom
-from tests.bench import disturbance, headless, history, inventory, kept, live, members, questions, rack, screens, start
+from tests.bench import (
+    completion,
+    disturbance,
+    headless,
+    history,
+    inventory,
+    kept,
+    live,
+    members,
+    questions,
+    rack,
+    screens,
+    start,
+)
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
 PARTS = {
     "start": start.measure,
+    "completion": completion.measure,
     "headless": headless.measure,
     "rack": rack.measure,
     "screens": screens.measure,

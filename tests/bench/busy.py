@@ -44,7 +44,7 @@ class Busy(HostWrapper):
 def make_up_members(bench: Workbench, count: int) -> None:
     """From now on every target is an array of so many disks."""
     members = [Member(device=name(number), label="MADE UP 7.68TB") for number in range(count)]
-    plain = bench._measurer
+    plain = bench.jobs._measurer
 
     async def meter(_disks: Sequence[str], _files: Sequence[str]) -> MemberMeter:
         return MemberMeter(Busy(bench.host, count), members)
@@ -54,4 +54,4 @@ def make_up_members(bench: Workbench, count: int) -> None:
         made._members = meter
         return made
 
-    bench._measurer = measurer  # type: ignore[method-assign]
+    bench.jobs._measurer = measurer  # type: ignore[method-assign]

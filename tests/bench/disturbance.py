@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.engine.fio.document import Counters, FioDocument
+from app.engine.fio.job import JobTarget, TargetKind
 from app.engine.fio.render import render
 from app.engine.fio.stream import Document, StreamParser
-from app.engine.fio.target import JobTarget, TargetKind
 from tests.bench.figures import Figure, ratio
 from tests.bench.place import Place
 from tests.bench.terminal import Terminal

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from app.engine.fio.job import Job
 from app.engine.measure.priority import lower_priority
+from app.engine.session.event_values import PhaseChanged
 from app.engine.session.events import AnyEvent, LiveEvent, RunEnded
 from app.engine.session.figures import Phase
-from app.engine.session.progress import PhaseChanged
 from app.engine.session.state import Session
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp

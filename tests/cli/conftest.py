@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from app.cli.main import cli as group
 from tests.cli.machine import machine as recorded
+from tests.seeing import started
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,7 +66,7 @@ def run_here(*words: str) -> Outcome:
 
 def argv(*words: str) -> list[str]:
     """The command line as a program."""
-    return [sys.executable, "-m", "app", *words]
+    return [sys.executable, *started("app.__main__"), *words]
 
 
 def program(*words: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Outcome:

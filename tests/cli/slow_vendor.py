@@ -58,8 +58,11 @@ class SlowBackend:
             undo=(self._step(before or ""),),
             persistence=SETTING.persistence,
             identity=Identity(name="d0", serial="SLOW1"),
-            lock="slow-d0",
+            lock=f"slow-{self._folder}",  # of this test: as root, all locks of the machine lie in one place
         )
+
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        return await self.plan(target, key, value)
 
     def _step(self, value: str) -> Write:
         return Write(argv=(str(self._folder / "sdparm"), value))

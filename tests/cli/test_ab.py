@@ -69,24 +69,23 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
         return said
 
 
+@pytest.mark.long
 def test_the_answer_comes_first_and_in_one_sentence(three: dict[str, Outcome]) -> None:
     done = three["ab"]
     first = done.out.splitlines()[0]
-    assert first.startswith("Read-ahead read-ahead is slower than Read-ahead none: read IOPS -1")
+    assert first.startswith("Slower with read-ahead than with read-ahead none: read IOPS -1")
     assert "SIMULATED" in done.out
     assert "Read-ahead is none again" in done.err
     assert "not yet decided" in done.err
-    assert three["runs"].out.splitlines()[-1].startswith("e1  Read-ahead read-ahead is slower")
-    assert first in three["log"].out
+    assert three["runs"].out.splitlines()[-1].startswith("e1  Slower with read-ahead than")
+    assert "slower, read IOPS -1" in three["log"].out
     assert first in three["compare e1"].out
 
 
 def test_two_runs_of_it_stand_for_their_pairs(three: dict[str, Outcome]) -> None:
-    order = three["compare e1 --json"].json["experiment"]["order"]
-    a, b = (f"r{order.index(letter) + 1}" for letter in "AB")
     compared = three["its runs"].json
     assert (compared["interleaved"], len(compared["runs_a"])) == (True, 3)
-    assert f"{b} is slower than {a}" in compared["sentence"]
+    assert "Slower with read-ahead than with read-ahead none" in compared["sentence"]
 
 
 def test_an_experiment_that_is_not_there_names_those_there_are(three: dict[str, Outcome]) -> None:
@@ -102,6 +101,82 @@ def test_the_plan_is_shown_before_it_is_asked_about(demo: Cli) -> None:
     assert "20 pairs at most, judged after 6, 12 and 20" in shown.out
     assert "40 runs" in shown.out
     assert demo("runs", "--json").json["runs"] == []
+
+
+@pytest.fixture(scope="module")
+def null(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """What is said of the same against itself, and of plans made after it."""
+    job = ("--profile", "randread-4k", *SHORT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path_factory.mktemp("null")))
+        plan = ("ab", SDB, "read_ahead=read-ahead", *job, "--dry-run", "--json")
+        said = {"before": run_here(*FAST, *plan), "unknown": run_here(*FAST, *plan, "--detect", "5%")}
+        said["null"] = run_here(*FAST, "ab", SDB, "--null", *job, "--yes")
+        said["json"] = run_here(*FAST, "compare", "e1", "--json")
+        said["log"] = run_here(*FAST, "log", "--show", "changes", "--json")
+        said["after"] = run_here(*FAST, *plan)
+        said["words"] = run_here(*FAST, *plan[:-1])
+        said["detect"] = run_here(*FAST, *plan, "--detect", "5%")
+        sweep = ("sweep", "queue-depth", "--target", f"array={SDB}", "--dry-run")
+        said["sweep"] = run_here(*FAST, *sweep)
+        said["too small"] = run_here(*FAST, *plan, "--detect", "0.01%")
+        return said
+
+
+def test_the_same_against_itself_sets_nothing(null: dict[str, Outcome]) -> None:
+    changes = [one for one in null["log"].json["events"] if one["type"].startswith("change")]
+    assert (null["null"].status, changes) == (0, [])
+    assert null["json"].json["experiment"]["null"]
+
+
+def test_it_tells_how_far_runs_lie_apart_and_what_pairs_show(null: dict[str, Outcome]) -> None:
+    first = null["null"].out.splitlines()[0]
+    assert re.match(r"Runs of the same lie \d+\.\d % apart here \(12 runs\): the usual 20 pairs show ", first)
+    assert "20 % takes 3 pairs" in first
+
+
+def test_a_plan_says_what_is_not_known(null: dict[str, Outcome]) -> None:
+    assert null["before"].json["plan"]["noise"] is None
+
+
+def test_a_plan_after_it_says_what_its_pairs_show_before_anything_is_set(null: dict[str, Outcome]) -> None:
+    noise = null["after"].json["plan"]["noise"]
+    assert ([each["pairs"] for each in noise["sees"]], noise["runs"]) == ([6, 12, 20], 12)
+    assert [each["percent"] for each in noise["pairs_for"]] == [5, 10, 20]
+    assert "Runs of the same lie " in null["words"].out
+
+
+def test_the_plan_of_a_sweep_says_what_is_not_known(null: dict[str, Outcome]) -> None:
+    """Its jobs are others than the one that was measured."""
+    assert "Noise" in null["sweep"].out
+    assert "not known yet; `raidbench ab TARGET --null` measures" in null["sweep"].out
+
+
+def test_the_number_of_pairs_is_chosen_by_the_effect_to_detect(null: dict[str, Outcome]) -> None:
+    pairs = null["detect"].json["plan"]["pairs"]
+    wanted = null["detect"].json["plan"]["noise"]["pairs_for"][0]["pairs"]
+    assert (null["detect"].status, pairs) == (0, wanted)
+
+
+def test_without_the_noise_it_says_what_it_needs(null: dict[str, Outcome]) -> None:
+    assert (null["unknown"].status, "--null" in null["unknown"].err) == (2, True)
+
+
+def test_what_no_pairs_show_is_not_begun(null: dict[str, Outcome]) -> None:
+    assert (null["too small"].status, "50 pairs show" in null["too small"].err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ab", SDB),
+        (*AHEAD, "--null"),
+        ("ab", SDB, "--null", "--detect", "5%"),
+        (*AHEAD, "--detect", "5%", "--pairs", "3"),
+    ],
+)
+def test_a_setting_or_null_and_one_way_to_choose_pairs(demo: Cli, words: tuple[str, ...]) -> None:
+    assert demo(*words).status == 2
 
 
 def test_nobody_to_ask_is_told_what_to_add(demo: Cli) -> None:
@@ -133,6 +208,7 @@ def test_nothing_is_tried_against_itself(demo: Cli) -> None:
     assert demo("ab", SDB, "read_ahead=none", *SHORT, "--yes").status == 2
 
 
+@pytest.mark.long
 def test_something_else_than_the_target_can_be_measured(demo: Cli) -> None:
     done = demo(*AHEAD, "--on", "megaraid:/c1/v0", "--pairs", "3", "--yes", "--json")
     found = done.json["experiment"]
@@ -158,6 +234,7 @@ def groups(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
         return said
 
 
+@pytest.mark.long
 def test_repeats_have_a_mean_and_an_interval(groups: dict[str, Outcome]) -> None:
     reads = next(row for row in groups["first"].json["repeats"] if row["figure"] == "iops")
     assert (reads["n"], reads["low"] < reads["mean"] < reads["high"]) == (3, True)
@@ -174,14 +251,14 @@ def test_repeats_of_the_same_are_called_so(groups: dict[str, Outcome]) -> None:
 
 def test_groups_one_after_the_other_are_labelled(groups: dict[str, Outcome]) -> None:
     compared = groups["one after the other"]
-    assert compared.out.startswith("Not decided between r1 and r4")
-    assert "3 and 3 runs, not in turn" in compared.out
+    assert compared.out.startswith("Not decided between r1 (read-ahead none, ")
+    assert "3 and 3 runs; not measured in turn, so" in compared.out
     assert "drift cannot be told from an effect" in compared.out
 
 
 def test_groups_with_the_first_side_measured_again_are_judged(groups: dict[str, Outcome]) -> None:
     compared = groups["measured again"]
-    assert compared.out.startswith("r4 is slower than r1")
+    assert compared.out.startswith("r4 (read-ahead, fastPath ")
     assert "the runs before and after it differ by" in compared.out
 
 
@@ -191,18 +268,20 @@ def test_a_plan_that_is_not_named_ends_as_soon_as_it_is_decided(decided: tuple[O
     assert [look["pairs"] for look in found["looks"]] == [6, 12, 20]
 
 
+@pytest.mark.long
 def test_a_width_that_is_asked_for_ends_it(demo: Cli) -> None:
     found = demo(*AHEAD, "--until", "1%", "--yes", "--json").json["experiment"]
     low, high = next(row["interval_percent"] for row in found["figures"] if row["headline"])
     assert (high - low) / 2 <= 1
 
 
+@pytest.mark.long
 def test_a_threshold_that_is_asked_for_is_what_makes_no_difference(demo: Cli) -> None:
     words = (*AHEAD, "--pairs", "3", "--threshold", "25%", "--yes", "--json")
     found = demo(*words).json["experiment"]
     assert (found["threshold_percent"], found["sentence"].partition(":")[0]) == (
         25,
-        "No difference between Read-ahead none and Read-ahead read-ahead",
+        "No difference between read-ahead none and read-ahead",
     )
     assert "all within +-25 %" in demo("compare", "e1").out
     first_of = {letter: found["runs"][found["order"].index(letter)] for letter in "AB"}
@@ -225,6 +304,7 @@ def test_two_ways_to_end_exclude_each_other(demo: Cli) -> None:
     assert (refused.status, "exclude each other" in refused.err) == (2, True)
 
 
+@pytest.mark.long
 def test_one_that_was_stopped_by_ctrl_c_puts_the_setting_back_and_goes_on(demo: Cli, state: Path) -> None:
     words = argv("--demo", "--demo-speed", "20", *AHEAD[:3], *SHORT, "--yes")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -272,6 +352,7 @@ def killed(left_by_a_kill: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return state
 
 
+@pytest.mark.long
 def test_what_a_killed_one_left_is_named_by_every_command(demo: Cli, killed: Path) -> None:
     assert value_of(demo, "read_ahead") == "read-ahead"
     said = demo("devices").err

@@ -93,6 +93,7 @@ def test_the_scratch_file_is_gone(measured: tuple[Outcome, Path]) -> None:
     assert not (measured[1] / "scratch").exists()
 
 
+@pytest.mark.long
 def test_the_scratch_file_stays_with_keep(tmp_path: Path) -> None:
     made_in(tmp_path, *BRIEF, "--keep")
     assert (tmp_path / "scratch").stat().st_size == 16 << 20
@@ -117,6 +118,7 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
     return made_in(folder, *BRIEF, "--repeat", "2", "--json"), folder
 
 
+@pytest.mark.long
 def test_repeats_are_runs_of_their_own(repeated: tuple[Outcome, Path]) -> None:
     assert [run["id"] for run in repeated[0].json["runs"]] == ["r1", "r2"]
 
@@ -130,6 +132,7 @@ def test_a_run_is_listed(repeated: tuple[Outcome, Path], cli: Cli, monkeypatch: 
     assert [run["id"] for run in cli("runs", "--json").json["runs"]] == ["r1", "r2"]
 
 
+@pytest.mark.long
 def test_a_summary_for_people_has_the_figures(tmp_path: Path) -> None:
     assert "p99.9" in made_in(tmp_path, *BRIEF).out
 
@@ -178,6 +181,7 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_run_with_130(interrupted: Interrupt, number: signal.Signals) -> None:
     assert interrupted(number).outcome.status == 130
@@ -197,6 +201,7 @@ def test_a_signal_leaves_no_scratch_file(interrupted: Interrupt) -> None:
     assert not (interrupted(signal.SIGTERM).folder / "scratch").exists()
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_ends_the_run_in_silence(tmp_path: Path) -> None:
     process = subprocess.Popen(
         argv("bench", "./scratch", *LONG, "--stream"),
@@ -221,6 +226,7 @@ def test_a_job_file_that_runs_a_program_is_refused(cli: Cli, tmp_path: Path) -> 
     assert (outcome.status, "exec_prerun" in outcome.err) == (2, True)
 
 
+@pytest.mark.long
 def test_a_job_file_is_run(tmp_path: Path) -> None:
     (tmp_path / "job.fio").write_text("[job]\nrw=randread\nbs=8k\niodepth=2\nrate_iops=2000\nruntime=1\nsize=16m\n")
     outcome = program("bench", "./scratch", "--jobfile", "job.fio", "--json", cwd=tmp_path)
@@ -271,6 +277,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
     return on_terminal(*words, env={"RAIDBENCH_STATE_DIR": str(folder / "state")}, all_streams=True)[2]
 
 
+@pytest.mark.long
 def test_a_terminal_is_shown_how_the_run_went(shown: str) -> None:
     assert "IOPS over time" in shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -211,3 +212,18 @@ def test_persist_is_recorded(cli: Cli, machine: str) -> None:
         True,
         True,
     )
+
+
+def test_a_review_promises_no_way_back_for_what_cannot_be_read(cli: Cli, machine: str) -> None:
+    throttling = "/sys/block/sda/queue/wbt_lat_usec"
+    file = Path(machine) / "machine.json"
+    told = json.loads(file.read_text())
+    told["files"].pop(throttling, None)
+    told["writable"][throttling] = None
+    file.write_text(json.dumps(told))
+    alone = cli("--machine", machine, "set", "sda", "wbt_lat_usec=2000", "--dry-run").out
+    assert "Nothing takes it back." in alone
+    assert "What takes it back" not in alone
+    both = cli("--machine", machine, "set", "sda", "wbt_lat_usec=2000", "read_ahead_kb=256", "--dry-run").out
+    assert "Nothing takes back Writeback throttling of block:sda." in both
+    assert "-1" not in both.partition("What takes it back")[2]

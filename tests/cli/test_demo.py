@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.hosts.simulated.rules import DEMO_KEY
+from backends.racks.rules import DEMO_KEY
 from tests.cli.conftest import Cli, Outcome, argv, run_here
 
 FAST = ("--demo", "--demo-speed", "500")
@@ -42,6 +42,7 @@ def test_the_rack_appears_and_says_what_it_is(demo: Cli) -> None:
     assert "SIMULATED" in demo("devices").err
 
 
+@pytest.mark.long
 def test_read_ahead_costs_what_the_article_says_and_undo_brings_it_back(demo: Cli) -> None:
     done = demo("set", SDB, "read_ahead=read-ahead", "--yes")
     assert done.status == 0
@@ -127,6 +128,7 @@ def test_doctor_finds_all_it_needs(demo: Cli) -> None:
     assert demo("doctor").status == 0
 
 
+@pytest.mark.long
 def test_an_interrupted_run_keeps_its_figures(state: Path) -> None:
     words = argv("--demo", "--demo-speed", "8", "bench", SDB, "--runtime", "300", "--ramp", "0", "--stream")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
@@ -197,6 +199,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
         return said
 
 
+@pytest.mark.long
 def test_several_arrays_are_measured_at_once_with_a_row_each(together: dict[str, Outcome]) -> None:
     run = together["json"].json["run"]
     rows = [(row["target"], row["device"], row["read"]["total_ios"] > 0) for row in run["targets"]]

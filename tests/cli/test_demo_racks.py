@@ -10,10 +10,10 @@ import pytest
 from app.engine.session.journal import Journal
 from app.engine.session.paths import Paths
 from backends.change import Change, Write
-from backends.hosts.simulated.machines import HOSTS, STATES, option, rack_of
-from backends.hosts.simulated.machines.table import MACHINES
 from backends.identity import Identity
 from backends.model import Scope, Target
+from backends.racks.machines import HOSTS, STATES, option, rack_of
+from backends.racks.machines.table import MACHINES
 from tests.cli.conftest import Cli
 
 FAST = ("--demo-speed", "1000")
@@ -53,7 +53,8 @@ def test_a_command_keeps_words_that_look_like_the_option(cli: Cli) -> None:
 
 
 def test_another_word_is_a_command(cli: Cli) -> None:
-    assert "No such command 'dell'" in cli("--demo", "dell").err
+    assert "There is neither a rack nor a command 'dell'. The racks are lsi, hpe" in cli("--demo", "dell").err
+    assert "Did you mean hpe?" in cli("--demo", "hpee").err
     assert "'dell' is not one of 'lsi', 'hpe', 'linux'" in cli("--demo=dell", "devices").err
 
 
@@ -153,6 +154,7 @@ REASONS = {
 }
 
 
+@pytest.mark.long
 def test_a_write_cache_without_its_battery_says_why_wherever_it_is_told(cli: Cli) -> None:
     assert cli(*HPE, "--demo-state", "battery-failed", "devices").status == 0
     for target, reason in REASONS.items():

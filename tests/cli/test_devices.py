@@ -6,6 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.devices import all_settings
+from backends.errors import ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.hosts.wrapped import HostWrapper
+from backends.registry import Machine
+from backends.vendors import lvm
+from tests.backends.lvm.machines import KINDS as LVM_KINDS
+from tests.backends.lvm.machines import host as lvm_host
 from tests.cli.conftest import Cli
 from tests.cli.machine import HOSTILE
 from tests.cli.machine import machine as recorded
@@ -101,3 +109,38 @@ def test_an_unknown_target_is_answered_with_those_there_are(cli: Cli, machine: s
 
 def test_a_folder_without_a_recording_is_wrong_usage(cli: Cli, tmp_path: Path) -> None:
     assert cli("--machine", str(tmp_path), "devices").status == 2
+
+
+class _Loaded(HostWrapper):
+    """A machine on which lvs cannot be started each time that `fails` says so; the first call is number 0."""
+
+    def __init__(self, inner: Host, *fails: int) -> None:
+        super().__init__(inner)
+        self.fails, self.calls = fails, 0
+
+    async def run(self, command: Command) -> Completed:
+        if command.argv[0].endswith("lvs"):
+            self.calls += 1
+            if self.calls - 1 in self.fails:
+                raise ToolFailedError("/usr/sbin/lvs could not be started: no answer.")
+        return await super().run(command)
+
+
+async def test_settings_that_could_not_be_read_are_not_none_at_all() -> None:
+    machine = Machine(_Loaded(lvm_host(*LVM_KINDS), 1), (lvm.VENDOR,))
+    inventory = await machine.probe()
+    settings, problems = await all_settings(machine, inventory)
+    unread = [address for address, found in settings.items() if found is None]
+    assert len(unread) == 1
+    assert [(one.where, one.message) for one in problems] == [
+        (unread[0], "/usr/sbin/lvs could not be started: no answer.")
+    ]
+
+
+async def test_a_volume_found_without_lvs_has_its_settings_once_lvs_answers() -> None:
+    machine = Machine(_Loaded(lvm_host(*LVM_KINDS), 0), (lvm.VENDOR,))
+    inventory = await machine.probe()
+    settings, problems = await all_settings(machine, inventory)
+    assert inventory.problems
+    assert settings["lvm:vg0/db"]
+    assert {address for address, found in settings.items() if found is None} == {one.where for one in problems}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from app.cli import status
 from app.cli.failures import exit_status
+from app.cli.status import MEANINGS, rows, sentence
 from backends.errors import (
     AnotherDeviceError,
     DeviceGoneError,
@@ -15,10 +19,11 @@ from backends.errors import (
     RefusedError,
     ToolFailedError,
 )
+from tests.cli.conftest import run_here
 
 
 @pytest.mark.parametrize(
-    ("error", "status"),
+    ("error", "expected"),
     [
         (RefusedError, 3),
         (HeldError, 3),
@@ -29,5 +34,19 @@ from backends.errors import (
         (InvalidValueError, 2),
     ],
 )
-def test_an_error_ends_with_the_status_of_its_kind(error: type[RaidbenchError], status: int) -> None:
-    assert exit_status(error("")) == status
+def test_an_error_ends_with_the_status_of_its_kind(error: type[RaidbenchError], expected: int) -> None:
+    assert exit_status(error("")) == expected
+
+
+def test_the_page_has_the_table_that_the_program_goes_by() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+    assert "\n".join(["", *rows(), ""]) in page
+
+
+def test_every_status_that_the_program_has_is_in_the_table() -> None:
+    assert {value for value in vars(status).values() if isinstance(value, int)} == set(MEANINGS)
+
+
+def test_the_help_tells_them() -> None:
+    told = " ".join(run_here("--help").out.split())
+    assert sentence() in told

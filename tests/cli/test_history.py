@@ -122,7 +122,7 @@ def test_without_a_run_it_says_how_to_make_one(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("history")
 def test_the_plot_names_what_it_draws(cli: Cli) -> None:
-    assert "read IOPS, randread-4k on block:sda" in cli("history", "--plot").out
+    assert "sda: IOPS in all sessions" in cli("history", "--plot").out
 
 
 @pytest.mark.usefixtures("history")

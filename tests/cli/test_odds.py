@@ -28,14 +28,30 @@ def test_what_is_missing_comes_with_advice(cli: Cli, machine: str) -> None:
 
 
 def test_a_missing_fio_makes_the_doctor_fail(cli: Cli, machine: str) -> None:
-    assert cli("--machine", machine, "doctor").status == 1
+    assert cli("--machine", machine, "doctor").status == 5
 
 
-def test_a_broken_configuration_is_a_finding(cli: Cli, state: Path) -> None:
+@pytest.mark.parametrize("command", [("devices",), ("doctor",), ("keys",), ("runs",), ("show", "sda"), ("report",), ()])
+def test_a_wrong_configuration_has_one_answer_whatever_is_done(cli: Cli, state: Path, command: tuple[str, ...]) -> None:
     state.mkdir()
-    (state / "config.toml").write_text("fsp = 1")
-    findings = cli("doctor", "--json").json["findings"]
-    assert [each["grade"] for each in findings if each["what"] == "config"] == ["missing"]
+    (state / "config.toml").write_text('fps = 2\nthemme = "dark"\n')
+    found = cli(*command)
+    assert (found.status, found.out) == (2, "")
+    assert "config.toml, line 2: there is no key 'themme'." in found.err
+    assert "Did you mean theme?" in found.err
+
+
+@pytest.mark.parametrize("command", [("devices",), ("doctor",), ("history",), ()])
+def test_a_named_configuration_that_is_not_there_is_told(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
+    found = cli("--config", str(tmp_path / "none.toml"), *command)
+    assert (found.status, "There is no configuration file" in found.err) == (2, True)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("devices", "--help"), ("help", "devices"), ("--version",)])
+def test_a_wrong_configuration_keeps_the_help_from_nobody(cli: Cli, state: Path, words: tuple[str, ...]) -> None:
+    state.mkdir()
+    (state / "config.toml").write_text('themme = "dark"\n')
+    assert cli(*words).status == 0
 
 
 def test_keys_come_from_the_commands_of_the_screens(cli: Cli) -> None:

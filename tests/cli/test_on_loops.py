@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.loops import Loop, loop, needs_loops
+from tests.backends.loops import Loop, loop, needs_loops, thin_loop
 from tests.cli.conftest import Cli, Outcome, program
 from tests.cli.terminal import on_terminal
 
@@ -102,6 +102,7 @@ def test_a_y_is_not_enough_for_what_risks_data(disk: Loop) -> None:
     assert status == 3
 
 
+@pytest.mark.long
 def test_a_raw_write_without_the_name_is_refused(cli: Cli, disk: Loop) -> None:
     assert cli("bench", disk.sure(), "--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0").status == 3
 
@@ -112,6 +113,7 @@ def test_a_refused_raw_write_writes_nothing(cli: Cli, disk: Loop) -> None:
     assert disk.backing.read_bytes()[:8] == b"keptkept"
 
 
+@pytest.mark.long
 def test_a_raw_write_with_another_name_is_refused(cli: Cli, disk: Loop) -> None:
     words = ("--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0", "--confirm", "loop999")
     assert cli("bench", disk.sure(), *words).status == 3
@@ -134,6 +136,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, str, str]:
         return done, target, read_ahead(disk)
 
 
+@pytest.mark.long
 @pytest.mark.fio
 def test_a_raw_read_needs_no_name(read: tuple[Outcome, str, str]) -> None:
     outcome, target, _ = read
@@ -163,6 +166,7 @@ def measured_in(session: Path, disk: Loop) -> str:
     return f"{session}/r1"
 
 
+@pytest.mark.long
 @pytest.mark.fio
 def test_a_file_that_was_swapped_between_two_sessions_is_named_and_nothing_is_called_chance(
     cli: Cli, tmp_path: Path
@@ -176,12 +180,11 @@ def test_a_file_that_was_swapped_between_two_sessions_is_named_and_nothing_is_ca
     told = cli("compare", first, second, "--json").json
     differing = {row["key"] for row in told["provenance"]}
     assert {"backing_inode", "backing_bytes", "size_bytes"} <= differing
-    assert told["sentence"].startswith(
-        "Two sessions, not in turn. What differs beside settings and job: inode of the backing file, size of"
-    )
+    assert told["sentence"].startswith("What differs beside settings and job: inode of the backing file, size of")
     assert "chance" not in told["sentence"]
 
 
+@pytest.mark.long
 @pytest.mark.fio
 def test_what_moves_along_with_a_scheduler_is_told(disk: Loop) -> None:
     queue = Path(f"/sys/block/{disk.name}/queue")
@@ -191,3 +194,41 @@ def test_what_moves_along_with_a_scheduler_is_told(disk: Loop) -> None:
     words = ("--pairs", "1", *SHORT, "--rest", "0", "--yes", "--json")
     told = program("ab", disk.sure(), "scheduler=bfq", *words).json["experiment"]
     assert told["moved"]["nr_requests"].startswith(f"{before} -> ")
+
+
+SWEEP = """
+[targets]
+thin = "{device}"
+[measure]
+target = "thin"
+repeats = 2
+[job]
+rw = "randwrite"
+runtime = "1s"
+ramp = "0s"
+[[axis]]
+setting = "read_ahead_kb"
+values = ["128", "256"]
+"""
+
+WRITERS = {
+    "bench": ("bench", "{device}", "--profile", "randwrite-4k", "--confirm", "{name}"),
+    "precondition": ("precondition", "{device}", "--confirm", "{name}", "--yes"),
+    "ab": ("ab", "{device}", "read_ahead_kb=256", "--profile", "randwrite-4k", "--confirm", "{name}", "--yes"),
+    "sweep": ("sweep", "{plan}", "--confirm", "{name}", "--yes"),
+}
+
+
+@pytest.mark.fio
+@pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
+def test_no_way_to_write_fills_the_file_system_beneath_a_sparse_file(
+    cli: Cli, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    with thin_loop(tmp_path, size=500 << 20, on=64 << 20) as thin:
+        plan = tmp_path / "plan.toml"
+        plan.write_text(SWEEP.format(device=thin.device))
+        before = os.stat(thin.backing).st_blocks
+        outcome = cli(*(word.format(device=thin.sure(), name=thin.name, plan=plan) for word in words))
+        assert outcome.status == 3, outcome.err
+        assert "may take 500 MiB of the file system on" in outcome.err
+        assert os.stat(thin.backing).st_blocks == before

@@ -21,7 +21,23 @@ BODY = {
 @pytest.mark.parametrize("indent", [1, None])
 def test_a_document_reads_as_json_writes_it(indent: int | None, capsys: pytest.CaptureFixture[str]) -> None:
     document(BODY, compact=indent is None)
-    assert capsys.readouterr().out == json.dumps(BODY, indent=indent) + "\n"
+    expected = BODY if indent is None else {**BODY, "simulated": False}
+    assert capsys.readouterr().out == json.dumps(expected, indent=indent) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "simulated"),
+    [
+        ({"runs": [{"id": "r1", "simulated": False}]}, False),
+        ({"runs": [{"id": "r1", "simulated": False}, {"id": "r2", "simulated": True}]}, True),
+        ({"simulated": False, "runs": [{"simulated": True}]}, False),
+    ],
+)
+def test_a_document_says_that_something_in_it_is_simulated(
+    body: dict[str, object], simulated: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document(body)
+    assert json.loads(capsys.readouterr().out)["simulated"] is simulated
 
 
 def test_without_utf8_units_and_arrows_are_still_read(

@@ -36,6 +36,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_nothing_of_a_session_is_open_to_others(left: Path) -> None:
     modes = {path: path.stat().st_mode & 0o077 for path in (left / "state", *(left / "state").rglob("*"))}
     assert len(modes) > 8
@@ -47,6 +48,7 @@ def test_a_report_is_as_open_as_the_umask_says(left: Path) -> None:
     assert (left / "report-files").stat().st_mode & 0o777 == 0o777
 
 
+@pytest.mark.long
 def test_a_report_is_private_where_the_umask_says_so(tmp_path: Path) -> None:
     _measured(tmp_path / "state", 0o077)
     assert (tmp_path / "report.md").stat().st_mode & 0o777 == 0o600

@@ -64,6 +64,18 @@ def test_every_command_says_that_something_is_left(cli: Cli, machine: str, crash
     assert "raidbench recover" in cli("--machine", machine, "devices").err
 
 
+def test_what_was_left_and_what_would_put_it_back_is_told_as_json(cli: Cli, machine: str, crashed: None) -> None:
+    for words in (("--list",), ("--restore", "--dry-run")):
+        (left,) = cli("--machine", machine, "recover", *words, "--json").json["left"]["changes"]
+        assert (left["id"], left["target"], left["before"], left["after"]) == ("c1", "block:sda", "64", "128")
+        assert left["back"]["commands"] == [f"echo 64 > {_PATH}"]
+
+
+def test_what_is_still_left_is_told_as_json(cli: Cli, machine: str, crashed: None) -> None:
+    done = cli("--machine", machine, "recover", "--keep", "--json").json
+    assert ([each["id"] for each in done["left"]["changes"]], done["still_left"]["changes"]) == (["c1"], [])
+
+
 def test_nothing_left_is_said(cli: Cli, machine: str) -> None:
     assert "Nothing was left" in cli("--machine", machine, "recover").err
 

@@ -48,6 +48,7 @@ def _exchange(ours: Path, victim: Path) -> None:
         ours.symlink_to(victim)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["preparing", "laying out", "measuring"])
 def test_a_link_planted_in_its_place_leads_nothing_astray(tmp_path: Path, moment: str) -> None:
     victim = tmp_path / "victim"

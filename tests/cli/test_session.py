@@ -27,7 +27,7 @@ def test_runs_are_listed(cli: Cli, session: Path) -> None:
 
 
 def test_a_setting_that_differs_is_a_column(cli: Cli, session: Path) -> None:
-    assert "Read-ahead" in cli("runs").out.splitlines()[0]
+    assert "Kernel read-ahead" in cli("runs").out.splitlines()[0]
 
 
 def test_no_session_has_no_runs(cli: Cli) -> None:

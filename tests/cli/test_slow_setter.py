@@ -26,6 +26,7 @@ def stuck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SlowDisk, 
         yield made, killed_in_the_setter(made)
 
 
+@pytest.mark.long
 def test_recover_never_says_restored_while_it_runs(stuck: tuple[SlowDisk, int]) -> None:
     disk, pid = stuck
     outcome = disk.run("recover", "--restore")
@@ -33,6 +34,7 @@ def test_recover_never_says_restored_while_it_runs(stuck: tuple[SlowDisk, int]) 
     assert re.search(rf"Still running: sdparm \(pid {pid}\), started ..:..:.. to set wce of slow:d0\.", outcome.err)
 
 
+@pytest.mark.long
 def test_recover_restores_once_it_has_ended(disk: SlowDisk) -> None:
     killed_in_the_setter(disk)
     disk.let_go()
@@ -43,6 +45,7 @@ def test_recover_restores_once_it_has_ended(disk: SlowDisk) -> None:
     assert ("restored" in out, disk.value) == (True, "off")
 
 
+@pytest.mark.long
 def test_recover_waits_a_while_for_it(disk: SlowDisk) -> None:
     killed_in_the_setter(disk)
     recovery = disk.start("recover", "--restore")
@@ -63,6 +66,7 @@ def test_undo_does_not_call_it_taken_back(stuck: tuple[SlowDisk, int]) -> None:
     assert (outcome.status, "Still running: sdparm" in outcome.err) == (3, True)
 
 
+@pytest.mark.long
 def test_another_raidbench_sets_nothing_meanwhile(disk: SlowDisk) -> None:
     killed_in_the_setter(disk)
     (disk.folder / "value").write_text("none\n")
@@ -78,6 +82,7 @@ def test_what_was_left_is_listed_with_it(stuck: tuple[SlowDisk, int]) -> None:
     assert "Still running: sdparm" in stuck[0].run("recover", "--list").out
 
 
+@pytest.mark.long
 def test_a_trial_waits_for_it_and_then_takes_it_back(disk: SlowDisk) -> None:
     killed_in_the_setter(disk, "--trial", "10")
     journal = disk.folder.parent / "state/journal/journal.log"

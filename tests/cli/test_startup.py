@@ -38,6 +38,13 @@ def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> N
     assert loaded_by(screens, *(f"app.engine.{name}" for name in later), *drawing) == ""
 
 
+def test_what_paints_pictures_that_stand_still_is_not_there_until_one_is_painted() -> None:
+    screens = "import app.cli.sweep_background, app.cli.bench_live, app.tui.app, app.tui.screens.devices.screen"
+    live = "app.tui.screens.bench.screen, app.tui.screens.runs.screen, app.tui.screens.sweep.screen, app.cli.plot"
+    measuring = "app.engine.measure.measurer, app.engine.sweep.runner, app.engine.ab.experiment"
+    assert loaded_by(f"{screens}, {live}, {measuring}", "plotext") == ""
+
+
 def test_the_first_screen_has_nothing_of_what_asks_and_of_a_helper_that_it_has_not() -> None:
     screens = "import app.cli.rights, app.priv.joining, app.cli.opening, app.tui.app, app.tui.screens.devices.screen"
     asking = ("choice_list", "confirm", "field_dialog", "guard", "question")
@@ -73,13 +80,15 @@ def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
     ours = {name for name in imported_by("--help") if name.startswith(("app.engine.", "backends."))}
     assert ours <= {
         "app.engine.session",
+        "app.engine.session.own_file",
         "app.engine.session.paths",
         "app.engine.themes",
         "backends.errors",
         "backends.hosts",
-        "backends.hosts.simulated",
-        "backends.hosts.simulated.machines",
+        "backends.racks",
+        "backends.racks.machines",
         "backends.json_text",
+        "backends.suggestions",
         "backends.text",
         "backends.values",
     }
@@ -101,7 +110,7 @@ def test_a_version_that_nobody_reads_ends_in_peace() -> None:
 
 
 def test_every_command_in_the_help_can_be_imported(cli: Cli) -> None:
-    from app.cli.main import COMMANDS
+    from app.cli.names import COMMANDS
 
     assert {name: cli(name, "--help").status for name in COMMANDS} == dict.fromkeys(COMMANDS, 0)
 

@@ -22,6 +22,7 @@ def demo(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     return run
 
 
+@pytest.mark.long
 def test_measuring_starts_when_it_is_steady_and_takes_as_long_as_asked(demo: Cli) -> None:
     run = demo("bench", SDB, "--runtime", "20", "--ramp", "2", "--until-steady", "--json").json["run"]
     assert (run["status"], run["steady"]["attained"], run["steady"]["capped"]) == ("ok", True, False)
@@ -29,6 +30,7 @@ def test_measuring_starts_when_it_is_steady_and_takes_as_long_as_asked(demo: Cli
     assert run["steady"]["waited_seconds"] == pytest.approx(50, abs=0.5)
 
 
+@pytest.mark.long
 def test_what_is_printed_says_how_it_stood(demo: Cli) -> None:
     done = demo("bench", SDB, "--runtime", "20", "--ramp", "2", "--until-steady")
     assert "Measured: once steady, or after 30 min." in done.err
@@ -36,6 +38,7 @@ def test_what_is_printed_says_how_it_stood(demo: Cli) -> None:
     assert "Steady state: steady after 50 s, then measured (range" in done.out
 
 
+@pytest.mark.long
 def test_a_run_may_end_when_it_is_steady(demo: Cli) -> None:
     run = demo("bench", SDB, "--runtime", "600", "--ramp", "2", "--end-when-steady", "--json").json["run"]
     assert (run["status"], run["steady"]["ended_early"]) == ("ok", True)
@@ -60,6 +63,7 @@ def test_a_cap_without_the_wait_is_a_mistake(demo: Cli) -> None:
     assert demo("bench", SDB, "--steady-cap", "600").status == 2
 
 
+@pytest.mark.long
 def test_runs_of_an_ab_wait_each_and_are_of_one_length(demo: Cli) -> None:
     words = ("--runtime", "5", "--ramp", "1", "--pairs", "1", "--until-steady", "--steady-round", "2", "--yes")
     done = demo("ab", SDB, "read_ahead=read-ahead", *words)
@@ -85,6 +89,7 @@ def test_read_only_preconditions_nothing(demo: Cli) -> None:
     assert demo("--read-only", "precondition", SDB, "--confirm", "6ef362").status == 3
 
 
+@pytest.mark.long
 def test_a_file_is_filled_twice_and_put_under_the_workload(demo: Cli) -> None:
     done = demo("precondition", "./scratch", "--size", "1G", "--yes", "--json")
     run = done.json["run"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.loops import Loop, loop, needs_loops
+from tests.backends.loops import Loop, loop, needs_loops, needs_sight
 from tests.cli.conftest import program
 
 NOBODY = 65534
@@ -46,6 +46,7 @@ def disk(tmp_path: Path) -> Iterator[Loop]:
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [
@@ -53,7 +54,10 @@ def disk(tmp_path: Path) -> Iterator[Loop]:
         "doctor",
         "show DISK",
         "set DISK read_ahead_kb=256 --yes",
-        pytest.param("bench DISK --rw randwrite --runtime 1 --ramp 0 --size 4M --confirm NAME", marks=pytest.mark.fio),
+        pytest.param(
+            "bench DISK --rw randwrite --runtime 1 --ramp 0 --size 4M --confirm NAME",
+            marks=[pytest.mark.fio, needs_sight(real=True)],  # it starts anew, without the stranger's folder
+        ),
     ],
 )
 def test_none_of_them_begins(folder: Path, disk: Loop, tmp_path: Path, words: str) -> None:

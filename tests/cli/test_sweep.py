@@ -119,6 +119,7 @@ def test_data_go_only_for_the_word_of_the_device(demo: Cli, destroying: str) -> 
     assert demo("sweep", destroying, "--yes", "--confirm", "sdb").status == 3
 
 
+@pytest.mark.long
 def test_a_sweep_says_what_is_worse_and_puts_everything_back(swept: Outcome, cli: Cli) -> None:
     assert swept.status == 0, swept.err
     cells = {each["row"]: each for each in swept.json["sweep"]["cells"]}
@@ -128,9 +129,10 @@ def test_a_sweep_says_what_is_worse_and_puts_everything_back(swept: Outcome, cli
     assert "Nothing to undo" in cli("undo").err
 
 
+@pytest.mark.long
 def test_the_table_has_intervals_and_verdicts(demo: Cli, plan: str) -> None:
     done = demo("sweep", plan, "--yes", "--seed", "1")
-    row = next(line for line in done.out.splitlines() if "Read-ahead read-ahead" in line)
+    row = next(line for line in done.out.splitlines() if "read-ahead" in line and "-18" in line)
     assert "slower" in row
     assert "-18" in row
     assert "FINISHED" in done.err
@@ -202,6 +204,7 @@ def finished(words: list[str], *, within: float = 60.0) -> Outcome:
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_left_in_the_background_it_comes_to_its_end(plan: str, state: Path) -> None:
     begun = program(*FAST, "sweep", plan, "--yes", "--detach", "--json")
@@ -220,6 +223,7 @@ def test_asked_to_stop_it_puts_everything_back(plan: str, cli: Cli) -> None:
     assert now(cli, "read_ahead") == "none"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_hang_up_does_not_end_it(plan: str, state: Path, tmp_path: Path) -> None:
     with open(tmp_path / "out", "w") as out:

@@ -84,6 +84,7 @@ def test_a_filesystem_is_measured_in_its_folder(cli: Cli) -> None:
     assert {"cache-larger-than-area", "zfs-block-size"} <= keys
 
 
+@pytest.mark.long
 def test_write_back_is_told_from_write_through(cli: Cli) -> None:
     job = ("--profile", "randwrite-4k", "--size", "2G", "--runtime", "5", "--ramp", "1")
     done = cli(

@@ -18,7 +18,7 @@ from typing import Any
 from textual.screen import Screen
 
 from app.engine.fio.job import Job
-from app.tui.screens.bench.ab_dialog import ExperimentDialog
+from app.tui.screens.bench.ab import ExperimentDialog
 from app.tui.screens.bench.job_form import JobForm
 from tests.cli.conftest import ROOT, argv
 from tests.tally import Tally

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.engine.change.changer import Changer
@@ -12,10 +12,10 @@ from app.engine.session.events import AnyEvent, ChangeEnded
 from app.engine.session.journal import Journal
 from app.engine.session.state import ChangeRecord, Session, fold
 from backends.change import Change, Write
-from backends.errors import NotFoundError
+from backends.errors import BlockedError, NotFoundError
 from backends.identity import Identity
 from backends.model import Inventory, Target
-from backends.settings import Availability, Choice, Persistence, Reading, Setting
+from backends.settings import Availability, Choice, Persistence, Reading, Risk, Setting
 
 TARGET = Target(backend="fake", address="disk0")
 SETTING = Setting(key="read_ahead_kb", label="Read-ahead", help="KiB read ahead.")
@@ -49,6 +49,8 @@ class FakeBackend:
     error: BaseException | None = None
     why_not: str | None = None
     gate: asyncio.Event | None = None
+    lock: str = ""
+    risk: Risk = Risk.NONE
     applied: list[Change] = field(default_factory=list)
     entered: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -66,6 +68,12 @@ class FakeBackend:
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         return planned(self.value, value)
+
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        now = (await self.read(target))[key]
+        if now.availability.why_not is not None:
+            raise BlockedError(f"{key} cannot be changed: {now.availability.why_not}.")
+        return replace(planned(now.now, value, lock=self.lock), risk=self.risk)
 
     async def apply(self, change: Change) -> None:
         self.applied.append(change)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from app.engine.judge.pairs import RULE
+from app.engine.session.event_values import Look
 from app.engine.session.events import (
     ChangeEnded,
     ChangeIntended,
+    ExperimentMark,
+    ExperimentStarted,
     InventorySeen,
     LoggedEvent,
     MachineFacts,
@@ -16,6 +21,7 @@ from app.engine.session.events import (
     SessionStarted,
 )
 from app.engine.session.figures import Advice, DirectionFigures, LatencyFigures, RunFigures, RunStatus, SteadyFigures
+from app.engine.session.state import Session, replay
 from app.engine.session.store import SessionLog
 from backends.change import Change, Write
 from backends.identity import Identity
@@ -109,6 +115,33 @@ def run(
     )
     figures = RunFigures(status=status, seconds=60.0, read=read, warnings=warnings, advice=advice, steady=steady)
     return [start, RunEnded(at=1063.0, id=id, figures=figures, folder=f"runs/{id}")] if ended else [start]
+
+
+def in_pairs(
+    runs: list[list[LoggedEvent]], letters: str, *, seed: int | None = 1, judged: int | None = None
+) -> Session:
+    """A session with an A/B of these runs, judged once, at the end or after so many."""
+    start = ExperimentStarted(
+        at=1002.0,
+        id="e1",
+        target=SDA,
+        key="a",
+        label="a",
+        a="1",
+        b="2",
+        order=tuple(letters),
+        title="4k random read",
+        measured="block:sda",
+        looks=(Look(pairs=judged or len(letters) // 2, level=0.05),),
+        seed=seed,
+        rule=RULE,
+    )
+    events: list[LoggedEvent] = [started(), start]
+    for at, (run_events, letter) in enumerate(zip(runs, letters, strict=True)):
+        begun, *over = run_events
+        mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
+        events += [replace(begun, mark=mark), *over]  # type: ignore[arg-type]
+    return replay(events)
 
 
 def note(text: str) -> NoteAdded:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,22 +14,23 @@ import pytest
 from app.engine.ab.experiment import run_experiment
 from app.engine.ab.plan import AbPlan, continued, plan_ab
 from app.engine.fio.events import Finished, LoadEvent
-from app.engine.fio.job import Engine, Job
-from app.engine.fio.target import JobTarget
-from app.engine.judge.comparison import compare_experiment, interim
-from app.engine.judge.looks import one_look
+from app.engine.fio.job import Engine, Job, JobTarget
+from app.engine.judge.comparison import compare_experiment
+from app.engine.judge.pairs import one_look
+from app.engine.judge.recorded import shown_experiment
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation, Request
+from app.engine.session.event_values import PhaseChanged, SteadyPlan
 from app.engine.session.figures import Phase, RunStatus
-from app.engine.session.progress import PhaseChanged
 from app.engine.session.state import replay
-from app.engine.session.steady import SteadyPlan
 from app.engine.session.store import load
+from app.engine.view.comparison_words import sentence, so_far
 from backends.change import Change
-from backends.errors import InvalidValueError, RefusedError
+from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.model import Target
 from backends.settings import Effect, Risk
 from tests.backends.fakes import FakeHost
+from tests.engine.broken_disk import taking_nothing
 from tests.tui.stage import SECTOR, Table, figures, kernel, set_table
 
 SDA = Target(backend="block", address="sda")
@@ -79,16 +82,16 @@ def iops_of(host: FakeHost, number: int) -> float:
 async def table(tmp_path: Path) -> Table:
     table = set_table(tmp_path)
     table.load = ScriptedLoad(table.host, iops_of)  # type: ignore[assignment]
-    measurer = table.bench._measurer
+    measurer = table.bench.jobs._measurer
 
     def scripted(folder: Path) -> object:
         made = measurer(folder)
         made._load = table.load
         return made
 
-    table.bench._measurer = scripted  # type: ignore[method-assign, assignment]
+    table.bench.jobs._measurer = scripted  # type: ignore[method-assign, assignment]
     await table.bench.open(tmp_path / "sessions" / "s1")
-    await table.bench.probe()
+    await table.bench.hardware.probe()
     return table
 
 
@@ -98,8 +101,8 @@ def script(table: Table) -> ScriptedLoad:
 
 
 async def planned(table: Table, *, pairs: int = 3, key: str = "read_ahead_kb", value: str = "4096") -> AbPlan:
-    change = await table.bench.plan(SDA, key, value)
-    ready = await table.bench.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    change = await table.bench.hardware.plan(SDA, key, value)
+    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
     return plan_ab(change, ready, looks=one_look(pairs), rest_seconds=0.0, seed=1)
 
 
@@ -113,7 +116,7 @@ async def test_every_run_is_measured_at_the_value_of_its_letter(table: Table) ->
 async def test_the_setting_is_put_back_and_nothing_is_left_in_force(table: Table) -> None:
     record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
-    assert (table.host.files[KB], record.end.restored, table.bench.undoable()) == ("128", True, ())
+    assert (table.host.files[KB], record.end.restored, table.bench.changes.undoable()) == ("128", True, ())
 
 
 async def test_it_is_set_as_often_as_the_plan_says(table: Table) -> None:
@@ -131,15 +134,22 @@ async def test_the_runs_carry_their_place(table: Table) -> None:
     ]
 
 
+def told(table: Table, experiment: str) -> str:
+    """What a reader of the session is told of an experiment that has ended."""
+    both = shown_experiment(table.bench.session, experiment)
+    assert both is not None
+    return sentence(both)
+
+
 async def test_the_verdict_is_in_one_sentence(table: Table) -> None:
     record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
-    assert record.end.sentence.startswith("Read-ahead 4096 KiB is slower than Read-ahead 128 KiB: read IOPS -19.")
+    assert told(table, "e1").startswith("Slower with read-ahead 4096 KiB than with 128 KiB: read IOPS -19.")
 
 
 async def test_what_is_shown_on_the_way_is_no_verdict(table: Table) -> None:
     said: list[str] = []
-    table.bench.listen(lambda session, _: said.append(interim(session, "e1")))
+    table.bench.listen(lambda session, _: said.append(so_far(session, "e1")))
     await run_experiment(table.bench, await planned(table))
     assert all(text.endswith("not yet decided") for text in said if text)
     assert any(said)
@@ -164,7 +174,7 @@ async def test_a_run_that_fails_ends_it_with_the_old_value(table: Table, number:
 
 async def test_a_stop_ends_it_with_the_whole_pairs_so_far(table: Table) -> None:
     def stop() -> RunStatus:
-        table.bench.stop()
+        table.bench.jobs.stop()
         return RunStatus.OK
 
     script(table).at_run[4] = stop
@@ -190,7 +200,7 @@ async def test_a_cancellation_puts_it_back_first(table: Table, number: int) -> N
     ended = table.bench.session.experiments[0].end
     assert ended is not None
     assert (ended.status, ended.restored, table.host.files[KB]) == (RunStatus.STOPPED, True, "128")
-    assert not table.bench.measuring
+    assert not table.bench.jobs.running
 
 
 async def test_a_value_that_cannot_be_put_back_is_told(table: Table) -> None:
@@ -204,7 +214,35 @@ async def test_a_value_that_cannot_be_put_back_is_told(table: Table) -> None:
     assert record.end is not None
     assert (record.end.status, record.end.restored) == (RunStatus.FAILED, False)
     assert "Input/output error" in record.end.reason
-    assert len(table.bench.undoable()) == 1
+    assert len(table.bench.changes.undoable()) == 1
+
+
+async def test_a_run_that_ended_itself_is_told_with_its_reason(table: Table) -> None:
+    script(table).at_run[2] = lambda: RunStatus.STOPPED
+    record = await run_experiment(table.bench, await planned(table))
+    assert record.end is not None
+    assert (record.end.status, record.end.reason) == (RunStatus.STOPPED, "r2 was stopped: it went wrong")
+    assert table.host.files[KB] == "128"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS])
+async def test_what_can_be_neither_put_back_nor_recorded_is_told(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    plan = await planned(table)
+    first_b = plan.order.index("B") + 1
+    with ExitStack() as broken:
+
+        def fail() -> RunStatus:
+            broken.enter_context(taking_nothing(monkeypatch, tmp_path, code))
+            return RunStatus.OK
+
+        script(table).at_run[first_b] = fail
+        with pytest.raises(StorageError) as caught:
+            await run_experiment(table.bench, plan)
+    assert table.host.files[KB] == "4096"
+    assert "Read-ahead of block:sda is not 128 again." in caught.value.message
+    assert "`raidbench recover` puts it back" in caught.value.hint
 
 
 async def test_what_somebody_else_set_meanwhile_is_left_alone(table: Table) -> None:
@@ -230,7 +268,7 @@ async def test_what_moves_along_is_put_back_and_told(table: Table) -> None:
     record = await run_experiment(table.bench, await planned(table))
     assert record.end is not None
     assert (record.end.moved, table.host.files[f"{SECTOR}/nomerges"]) == ({"nomerges": "0 -> 2"}, "0")
-    assert table.bench.undoable() == ()
+    assert table.bench.changes.undoable() == ()
 
 
 async def test_what_moves_along_and_back_by_itself_is_told_too(table: Table) -> None:
@@ -266,7 +304,7 @@ async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
 
     async def other() -> None:
         try:
-            await table.bench.measure(plan.ready)
+            await table.bench.jobs.measure(plan.ready)
         except RefusedError as error:
             refused.append(error)
 
@@ -319,32 +357,32 @@ async def test_no_two_pauses_are_of_one_length_and_none_is_shorter_than_asked(bo
 
 
 async def test_a_difference_that_shows_early_ends_it_at_the_first_look(table: Table) -> None:
-    change = await table.bench.plan(SDA, "read_ahead_kb", "4096")
-    ready = await table.bench.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
+    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
     record = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=0.0, seed=1))
     assert record.end is not None
     assert (record.end.status, len(script(table).values), record.start.pairs) == (RunStatus.OK, 12, 20)
-    assert "in 6 pairs" in record.end.sentence
+    assert "in 6 pairs" in told(table, "e1")
 
 
 async def test_a_stopped_experiment_is_not_decided_and_goes_on_by_its_plan(table: Table) -> None:
     def stop() -> RunStatus:
-        table.bench.stop()
+        table.bench.jobs.stop()
         return RunStatus.OK
 
-    change = await table.bench.plan(SDA, "read_ahead_kb", "4096")
-    ready = await table.bench.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
+    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
     script(table).at_run[6] = stop
     stopped = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=0.0, seed=1))
     assert stopped.end is not None
-    assert "it was to be judged after 6 pairs, 4 pairs more" in stopped.end.sentence
+    assert "it was to be judged after 6 pairs, 4 pairs more" in told(table, "e1")
     record, done = continued(table.bench.session, "e1", change, ready)
     more = plan_ab(change, ready, rest_seconds=0.0, goes_on=record, done=done)
     ended = await run_experiment(table.bench, more)
     assert ended.end is not None
     assert [each.id for each in table.bench.session.experiments] == ["e1"]
-    assert "is slower than" in ended.end.sentence
-    assert "in 6 pairs" in ended.end.sentence
+    assert "Slower with" in told(table, "e1")
+    assert "in 6 pairs" in told(table, "e1")
     assert table.host.files[KB] == "128"
 
 
@@ -358,7 +396,7 @@ async def test_an_experiment_that_is_complete_has_no_more_pairs(table: Table) ->
 async def test_another_value_is_another_experiment(table: Table) -> None:
     plan = await planned(table)
     await run_experiment(table.bench, plan)
-    other = await table.bench.plan(SDA, "read_ahead_kb", "2048")
+    other = await table.bench.hardware.plan(SDA, "read_ahead_kb", "2048")
     with pytest.raises(RefusedError, match="e1 measured read_ahead_kb of block:sda, 128 against 4096"):
         continued(table.bench.session, "e1", other, plan.ready)
 

@@ -121,14 +121,14 @@ async def run_once(pilot: Pilot[int], table: Table, iops: float = 85_400.0) -> N
     await until(pilot, lambda: app_of(pilot).session.active is not None)
     table.load.take(0.25, iops)
     table.load.finish(iops=iops)
-    await until(pilot, lambda: not table.bench.measuring and len(app_of(pilot).session.runs) > before)
+    await until(pilot, lambda: not table.bench.jobs.running and len(app_of(pilot).session.runs) > before)
     await until(pilot, lambda: not screen_of(pilot).pending)
 
 
 async def stopped(pilot: Pilot[int], table: Table) -> None:
     """The job is stopped by its key."""
     await pilot.press("x")
-    await until(pilot, lambda: not table.bench.measuring and not screen_of(pilot).pending)
+    await until(pilot, lambda: not table.bench.jobs.running and not screen_of(pilot).pending)
 
 
 async def type_into(pilot: Pilot[int], text: str) -> None:

@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.state import RackFile
-from tests.backends.simulated.asking import still_rack
+from backends.racks.host import SimulatedHost
+from backends.racks.state import RackFile
+from tests.backends.racks.asking import still_rack
 from tests.tui.stage import heard, paths_in, settled, until
 from widgets.keyed_table import KeyedTable
 

@@ -13,13 +13,11 @@ import pytest
 from textual.pilot import Pilot
 
 from app.engine.fio.events import Finished, LoadEvent
-from app.engine.fio.job import Engine, Job
-from app.engine.fio.target import JobTarget
+from app.engine.fio.job import Engine, Job, JobTarget
+from app.engine.session.event_values import PhaseChanged, SteadyPlan
 from app.engine.session.figures import Phase, RunStatus
-from app.engine.session.progress import PhaseChanged
-from app.engine.session.steady import SteadyPlan
 from app.tui.app import WorkbenchApp
-from app.tui.screens.bench.ab_dialog import ExperimentDialog
+from app.tui.screens.bench.ab import ExperimentDialog
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
@@ -86,14 +84,14 @@ class PacedLoad:
 def paced(table: Table) -> Iterator[PacedLoad]:
     """The machine rests at once, the first pair begins with A, and the runs are let on one by one."""
     load = PacedLoad(table)
-    measurer = table.bench._measurer
+    measurer = table.bench.jobs._measurer
 
     def scripted(folder: Path) -> object:
         made = measurer(folder)
         made._load = load
         return made
 
-    table.bench._measurer = scripted  # type: ignore[method-assign, assignment]
+    table.bench.jobs._measurer = scripted  # type: ignore[method-assign, assignment]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.engine.ab.experiment.rest", at_rest)
         patch.setattr("app.engine.ab.plan.Random", SteadyRandom)
@@ -185,7 +183,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Walk:
                 await running(pilot, load, run)
                 seen[f"run {run}"] = moment(pilot, table)
                 load.go.release()
-            await until(pilot, lambda: not table.bench.measuring)
+            await until(pilot, lambda: not table.bench.jobs.running)
             seen["end"] = moment(pilot, table)
             await pilot.press("3")
             await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 3B" in text_of(pilot))
@@ -202,6 +200,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Walk:
         return asyncio.run(walk(load))
 
 
+@pytest.mark.long
 def test_the_question_shows_the_way_there_and_back(walked: Walk) -> None:
     assert walked.question.commands == (f"echo 4096 > {KB}", f"echo 128 > {KB}")
     assert "3 pairs; which comes first in each is drawn: 6 runs" in walked.question.summary
@@ -255,8 +254,8 @@ def test_an_interval_on_the_way_is_not_yet_decided(walked: Walk) -> None:
 
 def test_the_end_is_one_sentence_and_the_old_value(walked: Walk) -> None:
     end = walked.seen["end"]
-    assert "Read-ahead 4096 KiB is slower than Read-ahead 128 KiB: read IOPS -20." in end.notices
-    assert "is slower than Read-ahead 128 KiB" in end.text
+    assert "Slower with read-ahead 4096 KiB than with 128 KiB: read IOPS -20." in end.notices
+    assert "Slower with read-ahead 4096 KiB" in end.text
     assert walked.read_ahead == "128"
 
 
@@ -268,19 +267,19 @@ async def test_x_ends_it_with_the_old_value(staged: Pilot[int], load: PacedLoad,
     await begun(staged, load, 2)
     assert table.host.files[KB] == "4096"
     await staged.press("x")
-    await until(staged, lambda: not table.bench.measuring)
+    await until(staged, lambda: not table.bench.jobs.running)
     assert table.host.files[KB] == "128"
-    assert "Read-ahead is 128 again" in notices(staged)
+    assert "Read-ahead is 128 KiB again" in notices(staged)
 
 
 async def test_leaving_puts_the_old_value_back_first(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
     await begun(staged, load, 2)
     await app_of(staged).stop_measuring()
-    assert (table.host.files[KB], table.bench.measuring) == ("128", False)
+    assert (table.host.files[KB], table.bench.jobs.running) == ("128", False)
 
 
 def test_runs_show_the_sentence_and_their_places(walked: Walk) -> None:
-    assert "e1: Read-ahead 4096 KiB is slower" in walked.seen["runs"].text
+    assert "e1: Slower with read-ahead 4096 KiB" in walked.seen["runs"].text
 
 
 def test_c_compares_the_letters_of_the_run_under_the_cursor(walked: Walk) -> None:
@@ -302,11 +301,12 @@ async def cut_short(request: pytest.FixtureRequest, table: Table, load: PacedLoa
         app_of(pilot).stage("block:sda", "read_ahead_kb", "4096")
         await begun(pilot, load, 3)
         await pilot.press("x")
-        await until(pilot, lambda: not table.bench.measuring)
+        await until(pilot, lambda: not table.bench.jobs.running)
         await on_its_comparison(pilot)
         yield pilot
 
 
+@pytest.mark.long
 async def test_plus_measures_the_pairs_that_the_plan_has_left(
     cut_short: Pilot[int], load: PacedLoad, table: Table
 ) -> None:
@@ -318,7 +318,7 @@ async def test_plus_measures_the_pairs_that_the_plan_has_left(
     await until(cut_short, lambda: load.runs == 4)
     for _ in range(4):
         load.go.release()
-    await until(cut_short, lambda: not table.bench.measuring and not app_of(cut_short).session.active)
+    await until(cut_short, lambda: not table.bench.jobs.running and not app_of(cut_short).session.active)
     marks = [run.start.mark for run in app_of(cut_short).session.runs if run.figures.status is RunStatus.OK]
     assert {mark.pair for mark in marks if mark is not None} == {1, 2, 3}
 

@@ -80,5 +80,5 @@ async def test_the_run_keeps_what_was_said_of_it(bench: Pilot[int], table: Table
     await until(bench, lambda: app_of(bench).session.active is not None)
     table.load.take(0.25)
     table.load.finish()
-    await until(bench, lambda: not table.bench.measuring)
+    await until(bench, lambda: not table.bench.jobs.running)
     assert [advice.key for advice in app_of(bench).session.runs[-1].figures.advice] == ["page-cache"]

@@ -56,6 +56,7 @@ def idle(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return walked(tmp_path_factory.mktemp("idle"), keys_without_a_job)
 
 
+@pytest.mark.long
 def test_an_idle_screen_waits_for_nothing(idle: Way) -> None:
     text = idle["opened"].text
     assert ("waiting" in text, "r runs the job" in text) == (False, True)
@@ -164,12 +165,12 @@ async def a_job_that_runs(pilot: Pilot[int], table: Table, way: Way) -> None:
     way["another workload"] = station(pilot)
     silent(table)
     await until(pilot, lambda: "No I/O completed" in text_of(pilot))
-    way["silence"] = station(pilot, table.bench.measuring)
+    way["silence"] = station(pilot, table.bench.jobs.running)
     await press(pilot, "5")
     way["log"] = station(pilot)
     await pilot.press("3")
     table.load.finish()
-    await until(pilot, lambda: not table.bench.measuring)
+    await until(pilot, lambda: not table.bench.jobs.running)
     await press(pilot, "2")
     way["back"] = station(pilot)
 
@@ -179,6 +180,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return walked(tmp_path_factory.mktemp("watched"), a_job_that_runs)
 
 
+@pytest.mark.long
 def test_a_running_job_is_in_the_header_of_every_screen(watched: Way) -> None:
     assert "ETA" in watched["log"].text.splitlines()[0]
 
@@ -232,7 +234,7 @@ async def jobs_that_end(pilot: Pilot[int], table: Table, way: Way) -> None:
     """One job after the other, stopped or come to its end; the last one on another screen."""
     table.load.laid_out = False
     await pilot.press("r")
-    await until(pilot, lambda: table.bench.measuring and "laying out" in text_of(pilot))
+    await until(pilot, lambda: table.bench.jobs.running and "laying out" in text_of(pilot))
     await stopped(pilot, table)
     way["while it was laid out"] = station(pilot)
     table.load.laid_out = True
@@ -255,7 +257,7 @@ async def jobs_that_end(pilot: Pilot[int], table: Table, way: Way) -> None:
     await until(pilot, lambda: "No I/O completed" in text_of(pilot))
     way["silence elsewhere"] = station(pilot)
     table.load.finish()
-    await until(pilot, lambda: not table.bench.measuring)
+    await until(pilot, lambda: not table.bench.jobs.running)
     way["ended elsewhere"] = station(pilot)
 
 
@@ -288,7 +290,7 @@ def test_after_the_end_the_footer_begins_with_running_again_and_comparing(ends: 
 
 def test_a_stall_is_told_on_whichever_screen_is_in_front(ends: Way) -> None:
     there = ends["silence elsewhere"]
-    assert (there.screen is BenchScreen, "No I/O completed" in there.notices) == (False, True)
+    assert (there.screen is BenchScreen, "No I/O completed" in there.text) == (False, True)
 
 
 def test_a_run_goes_on_while_another_screen_is_in_front(ends: Way) -> None:

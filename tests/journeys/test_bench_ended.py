@@ -65,6 +65,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return walked(tmp_path_factory.mktemp("ended"), two_runs)
 
 
+@pytest.mark.long
 def test_the_end_is_summed_up(ended: Way) -> None:
     assert "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms" in ended["one"].text
 
@@ -119,7 +120,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Way:
         (table.options.session / "runs" / "r1").mkdir(parents=True, exist_ok=True)  # as fio would
         await press(pilot, "3")
         for name in (*NO_REPORT, "out.md"):
-            await pilot.press("e")
+            await pilot.press("E")
             await type_into(pilot, str(folder / name))
             await pilot.app.workers.wait_for_complete()
             await pilot.pause()
@@ -133,7 +134,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Way:
         await start(pilot, table)
         way["next run"] = station(pilot)
         table.load.finish()
-        await until(pilot, lambda: not table.bench.measuring)
+        await until(pilot, lambda: not table.bench.jobs.running)
 
     async def later(table: Table, way: Way) -> None:
         async with opened(table) as pilot:
@@ -149,6 +150,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return way
 
 
+@pytest.mark.long
 def test_b_marks_the_baseline_and_takes_the_mark_away(kept: Way) -> None:
     assert (kept["b"].session.baseline, kept["b again"].session.baseline) == ("r1", None)
 
@@ -194,7 +196,7 @@ async def test_a_full_disk_stops_the_record_and_says_so_and_no_run_seems_to_go_o
         await start(pilot, table)
         fill_disk(table, monkeypatch)
         table.load.finish()
-        await until(pilot, lambda: not table.bench.measuring and not screen_of(pilot).pending)
+        await until(pilot, lambda: not table.bench.jobs.running and not screen_of(pilot).pending)
         await until(pilot, lambda: "NOT RECORDED" in text_of(pilot))
         assert "No space left" in notices(pilot)
         assert app_of(pilot).session.active is None

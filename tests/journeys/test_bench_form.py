@@ -90,6 +90,7 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return walked(tmp_path_factory.mktemp("forms"), through_the_form)
 
 
+@pytest.mark.long
 def test_the_form_says_at_the_field_what_is_wrong(forms: Way) -> None:
     assert forms["too large"].more
 
@@ -164,6 +165,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return walked(folder, through_the_files)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_no_job_file_is_a_sentence(files: Way, name: str) -> None:
     assert files[name].notices

@@ -70,6 +70,7 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return walked(tmp_path_factory.mktemp("targets"), from_target_to_target)
 
 
+@pytest.mark.long
 def test_a_device_is_chosen_as_target(targets: Way) -> None:
     assert "block:sda · hdd · sda" in targets["chosen"].text
 

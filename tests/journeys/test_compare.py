@@ -122,6 +122,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Walk]:
         return {size: asyncio.run(walk(ab_table(tmp_path_factory.mktemp(size)), size)) for size in SIZES}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 def test_the_verdict_is_in_sight_before_any_key_at_every_size(walked: Mapping[str, Walk], size: str) -> None:
     shown = walked[size].first
@@ -129,7 +130,7 @@ def test_the_verdict_is_in_sight_before_any_key_at_every_size(walked: Mapping[st
 
 
 def test_it_says_what_is_compared_with_what(walked: Mapping[str, Walk]) -> None:
-    assert "r2 against r1: Read-ahead 4096 KiB against 128 KiB" in walked["large"].first
+    assert "r2 against r1: Kernel read-ahead 4096 KiB against 128 KiB" in walked["large"].first
 
 
 @pytest.mark.parametrize("key", ["escape", "h"])
@@ -170,6 +171,7 @@ class Compare(Protocol):
     def __call__(self, app: WorkbenchApp, *, terminal_size: tuple[int, int], run_before: object) -> bool: ...
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 def test_picture(snap_compare: Compare, table: Table, size: str) -> None:
     """The comparison of an A/B."""

@@ -8,15 +8,15 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from app.tui.screens.bench.screen import BenchScreen
-from backends.hosts.simulated.state import RackFile
-from tests.backends.simulated.asking import still_rack
+from backends.racks.state import RackFile
+from tests.backends.racks.asking import still_rack
 from tests.journeys.rack import bench
 from tests.tui.stage import app_of, text_of, until
 
 
 async def over(pilot: Pilot[int], runs: int) -> None:
     """So many runs have begun and ended."""
-    await until(pilot, lambda: not app_of(pilot).workbench.measuring and len(app_of(pilot).session.runs) == runs)
+    await until(pilot, lambda: not app_of(pilot).workbench.jobs.running and len(app_of(pilot).session.runs) == runs)
 
 
 async def test_a_first_run_takes_two_keys_and_a_comparison_with_it_two_more(tmp_path: Path) -> None:

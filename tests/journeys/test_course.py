@@ -11,8 +11,8 @@ import pytest
 from app.engine.report.writing import Form, report_text
 from app.tui.screens.bench.run_graphs import RunGraphs
 from app.tui.screens.bench.screen import BenchScreen
-from backends.hosts.simulated.state import RackFile
-from tests.backends.simulated.asking import NOW, still_rack
+from backends.racks.state import RackFile
+from tests.backends.racks.asking import NOW, still_rack
 from tests.journeys.rack import bench, choose
 from tests.tui.stage import app_of, text_in, text_of, until
 from widgets.plain.signs import BUSY
@@ -38,7 +38,7 @@ async def mirror(folder: Path, size: tuple[int, int]) -> dict[str, str]:
         await until(pilot, lambda: BUSY.char in text_in(pilot, "#throughput"))
         seen["live"], seen["graph"] = text_of(pilot), text_in(pilot, "#throughput")
         await pilot.press("x")
-        await until(pilot, lambda: not app_of(pilot).workbench.measuring and "r1 stopped" in text_of(pilot).lower())
+        await until(pilot, lambda: not app_of(pilot).workbench.jobs.running and "r1 stopped" in text_of(pilot).lower())
         seen["over"] = text_of(pilot)
         marks = screen.query_one(RunGraphs).charts[0].data
         assert marks is not None
@@ -56,6 +56,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return asyncio.run(mirror(tmp_path_factory.mktemp("course"), request.param))
 
 
+@pytest.mark.long
 def test_work_that_begins_is_told_in_the_status_line_and_marked_on_the_axis(seen: dict[str, str]) -> None:
     assert BEGAN in seen["live"]
     assert BUSY.char in seen["graph"]
@@ -70,6 +71,7 @@ def test_the_mark_stays(seen: dict[str, str]) -> None:
     assert "check began" in seen["marks"]
 
 
+@pytest.mark.long
 async def test_a_battery_that_fails_is_told_while_the_run_goes_on_and_at_its_end(tmp_path: Path) -> None:
     rack = RackFile(None, make=still_rack)
     rack.rack.cards[3].fails_after = 1.0
@@ -78,5 +80,5 @@ async def test_a_battery_that_fails_is_told_while_the_run_goes_on_and_at_its_end
         await pilot.press("r")
         await until(pilot, lambda: FELL in text_of(pilot))
         await pilot.press("x")
-        await until(pilot, lambda: not app_of(pilot).workbench.measuring)
+        await until(pilot, lambda: not app_of(pilot).workbench.jobs.running)
         assert FELL in "\n".join(app_of(pilot).session.runs[-1].figures.warnings)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.journeys.terminal import terminal, wait_until
 
 BROKEN = """
@@ -54,6 +56,7 @@ def program(text: str, *words: str) -> tuple[str, ...]:
     return (sys.executable, "-c", text, *words)
 
 
+@pytest.mark.long
 def test_an_exception_in_a_handler_is_a_sentence_and_a_file(tmp_path: Path) -> None:
     with terminal(tmp_path, program(BROKEN)) as made:
         made.wait_for(" REC ")
@@ -69,6 +72,7 @@ def test_an_exception_in_a_handler_is_a_sentence_and_a_file(tmp_path: Path) -> N
         )
 
 
+@pytest.mark.long
 def test_an_exception_in_a_worker_is_a_sentence_and_a_file(tmp_path: Path) -> None:
     with terminal(tmp_path, program(BROKEN)) as made:
         made.wait_for(" REC ")
@@ -92,6 +96,7 @@ def test_after_an_exception_the_terminal_is_as_it_was(tmp_path: Path) -> None:
         assert made.modes_now() == made.modes
 
 
+@pytest.mark.long
 def test_a_change_cut_off_by_a_kill_is_told_and_restored_at_the_next_start(tmp_path: Path) -> None:
     with terminal(tmp_path, program(STUCK, "stuck")) as made:
         made.wait_for(" REC ")

@@ -14,10 +14,12 @@ SLOW = "megaraid:/c3/v0"
 
 DEMO = (*PROGRAM, "--demo", "--demo-speed", "8")
 
+SLOWLY = (*DEMO, "--demo-state", "slow")
+
 
 @pytest.fixture
 def listed(tmp_path: Path) -> Iterator[Terminal]:
-    with terminal(tmp_path, [*DEMO, "devices"], size=(160, 80)) as found:
+    with terminal(tmp_path, [*SLOWLY, "devices"], size=(160, 80)) as found:
         yield found
 
 
@@ -32,7 +34,7 @@ def test_the_slow_card_follows_and_nothing_is_told_twice(listed: Terminal) -> No
 
 
 def test_the_workbench_lists_what_has_answered(tmp_path: Path) -> None:
-    with terminal(tmp_path, DEMO, size=(120, 90)) as found:
+    with terminal(tmp_path, SLOWLY, size=(120, 90)) as found:
         found.wait_for("being read")
         assert "md0" in found.text
         found.wait(lambda: "being read" not in found.text, "the slow card's row")
@@ -44,6 +46,7 @@ def test_the_very_first_start_tells_the_first_steps(tmp_path: Path) -> None:
         found.wait_for("measure the device under the cursor")
 
 
+@pytest.mark.long
 def test_the_next_start_does_not(tmp_path: Path) -> None:
     with terminal(tmp_path, DEMO, size=(120, 40)) as first:
         first.wait_for("First steps")

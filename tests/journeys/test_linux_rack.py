@@ -12,9 +12,9 @@ from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.screens.devices.device_list import DeviceList
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from tests.backends.simulated.asking import FAST
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from tests.backends.racks.asking import FAST
 from tests.tui.stage import app_of, paths_in, settled, text_in, text_of, until
 
 
@@ -58,6 +58,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> LinuxWalk:
     return asyncio.run(walk(tmp_path_factory.mktemp("linux")))
 
 
+@pytest.mark.long
 def test_every_layer_is_on_one_screen(walked: LinuxWalk) -> None:
     names = ("vg0/db", "vg0/mail", "vg0/spare", "bcache0", "tank/files", "tank/vm", "md0", "nvme0n1")
     assert [name for name in names if name not in walked.devices] == []

@@ -102,7 +102,7 @@ def line_of(shown: Pilot[int] | Moment, name: str) -> str:
 async def ended(pilot: Pilot[int], table: Table) -> None:
     """The job is over."""
     table.load.finish()
-    await until(pilot, lambda: not table.bench.measuring)
+    await until(pilot, lambda: not table.bench.jobs.running)
     await pilot.pause()
 
 
@@ -139,6 +139,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
         return asyncio.run(walk())
 
 
+@pytest.mark.long
 def test_each_member_is_seen_at_work(watched: Watched) -> None:
     assert line_of(watched.going, "nvme0n1").startswith("nvme0n1 ████████████████████ 55 % 14.7k 11.0k 3.66k")
 
@@ -201,6 +202,7 @@ async def test_many_members_leave_the_graphs_their_room(tmp_path: Path, still: N
     assert seen == [True] * 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("disks", [2, 24])
 def test_picture(snap_compare: Compare, tmp_path: Path, still: None, clock: None, size: str, disks: int) -> None:

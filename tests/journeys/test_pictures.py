@@ -73,7 +73,7 @@ async def runs(pilot: Pilot[int], table: Table) -> None:
     await on_sda(pilot)
     await start(pilot, table, samples=8)
     table.load.finish()
-    await until(pilot, lambda: not table.bench.measuring)
+    await until(pilot, lambda: not table.bench.jobs.running)
     await pilot.press("3")
     pilot.app.clear_notifications()
     await pilot.pause()
@@ -110,6 +110,7 @@ def steady_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
 PICTURES = (devices, staged, review, careful, verified, running, runs, keys, form, log)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("story", PICTURES, ids=lambda story: story.__name__)
 def test_picture(

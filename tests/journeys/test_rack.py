@@ -15,7 +15,7 @@ from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.screens.devices.device_list import DeviceList
-from tests.backends.simulated.asking import still_host
+from tests.backends.racks.asking import still_host
 from tests.tui.stage import answer, app_of, paths_in, settled, text_in, text_of, until
 
 SSD = "megaraid:/c0/v1"
@@ -116,6 +116,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Walk:
     return asyncio.run(walk(tmp_path_factory.mktemp("rack")))
 
 
+@pytest.mark.long
 def test_the_whole_rack_is_on_one_screen(walked: Walk) -> None:
     names = ("system", "ssd", "flash", "vmstore", "archive", "md0", "nvme0n1")
     assert [name in walked.list for name in names] == [True] * 7
@@ -138,15 +139,16 @@ def test_the_review_unfolds_how_it_is_taken_back(walked: Walk) -> None:
 
 
 def test_the_list_shows_the_new_value_after_a_change(walked: Walk) -> None:
-    assert walked.in_the_list == "read-ahead"
+    assert walked.in_the_list == "on"
 
 
+@pytest.mark.long
 async def test_a_trial_of_the_rack_takes_itself_back(rack: Pilot[int]) -> None:
     await press(rack, *TO_READ_AHEAD, "space")
     await rack.press("a")
     await answer(rack, "t")
-    await until(rack, lambda: app_of(rack).workbench.trial_left() is not None)
-    await until(rack, lambda: app_of(rack).session.changes[0].end and not app_of(rack).workbench.undoable())
+    await until(rack, lambda: app_of(rack).workbench.changes.trial_left() is not None)
+    await until(rack, lambda: app_of(rack).session.changes[0].end and not app_of(rack).workbench.changes.undoable())
     assert in_force(rack) == "none"
 
 
@@ -154,7 +156,7 @@ async def test_columns_and_order_are_kept_for_the_next_time(rack: Pilot[int]) ->
     await rack.press("s")
     await answer(rack, "down", "down", "enter")
     await rack.press("C")
-    await answer(rack, "down", "enter")
+    await answer(rack, *["down"] * 6, "enter")
     await answer(rack, "escape")
     kept = app_of(rack).options.config
     assert kept is not None

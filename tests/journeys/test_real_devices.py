@@ -53,16 +53,18 @@ def test_a_setting_is_changed_by_keys(tmp_path: Path, own: Loop) -> None:
         assert int(ahead(own)) == 2 * before
 
 
+@pytest.mark.long
 def test_a_setting_is_taken_back_by_keys(tmp_path: Path, own: Loop) -> None:
     before = ahead(own)
     with terminal(tmp_path, size=(120, 40)) as made:
         change(made, own)
         made.keys("u")
-        made.press("y", "Undo c1")
+        made.press("y", "Undo read-ahead of")
         made.wait_for("undone")
         assert ahead(own) == before
 
 
+@pytest.mark.long
 def test_leaving_restores_what_was_changed_when_asked_to(tmp_path: Path, own: Loop) -> None:
     before = ahead(own)
     with terminal(tmp_path, size=(120, 40)) as made:

@@ -111,6 +111,7 @@ def signalled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[signal.Sign
     return run
 
 
+@pytest.mark.long
 def test_q_and_s_leave_no_fio(left: Over) -> None:
     assert (left.status, left.fio_left) == (0, False)
 
@@ -119,6 +120,7 @@ def test_leaving_removes_the_scratch_file(left: Over) -> None:
     assert left.files == {"state"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_stops_the_run_and_gives_the_terminal_back(
     signalled: Callable[[signal.Signals], Over], number: signal.Signals
@@ -133,6 +135,7 @@ def test_nothing_of_the_screen_stays_in_the_terminal(signalled: Callable[[signal
     assert [sequence for sequence in GIVEN_BACK if sequence not in after] == []
 
 
+@pytest.mark.long
 def test_a_lost_connection_ends_program_and_fio(lost: Over) -> None:
     assert not lost.fio_left
 

@@ -48,7 +48,7 @@ async def test_what_is_other_than_at_the_baseline_is_named(runs: Pilot[int]) -> 
     await runs.press("home", "b", "end")
     await until(runs, lambda: "Against r1" in text_of(runs))
     shown = " ".join(text_of(runs).split())
-    assert ["Read-ahead 4 KiB, was 128 KiB" in shown, "not decided -20.0 %" in shown] == [True, True]
+    assert ["Kernel read-ahead 4 KiB, was 128 KiB" in shown, "not decided -20.0 %" in shown] == [True, True]
 
 
 async def test_the_graphs_of_a_run_come_from_what_fio_wrote(runs: Pilot[int]) -> None:

@@ -38,7 +38,7 @@ async def told(table: Table, tmp_path: Path) -> dict[str, str]:
         await pilot.press("2", "r")
         await until(pilot, lambda: app_of(pilot).session.active is not None)
         table.load.queue.put_nowait(Finished(figures=mixed(), raw=Path("fio.out")))
-        await until(pilot, lambda: not table.bench.measuring and app_of(pilot).session.runs)
+        await until(pilot, lambda: not table.bench.jobs.running and app_of(pilot).session.runs)
         await pilot.press("3")
         pilot.app.clear_notifications()
         await pilot.pause()
@@ -49,6 +49,7 @@ async def told(table: Table, tmp_path: Path) -> dict[str, str]:
     return {"runs": listed, "screen": screen, "report": report[report.index("\n## Runs\n") :]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["runs", "screen", "report"])
 async def test_a_mixed_run_has_the_same_p99_everywhere_named_for_its_direction(
     told: dict[str, str], place: str

@@ -15,6 +15,7 @@ from app.tui.screens.devices.device_list import DeviceList
 from app.tui.screens.devices.screen import DevicesScreen
 from backends.model import Drive
 from backends.vendors.block.backend import BlockBackend
+from tests.backends.fakes import FakeHost
 from tests.tui.conftest import stillness
 from tests.tui.stage import (
     MACHINE,
@@ -134,6 +135,7 @@ def looked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
         return asyncio.run(walk())
 
 
+@pytest.mark.long
 def test_all_disks_appear(looked: dict[str, Moment]) -> None:
     assert [name in looked["opened"].text for name in ("sda", "vda", "nvme0n1")] == [True] * 3
 
@@ -216,7 +218,7 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
             seen["two"] = at_detail(pilot, table)
             await pilot.press("U")
             await answer(pilot, "enter")
-            await until(pilot, lambda: not table.bench.undoable())
+            await until(pilot, lambda: not table.bench.changes.undoable())
             seen["all undone"] = at_detail(pilot, table)
             await stage_again(pilot)
             await apply(pilot)
@@ -253,6 +255,45 @@ def test_undo_all_takes_back_every_change_newest_first(applied: dict[str, Moment
 def test_what_somebody_else_changed_since_is_left_alone(applied: dict[str, Moment]) -> None:
     before, after = applied["all undone"].written, applied["somebody else"].written
     assert after[len(before) :] == ((AHEAD, "256"),)
+
+
+async def test_what_is_being_set_is_told_while_it_is_set(table: Table) -> None:
+    during: list[tuple[str, str, str]] = []
+
+    def kernel(host: FakeHost, path: str, text: str) -> None:
+        during.append((row_of(pilot, "Read-ahead"), row_of(pilot, "Queue size"), text_of(pilot)))
+        host.files[path] = text
+
+    table.host.kernel = kernel
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("down", "space")
+        await apply(pilot)
+        first, second = during
+        assert ["◐ setting" in first[0], "waits" in first[1]] == [True, True]
+        assert ["verified" in second[0], "256 KiB" in second[0], "◐ setting" in second[1]] == [True, True, True]
+        assert "1 of 2: read-ahead of sda (128 KiB → 256 KiB) ..." in first[2]
+        assert "◐ setting" not in text_of(pilot)
+
+
+async def test_a_change_that_is_refused_is_not_told_as_being_made(table: Table) -> None:
+    table.host.refusing[AHEAD] = "Invalid argument"
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.press("down", "space")
+        await apply(pilot)
+        assert ["◐ setting" in text_of(pilot), "waits" in text_of(pilot)] == [False, False]
+
+
+async def test_an_undo_is_named_by_what_it_takes_back(table: Table) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await apply(pilot)
+        await pilot.press("u")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        assert "Undo read-ahead of sda (256 KiB → 128 KiB)" in text_of(pilot)
+        await answer(pilot, "enter")
+        await until(pilot, lambda: "The change of read-ahead of sda is undone" in notices(pilot))
 
 
 async def test_keys_typed_ahead_of_the_review_are_passed_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,6 +363,7 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
         return asyncio.run(walk())
 
 
+@pytest.mark.long
 def test_enter_opens_the_choices_and_takes_one(chosen: dict[str, Moment]) -> None:
     assert list(chosen["from the list"].staged["block:sda"]) == ["scheduler"]
 
@@ -461,6 +503,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
         return asyncio.run(walk())
 
 
+@pytest.mark.long
 def test_the_tree_knows_every_drive_by_its_target(asked: dict[str, Moment]) -> None:
     assert f"sda {Drive.__name__}" in asked
 

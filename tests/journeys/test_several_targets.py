@@ -60,6 +60,7 @@ def rows(text: str) -> list[str]:
     return [line.split()[0] for line in lines[at + 1 : at + 4]]
 
 
+@pytest.mark.long
 def test_the_target_line_names_all_of_them(seen: dict[str, str]) -> None:
     assert "2 targets · ssd, flash · through · none · 64K, 256K" in seen["chosen"]
 
@@ -82,6 +83,7 @@ def test_the_words_to_type_are_those_of_the_command_line(seen: dict[str, str]) -
     assert seen["required"] == "6ef362,a66d13"
 
 
+@pytest.mark.long
 async def test_two_names_of_one_disk_are_refused_as_on_the_command_line(tmp_path: Path) -> None:
     async with bench(tmp_path) as pilot:
         await choose(pilot, SSD, "block:sdb")
@@ -90,6 +92,7 @@ async def test_two_names_of_one_disk_are_refused_as_on_the_command_line(tmp_path
         assert app_of(pilot).session.runs == ()
 
 
+@pytest.mark.long
 async def test_one_that_is_in_use_keeps_all_from_being_written_to(tmp_path: Path) -> None:
     async with bench(tmp_path) as pilot:
         await choose(pilot, SSD, SYSTEM)
@@ -102,6 +105,7 @@ async def test_one_that_is_in_use_keeps_all_from_being_written_to(tmp_path: Path
         assert question.confirmation.tier == "refused"
 
 
+@pytest.mark.long
 async def test_several_are_not_preconditioned_at_once(tmp_path: Path) -> None:
     async with bench(tmp_path) as pilot:
         await choose(pilot, SSD, FLASH)
@@ -109,6 +113,7 @@ async def test_several_are_not_preconditioned_at_once(tmp_path: Path) -> None:
         await until(pilot, lambda: "Targets are written in full one at a time" in text_of(pilot))
 
 
+@pytest.mark.long
 async def test_a_scratch_file_cannot_be_marked(tmp_path: Path) -> None:
     async with bench(tmp_path) as pilot:
         await pilot.press("T")

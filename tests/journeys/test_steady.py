@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 from textual.pilot import Pilot
 
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Phase, RunStatus
-from app.engine.session.steady import SteadyPlan
 from app.tui.screens.bench.screen import BenchScreen
 from tests.tui.stage import Table, answer, app_of, heard, opened, text_of, until
 from widgets.choice_list import ChoiceDialog
@@ -48,7 +48,7 @@ async def test_a_run_is_told_to_wait_and_says_so(bench: Pilot[int]) -> None:
     await bench.press("r")
     await until(bench, lambda: app_of(bench).session.active is not None)
     assert app_of(bench).session.runs[0].start.steady == SteadyPlan(until=True)
-    app_of(bench).workbench.stop()
+    app_of(bench).workbench.jobs.stop()
 
 
 async def test_preconditioning_says_how_much_is_written_and_wants_the_name(bench: Pilot[int]) -> None:
@@ -76,7 +76,7 @@ async def test_the_fill_is_seen_as_it_goes_on_and_can_be_stopped(bench: Pilot[in
     table.load.take(0.25)
     await until(bench, lambda: "filling" in text_of(bench))
     await bench.press("x")
-    await until(bench, lambda: not table.bench.measuring)
+    await until(bench, lambda: not table.bench.jobs.running)
     (run,) = table.bench.session.runs
     assert (run.figures.status, run.figures.filled_bytes) == (RunStatus.STOPPED, 4 << 40)
 
@@ -93,5 +93,5 @@ async def test_to_its_end_it_is_written_twice(table: Table) -> None:
         await pilot.pause()
         if isinstance(pilot.app.screen, ConfirmDialog):
             await pilot.press("enter")
-        await until(pilot, lambda: table.bench.session.runs and not table.bench.measuring)
+        await until(pilot, lambda: table.bench.session.runs and not table.bench.jobs.running)
         assert table.bench.session.runs[0].figures.filled_bytes == 8 << 40

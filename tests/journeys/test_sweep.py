@@ -13,12 +13,12 @@ from rich.color import ColorSystem
 from textual.pilot import Pilot
 
 from app.engine.session.sweep_steps import SweepResult
-from app.engine.sweep.plans import load_plan
+from app.engine.sweep.plan_file import load_plan
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.screens.sweep.screen import SweepScreen
-from tests.backends.simulated.asking import still_host
+from tests.backends.racks.asking import still_host
 from tests.engine.sweep.loaded import LoadedSweep
 from tests.journeys.test_colours import ENOUGH, contrast, on_the_screen
 from tests.tui.conftest import stillness
@@ -178,6 +178,7 @@ async def planned(pilot: Pilot[int], words: str) -> str:
     return plan_of(pilot)
 
 
+@pytest.mark.long
 def test_it_begins_with_the_first_free_array(looked: dict[str, str]) -> None:
     assert "megaraid:/c0/v1" in looked["opened"]
 
@@ -275,6 +276,7 @@ async def test_leaving_it_running_asks_nothing_of_it(table: Table, going: Writte
         assert not going.asked_to_stop
 
 
+@pytest.mark.long
 async def test_stopping_it_on_the_way_out_waits_until_everything_is_back(table: Table, going: WrittenSweep) -> None:
     async with opened(table) as pilot:
         await watched(pilot)
@@ -384,6 +386,7 @@ async def test_a_curve_is_drawn_while_it_grows(table: Table) -> None:
     sweep.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("story", [ticking, running, ended], ids=lambda story: story.__name__)
 def test_picture(

@@ -88,7 +88,7 @@ async def test_a_run_survives_any_size(table: Table) -> None:
             await pilot.resize_terminal(*size)
             table.load.take(1.0 + size[0])
             await pilot.pause()
-        assert ("IOPS" in text_of(pilot), table.bench.measuring) == (True, True)
+        assert ("IOPS" in text_of(pilot), table.bench.jobs.running) == (True, True)
 
 
 async def test_a_dialog_survives_any_size(table: Table) -> None:
@@ -116,6 +116,7 @@ async def everything(pilot: Pilot[int], table: Table) -> str:
     return "".join(shown)
 
 
+@pytest.mark.long
 async def test_in_ascii_mode_every_character_is_ascii(tmp_path: Path, still: None) -> None:
     table = set_table(tmp_path, host_of(more={"/sys/block/sda/device/model": "µ-Platte é"}), ascii=True)
     async with opened(table, (80, 24)) as pilot:
@@ -191,10 +192,12 @@ def on_the_console(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return toured(made)
 
 
+@pytest.mark.long
 def test_on_a_console_only_ascii_reaches_the_terminal(on_the_console: bytes) -> None:
     assert on_the_console.isascii()
 
 
+@pytest.mark.long
 def test_where_the_locale_is_c_only_ascii_reaches_the_terminal(tmp_path: Path) -> None:
     with terminal(tmp_path, env={"LC_ALL": "C"}) as made:
         made.wait_for(" REC ")
@@ -223,6 +226,7 @@ def test_a_resize_is_followed(real: Terminal) -> None:
     assert real.process.poll() is None
 
 
+@pytest.mark.long
 def test_a_resize_is_followed_though_the_shell_exports_a_size(tmp_path: Path) -> None:
     with terminal(tmp_path, env={"COLUMNS": "80", "LINES": "24"}) as made:
         made.wait_for(" REC ")
@@ -230,6 +234,7 @@ def test_a_resize_is_followed_though_the_shell_exports_a_size(tmp_path: Path) ->
         made.wait_for("40x10")
 
 
+@pytest.mark.long
 def test_stopped_with_ctrl_z_and_continued_it_draws_again(real: Terminal) -> None:
     real.keys("\x1a")
     wait_until(lambda: real.process.poll() is None, "alive", DEADLINE)

@@ -3,8 +3,11 @@
 python -m tests.lab                         all of it, in two guests side by side
 python -m tests.lab tests/lab/test_x.py -x  some of it, in pytest's words; then nothing is compared
 python -m tests.lab --keep                  all of it, and write what was proved into docs/lab.md
+python -m tests.lab --resume                what the last one of all did not reach or prove (--keep may follow)
 python -m tests.lab --program WORD...       any program in the guest, as root
 python -m tests.lab --zfs                   build ZFS for the guest's kernel, which takes ten minutes, and keep it
+
+It ends with 1 where anything failed or was not reached, and with 77 where the laboratory cannot be had.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from tests.lab import results
+from tests.lab import record, results
 from tests.lab.machine import zfs_module
 from tests.lab.machine.guest import run_in_guest
 from tests.lab.machine.kernel import Kernel, kernel
@@ -29,7 +32,11 @@ from tests.lab.machine.missing import LabError, LabUnavailableError, check
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "lab.md"
-RESULTS = "results.json"
+RUN = ROOT / ".lab"
+"""What the last run of all came to."""
+GUESTS = ("one", "other")
+SKIPPED = 77
+"""The exit status that test drivers take for it (automake, Meson)."""
 
 _ONE = ("boot", "terminal", "controllers", "sweep", "bcache", "guard", "inventory", "layers", "scratch")
 _OTHER = ("arrays", "faults", "lvm", "lying", "members", "reshape", "scsi", "unit", "nvme")
@@ -44,14 +51,14 @@ PYTEST = (
 )
 """pytest for the files of this folder."""
 
-SECONDS = 40 * 60
-"""How long a guest may run."""
+SECONDS = 45 * 60
+"""Processor time of a guest."""
 FOR_A_PERSON = 8 * 3600
 """The same, when somebody tries things out in it."""
 
 
 def main(words: Sequence[str]) -> int:
-    """The exit status; 0 where the laboratory cannot be had, and that is said."""
+    """The exit status."""
     signal.signal(signal.SIGTERM, _ended)
     try:
         check()
@@ -65,13 +72,13 @@ def main(words: Sequence[str]) -> int:
         if words and words[0] == "--into":
             return _some(ready, words[3:], Path(words[1]), Path(words[2]))
         _compile()
-        if words and list(words) != ["--keep"]:
-            with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
-                return _some(ready, words, Path(temporary))
-        return _all(ready, keep=bool(words))
+        if set(words) <= {"--keep", "--resume"}:
+            return _all(ready, keep="--keep" in words, resumed="--resume" in words)
+        with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
+            return _some(ready, words, Path(temporary) / "out")
     except LabUnavailableError as error:
         print(f"lab: SKIPPED: {error}.", flush=True)
-        return 0
+        return SKIPPED
     except LabError as error:
         print(f"lab: FAILED: {error}.", file=sys.stderr, flush=True)
         return 1
@@ -80,7 +87,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _some(ready: Kernel, words: Sequence[str], into: Path, turns: Path | None = None) -> int:
-    """Run tests in a guest, in pytest's words; its status. What they proved is in the folder `into` afterwards.
+    """Run tests in a guest, in pytest's words; its status. What they came to is in the folder `into`, as they go.
 
     Of files that several guests are given each runs in one of them, if the guests have the folder `turns` in common.
     """
@@ -98,16 +105,21 @@ def _some(ready: Kernel, words: Sequence[str], into: Path, turns: Path | None = 
     return status
 
 
-def _all(ready: Kernel, *, keep: bool) -> int:
+def _all(ready: Kernel, *, keep: bool, resumed: bool) -> int:
     """Run all tests in two guests side by side, compare what they proved with the page, or write it into the page."""
-    with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
-        one, other, turns = (Path(temporary) / name for name in ("one", "other", "turns"))
-        files = in_order(path.stem.removeprefix("test_") for path in (ROOT / "tests/lab").glob("test_*.py"))
-        with _beside(files[::-1], other, turns) as ended:
-            statuses = [_some(ready, files, one, turns), ended()]
-        if any(statuses):
-            return max(statuses)
-        rows = [row for folder in (one, other) for row in results.load(folder / RESULTS)]
+    files = in_order(path.stem.removeprefix("test_") for path in (ROOT / "tests/lab").glob("test_*.py"))
+    with record.begun(RUN, GUESTS, record.tree_of(ROOT), resumed=resumed) as done:
+        left = [file for file in files if file not in done]
+        if done:
+            print(f"lab: {len(done)} of {len(files)} files were proved by the last run", flush=True)
+        try:
+            statuses = _in_two(ready, left) if left else [0]
+        finally:
+            came_to = record.merged(RUN, GUESTS)
+            reached = _say_what_is_left(came_to, files)
+    if any(statuses) or not reached:
+        return max(*statuses, 1)
+    rows = came_to.all_rows
     page = PAGE.read_text()
     if keep:
         PAGE.write_text(results.with_claims(page, rows))
@@ -121,6 +133,36 @@ def _all(ready: Kernel, *, keep: bool) -> int:
     if not broken:
         print(f"lab: all {len(rows)} rows of docs/lab.md were proved", flush=True)
     return 1 if broken else 0
+
+
+def _in_two(ready: Kernel, files: Sequence[str]) -> list[int]:
+    """Run files in two guests; where one dies the other goes on. The status of each."""
+    one, other = (RUN / name for name in GUESTS)
+    with (
+        tempfile.TemporaryDirectory(prefix="raidbench-lab-turns-") as turns,
+        _beside(files[::-1], other, Path(turns)) as ended,
+    ):
+        try:
+            status = _some(ready, files, one, Path(turns))
+        except LabError as error:
+            print(f"lab: FAILED: {error}.", file=sys.stderr, flush=True)
+            status = 1
+        return [status, ended()]
+
+
+def _say_what_is_left(came_to: record.Record, files: Sequence[str]) -> bool:
+    """Name the tests that failed and those that were not reached; whether all of them were."""
+    for test, ok in came_to.ended.items():
+        if not ok:
+            print(f"lab: failed: {test}", file=sys.stderr, flush=True)
+    missed = came_to.not_reached(files)
+    for line in missed:
+        print(f"lab: not reached: {line}", file=sys.stderr, flush=True)
+    if missed:
+        print(
+            "lab: make lab ARGS=--resume goes on from here, as long as no line is changed", file=sys.stderr, flush=True
+        )
+    return not missed
 
 
 def in_order(found: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ import pytest
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.hosts.local import LocalHost
-from tests.lab import making, results, running
+from tests.lab import making, record, results, running
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md
 from tests.lab.turns import Turns
@@ -28,6 +28,7 @@ SECONDS = 180
 """What a test may take unless it says `@pytest.mark.seconds(N)`; a busy machine makes everything three times slower."""
 
 _rows = results.Results()
+_record = record.Writer(OUT)
 
 
 class TookTooLongError(Exception):
@@ -55,8 +56,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave word of what there is to be run."""
+    if not session.config.option.collectonly:
+        _record.there(item.nodeid for item in session.items)
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Leave word as the tests go: should the guest die, that is all there is."""
+    _record.report(report.nodeid, report.when, failed=report.failed, rows=_rows.rows)
     with open(OUT / "log", "a") as log:
         log.write(f"{report.duration:.1f} {report.when} {report.outcome} {report.nodeid}\n")
         if report.failed:
@@ -64,10 +72,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what was proved and leave it for the host."""
+    """Print what was proved."""
     terminalreporter.write_line("")
     terminalreporter.write_line(results.markdown(_rows.rows))
-    results.save(OUT / "results.json", _rows.rows)
 
 
 @pytest.fixture(scope="session")

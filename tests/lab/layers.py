@@ -226,6 +226,38 @@ def encrypted(place: Place) -> Iterator[tuple[Tried, ...]]:
 
 
 @contextmanager
+def overlapping(place: Place) -> Iterator[tuple[Tried, ...]]:
+    first = place.first.device
+    with ExitStack() as stack:
+        one, other = (stack.enter_context(linear(first)).device for _ in range(2))
+        half = stack.enter_context(dm_target(f"0 8192 linear {first} 4096")).device
+        above = stack.enter_context(linear(other)).device
+        run("mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=0", one)
+        point = stack.enter_context(mount(one, place.point))
+        words = f"is on the same part of {first} as {shown(one)}, mounted on {point}."
+        yield (
+            Tried("another target over the same part", other, f"{other} {words}"),
+            Tried("another target over half of it", half, f"{half} {words}"),
+            Tried("a target over the other one", above, f"{above} {words}"),
+        )
+
+
+@contextmanager
+def shared_by_dm_crypt(place: Place) -> Iterator[tuple[Tried, ...]]:
+    device = place.first.device
+    words = ("--type=plain", "--cipher=aes-cbc-essiv:sha256", "--key-size=256", "--hash=sha256", "--size=16384")
+    with ExitStack() as stack:
+        for name in ("labone", "labtwo"):
+            run("cryptsetup", "open", *words, "--shared", "--key-file=-", device, name, stdin="secret")
+            stack.callback(run, "cryptsetup", "close", name)
+        one, other = map(dm_node, ("labone", "labtwo"))
+        filesystem(one)
+        point = stack.enter_context(mount(one, place.point))
+        said = f"{other} is on the same part of {device} as {shown(one)}, mounted on {point}."
+        yield (Tried("opened twice, the other one", other, said),)
+
+
+@contextmanager
 def cached(place: Place) -> Iterator[tuple[Tried, ...]]:
     first, cache = place.first.device, place.other.device
     with bcache_device(first, cache) as made:
@@ -404,6 +436,8 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
     "active swap": swap,
     "volumes, a snapshot and a thin pool on it": volumes,
     "LUKS, open": encrypted,
+    "two device-mapper targets over one part": overlapping,
+    "opened twice by cryptsetup": shared_by_dm_crypt,
     "bcache": cached,
     "member of a running array": running_array,
     "member of a stopped array": stopped_array,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 
 SETTINGS = "Settings"
 SECTIONS = {
@@ -138,14 +136,3 @@ def broken_claims(claimed: Iterable[Row], rows: Sequence[Row]) -> list[str]:
     wrong = [row for row in rows if not row.ok]
     told = [f"claimed, but not proved: {row.section}: {' | '.join(row.cells)}" for row in lost]
     return [*told, *(f"wrong: {row.section}: {' | '.join(row.cells)}" for row in wrong)]
-
-
-def save(path: Path, rows: Iterable[Row]) -> None:
-    """Write the rows for the host."""
-    path.write_text(json.dumps([asdict(row) for row in rows], indent=1))
-
-
-def load(path: Path) -> list[Row]:
-    """The rows that a guest wrote."""
-    found = json.loads(path.read_text())
-    return [Row(section=row["section"], cells=tuple(row["cells"]), ok=row["ok"]) for row in found]

@@ -43,7 +43,7 @@ def roles(device: str) -> list[str]:
 
 async def seen(bench: Workbench, made: Made, *, by_all: bool = False) -> Array:
     """The array as the md backend sees it, or as all backends together do: that takes the emulated machine seconds."""
-    inventory = await (bench.probe() if by_all else bench.machine.backends["md"].inventory())
+    inventory = await (bench.hardware.probe() if by_all else bench.hardware.machine.backends["md"].inventory())
     found = inventory.find(f"md:{made.kernel}")
     assert isinstance(found, Array), inventory.problems
     return found

@@ -77,10 +77,10 @@ async def test_every_setting_is_set_and_taken_back_under_load(
 ) -> None:
     for key, value, path, expected in SETTINGS:
         before = seen(made, path)
-        ended = await workbench.apply(await workbench.plan(BCACHE0, key, value))
+        ended = await workbench.changes.apply(await workbench.hardware.plan(BCACHE0, key, value))
         assert ended.result == "verified", ended.message
         after = seen(made, path)
-        undone = await workbench.undo(ended.id)
+        undone = await workbench.changes.undo(ended.id)
         assert undone.result == "verified", undone.message
         assert table.setting(
             backend="bcache",
@@ -99,10 +99,10 @@ async def test_every_setting_is_set_and_taken_back_under_load(
 
 async def test_a_share_that_the_kernel_cuts_is_told(workbench: Workbench, made: Made, table: Results) -> None:
     with pytest.raises(InvalidValueError, match="would be 40, not 200"):
-        await workbench.plan(BCACHE0, "writeback_percent", "200")
-    change = await workbench.plan(BCACHE0, "writeback_percent", "40")
+        await workbench.hardware.plan(BCACHE0, "writeback_percent", "200")
+    change = await workbench.hardware.plan(BCACHE0, "writeback_percent", "40")
     write = Write(path=change.writes[0].path, text="200")
-    ended = await workbench.apply(replace(change, after="200", writes=(write,)))
+    ended = await workbench.changes.apply(replace(change, after="200", writes=(write,)))
     told = f"{ended.result}: {ended.now}, not 200" if "reads 40 after 200" in ended.message else ended.message
     assert table.add("Faults", "writeback_percent=200, cut by the kernel", "the change", told, ok=ended.now == "40")
     assert ended.result == "differs"
@@ -180,8 +180,8 @@ async def test_a_rule_sets_what_a_reboot_takes_away(
     back, cache = blank("sata0", "nvme0")
     values = {"sequential_cutoff": "0", "writeback_percent": "5"}
     with bcache_device(back.device, cache.device) as made:
-        rule = await workbench.plan_rule(BCACHE0, values)
-        await workbench.install_rule(BCACHE0, rule, values)
+        rule = await workbench.keeping.plan_rule(BCACHE0, values)
+        await workbench.keeping.install_rule(BCACHE0, rule, values)
         before = made.read("bcache/sequential_cutoff")
     with bcache_device(back.device, cache.device, new=False) as made:
         run("udevadm", "settle", "--timeout=60")

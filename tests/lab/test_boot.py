@@ -98,7 +98,7 @@ def test_a_disk_is_taken_out_and_put_back(
 
 
 async def test_the_workbench_sees_every_disk(workbench: Workbench, table: Results) -> None:
-    inventory = await workbench.probe()
+    inventory = await workbench.hardware.probe()
     seen = {drive.serial for drive in inventory.drives}
     assert table.add(
         "Machine", "raidbench", "disks found by serial number", f"{len(DISKS)}", ok={d.serial for d in DISKS} <= seen

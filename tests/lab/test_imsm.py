@@ -73,10 +73,10 @@ async def test_the_parity_log_of_a_volume_is_set_and_taken_back(
     workbench: Workbench, volume: Made, table: Results
 ) -> None:
     before = volume.read("md/consistency_policy")
-    ended = await workbench.apply(await workbench.plan(MD126, "consistency_policy", "ppl"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(MD126, "consistency_policy", "ppl"))
     assert ended.result == "verified", ended.message
     seen = volume.read("md/consistency_policy")
-    undone = await workbench.undo(ended.id)
+    undone = await workbench.changes.undo(ended.id)
     assert undone.result == "verified", undone.message
     assert table.setting(
         backend="md",

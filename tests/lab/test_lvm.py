@@ -135,7 +135,7 @@ def spared(name: str) -> str:
 async def test_a_volume_of_each_kind_is_found_with_the_disks_that_it_lies_on(
     workbench: Workbench, volumes: None, disks: Disks, table: Results, slow: Dm
 ) -> None:
-    found = await workbench.probe()
+    found = await workbench.hardware.probe()
     names = {str(Target(backend="block", address=disks[f"nvme{at}"].kernel)): f"nvme{at}" for at in range(4)}
     seen = {
         one.name: (one.level, sorted(names[str(member)] for member in one.members))
@@ -183,10 +183,10 @@ async def test_a_setting_is_changed_in_the_kernel_and_taken_back(
     kind, name, value, after, look = CHANGES[key]
     own = f"{key}.{disks['nvme1'].kernel}" if key == "write_mostly" else key
     before = look(name)
-    ended = await workbench.apply(await workbench.plan(target(name), own, value))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target(name), own, value))
     assert ended.result == "verified", ended.message
     seen = look(name)
-    undone = await workbench.undo(ended.id)
+    undone = await workbench.changes.undo(ended.id)
     assert undone.result == "verified", undone.message
     assert table.setting(
         backend="lvm", on=kind, setting=key, before=before, after=after, read_back=seen, undone=look(name)
@@ -194,12 +194,12 @@ async def test_a_setting_is_changed_in_the_kernel_and_taken_back(
 
 
 async def test_write_behind_is_kept_and_not_in_force(workbench: Workbench, volumes: None, table: Results) -> None:
-    ended = await workbench.apply(await workbench.plan(target("mirror"), "write_behind", "256"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target("mirror"), "write_behind", "256"))
     assert ended.result == "verified", ended.message
-    reading = (await workbench.read(target("mirror")))["write_behind"]
+    reading = (await workbench.hardware.read(target("mirror")))["write_behind"]
     seen = f"{reading.now}, in force {reading.effective}"
     assert told("mirror", "raid_write_behind") == "256"
-    await workbench.undo(ended.id)
+    await workbench.changes.undo(ended.id)
     assert table.setting(
         backend="lvm", on="raid1", setting="write_behind", before="none", after="256, in force 0",
         read_back=seen, undone=told("mirror", "raid_write_behind") or "none",
@@ -207,9 +207,9 @@ async def test_write_behind_is_kept_and_not_in_force(workbench: Workbench, volum
 
 
 async def test_what_the_kernel_refuses_is_a_failure_whatever_was_said(workbench: Workbench, volumes: None) -> None:
-    plan = await workbench.plan(target("db"), "low_watermark", "50")
+    plan = await workbench.hardware.plan(target("db"), "low_watermark", "50")
     run("lvchange", "--cachesettings", "high_watermark=46", f"{GROUP}/db")
-    ended = await workbench.apply(plan)
+    ended = await workbench.changes.apply(plan)
     run("lvchange", "--yes", "--cachesettings", "", f"{GROUP}/db")
     assert (ended.result, ended.now) == ("failed", "default")
     assert "Invalid argument" in (ended.message or "")
@@ -232,13 +232,13 @@ async def test_data_stay_the_same_over_a_reshape_of_the_stripes_and_back(
 ) -> None:
     run("dd", "if=/dev/urandom", f"of={dm_node(f'{GROUP}-parity')}", "bs=1M", "oflag=direct", status=None)
     data = digest("parity")
-    plan = await workbench.plan(target("parity"), "stripe_size", "131072")
+    plan = await workbench.hardware.plan(target("parity"), "stripe_size", "131072")
     assert plan.effect is Effect.RESHAPE
-    ended = await workbench.apply(plan)
+    ended = await workbench.changes.apply(plan)
     assert ended.result == "verified", ended.message
     wait_until(idle, "the reshape is over", 120)
     moved, seen = digest("parity"), told("parity", "stripe_size")
-    undone = await workbench.undo(ended.id)
+    undone = await workbench.changes.undo(ended.id)
     assert undone.result == "verified", undone.message
     wait_until(idle, "the way back is over", 120)
     assert table.setting(
@@ -268,9 +268,9 @@ async def test_the_mode_is_changed_and_taken_back_under_load(
     workbench: Workbench, volumes: None, table: Results
 ) -> None:
     fio = load("mail", "--rw=randwrite", "--bs=4k", "--iodepth=4", "--direct=1", "--time_based", "--runtime=600")
-    ended = await workbench.apply(await workbench.plan(target("mail"), "cache_mode", "write-back"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target("mail"), "cache_mode", "write-back"))
     during = mode("mail"), fio.poll()
-    undone = await workbench.undo(ended.id)
+    undone = await workbench.changes.undo(ended.id)
     fio.send_signal(signal.SIGINT)
     ok = ended_well(fio) and (ended.result, undone.result) == ("verified", "verified")
     assert during == ("writeback, kernel writeback", None)

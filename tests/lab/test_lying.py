@@ -54,7 +54,9 @@ def caches(disk: Disk) -> str:
 
 async def switched_off(bench: Workbench, disk: Disk) -> tuple[str, str]:
     """The result of switching the write cache off, and the id of the change."""
-    ended = await bench.apply(await bench.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off"))
+    ended = await bench.changes.apply(
+        await bench.hardware.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off")
+    )
     return ended.result, ended.id
 
 
@@ -83,7 +85,7 @@ async def test_what_a_tool_sets_later_is_taken_back_by_undo(
     seen, change = await switched_off(workbench, disks["scsi0"])
     go.touch()
     wait_until(lambda: caches(disks["scsi0"]) == "off", "the drive's cache is off")
-    undone = (await workbench.undo(change)).result
+    undone = (await workbench.changes.undo(change)).result
     told = f"{seen}, undo: {undone}, cache {caches(disks['scsi0'])}"
     wanted = "differs, undo: verified, cache on"
     assert table.add("Faults", "sdparm sets it later", "change and undo", told, ok=told == wanted)
@@ -92,11 +94,11 @@ async def test_what_a_tool_sets_later_is_taken_back_by_undo(
 @pytest.mark.seconds(400)
 async def test_what_goes_back_by_itself_is_not_called_kept(workbench: Workbench, disks: Disks, table: Results) -> None:
     disk = disks["scsi0"]
-    change = await workbench.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off")
-    async with aclosing(workbench.apply_all((change,), trial=300)) as steps:
+    change = await workbench.hardware.plan(Target(backend="scsi", address=disk.kernel), "drive_cache", "off")
+    async with aclosing(workbench.changes.apply_all((change,), trial=300)) as steps:
         (result,) = [ended.result async for _, ended in steps]
     run(SDPARM, "--set=WCE=1", disk.device)
-    [(_, ended)] = await workbench.keep_trials()
+    [(_, ended)] = await workbench.changes.keep_trials()
     seen = f"{result}, kept: {ended.message}"
     for kernels in (disk.sysfs / "device/scsi_disk").glob("*/cache_type"):  # sdparm has told the drive, not the kernel
         kernels.write_text("write back\n")
@@ -132,17 +134,17 @@ def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
 async def test_what_somebody_else_sets_is_left_alone(workbench: Workbench, disks: Disks, table: Results) -> None:
     depth = disks["scsi0"].sysfs / "device/queue_depth"
     before = depth.read_text()
-    change = await workbench.plan(Target(backend="scsi", address=disks["scsi0"].kernel), "queue_depth", "7")
+    change = await workbench.hardware.plan(Target(backend="scsi", address=disks["scsi0"].kernel), "queue_depth", "7")
     try:
         depth.write_text("9")
         with pytest.raises(RefusedError):
-            await workbench.apply(change)
+            await workbench.changes.apply(change)
         between = depth.read_text().strip()
         depth.write_text(before)
-        ended = await workbench.apply(change)
+        ended = await workbench.changes.apply(change)
         depth.write_text("9")
         with pytest.raises(RefusedError, match="somebody else changed it"):
-            await workbench.undo(ended.id)
+            await workbench.changes.undo(ended.id)
         after = depth.read_text().strip()
     finally:
         depth.write_text(before)

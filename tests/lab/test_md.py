@@ -82,10 +82,10 @@ async def test_a_setting_is_set_and_taken_back(
 ) -> None:
     made = array(level, FOUR)
     before = look(made)
-    ended = await workbench.apply(await workbench.plan(target(made), key, value))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target(made), key, value))
     assert ended.result == "verified", ended.message
     seen = look(made)
-    undone = await workbench.undo(ended.id)
+    undone = await workbench.changes.undo(ended.id)
     assert undone.result == "verified", undone.message
     assert table.setting(
         backend="md", on=level, setting=key, before=before, after=expected, read_back=seen, undone=look(made)
@@ -99,10 +99,10 @@ async def test_a_member_is_marked(
     made = array("raid1", ["nvme0", "sata0"])
     look, member = marks(1), made.members[1].removeprefix("/dev/")
     before = look(made)
-    ended = await workbench.apply(await workbench.plan(target(made), f"{key}.{member}", "on"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target(made), f"{key}.{member}", "on"))
     assert ended.result == "verified", ended.message
     seen = look(made)
-    await workbench.undo(ended.id)
+    await workbench.changes.undo(ended.id)
     expected = letters if key == "write_mostly" else letters.partition(" ")[2]
     assert table.setting(
         backend="md", on="raid1", setting=key, before=before, after=expected, read_back=seen, undone=look(made)
@@ -116,10 +116,10 @@ async def test_a_partial_parity_log_is_taken_off_and_put_back(
     made.settle()
     look = detail("Consistency Policy")
     before = look(made)
-    ended = await workbench.apply(await workbench.plan(target(made), "consistency_policy", "resync"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target(made), "consistency_policy", "resync"))
     assert ended.result == "verified", ended.message
     seen = look(made)
-    await workbench.undo(ended.id)
+    await workbench.changes.undo(ended.id)
     assert table.setting(
         backend="md",
         on="raid5",
@@ -135,7 +135,7 @@ async def test_where_there_is_no_room_for_a_partial_parity_log_mdadm_says_so(
     workbench: Workbench, array: Callable[..., Md], table: Results
 ) -> None:
     made = array("raid5", FOUR)
-    ended = await workbench.apply(await workbench.plan(target(made), "consistency_policy", "ppl"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target(made), "consistency_policy", "ppl"))
     assert table.setting(
         backend="md",
         on="raid5, no room",
@@ -152,12 +152,12 @@ async def test_read_ahead_of_an_array_is_that_of_its_queue(
     workbench: Workbench, array: Callable[..., Md], table: Results
 ) -> None:
     made = array("raid5", FOUR)
-    await workbench.probe()
+    await workbench.hardware.probe()
     before = made.read("queue/read_ahead_kb")
-    ended = await workbench.apply(await workbench.plan(target(made), "read_ahead_kb", "4096"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target(made), "read_ahead_kb", "4096"))
     assert ended.result == "verified", ended.message
     seen = str(int(run("blockdev", "--getra", made.device)) // 2)
-    await workbench.undo(ended.id)
+    await workbench.changes.undo(ended.id)
     assert table.setting(
         backend="md",
         on="raid5",
@@ -171,15 +171,15 @@ async def test_read_ahead_of_an_array_is_that_of_its_queue(
 
 async def test_every_value_offered_is_taken_by_the_kernel(workbench: Workbench, array: Callable[..., Md]) -> None:
     made = array("raid5", FOUR)
-    for key, reading in (await workbench.read(target(made))).items():
+    for key, reading in (await workbench.hardware.read(target(made))).items():
         if key in ("chunk_size", "layout", "bitmap", "consistency_policy"):
             continue
         span = reading.span
         values = [choice.value for choice in reading.choices]
         values = values or [str(one) for one in (span.minimum, span.minimum + span.step)] if span else values
         for value in values:
-            plan = await workbench.plan(target(made), key, value)
-            ended = await workbench.apply(plan)
+            plan = await workbench.hardware.plan(target(made), key, value)
+            ended = await workbench.changes.apply(plan)
             assert ended.result == "verified", f"{key}={value}: {ended.message}"
 
 

@@ -122,7 +122,7 @@ def test_one_run_tells_where_the_reads_of_a_mirror_go(
 async def bench(workbench: Workbench, made: Made, fields: dict[str, str]) -> RunRecord:
     """A run on an array."""
     request = Request(where=made.device, name=made.device, job=Job.from_fields(fields))
-    return await workbench.measure(await workbench.prepare(request))
+    return await workbench.jobs.measure(await workbench.jobs.prepare(request))
 
 
 def of(members: tuple[MemberFigures, ...], kernel: str) -> MemberFigures:

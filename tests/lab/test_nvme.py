@@ -78,10 +78,10 @@ async def changed_and_taken_back(
 ) -> tuple[str, str, str]:
     """What an independent look saw before, after the change and after its undo."""
     before = look(disk)
-    ended = await bench.apply(await bench.plan(target, key, value))
+    ended = await bench.changes.apply(await bench.hardware.plan(target, key, value))
     assert ended.result == "verified", ended.message
     after = look(disk)
-    undone = await bench.undo(ended.id, confirm=(await bench.nameplate(target)).word)
+    undone = await bench.changes.undo(ended.id, confirm=(await bench.hardware.nameplate(target)).word)
     assert undone.result == "verified", undone.message
     return before, after, look(disk)
 
@@ -91,7 +91,7 @@ async def test_the_write_cache_is_switched_off_and_on_again(
     workbench: Workbench, disks: Disks, table: Results, place: Callable[[Disk], Target]
 ) -> None:
     disk = disks["nvme0"]
-    await workbench.machine.backends["nvme"].inventory()
+    await workbench.hardware.machine.backends["nvme"].inventory()
     seen = await changed_and_taken_back(workbench, place(disk), disk, "drive_cache", "off", cache)
     assert table.setting(
         backend="nvme",
@@ -107,11 +107,11 @@ async def test_the_write_cache_is_switched_off_and_on_again(
 
 async def test_the_kernel_goes_on_flushing_a_drive_whose_cache_is_off(workbench: Workbench, disks: Disks) -> None:
     disk = disks["nvme1"]
-    await workbench.machine.backends["nvme"].inventory()
-    ended = await workbench.apply(await workbench.plan(namespace(disk), "drive_cache", "off"))
-    reading = (await workbench.read(namespace(disk)))["drive_cache"]
+    await workbench.hardware.machine.backends["nvme"].inventory()
+    ended = await workbench.changes.apply(await workbench.hardware.plan(namespace(disk), "drive_cache", "off"))
+    reading = (await workbench.hardware.read(namespace(disk)))["drive_cache"]
     kernel = disk.read("queue/write_cache")
-    await workbench.undo(ended.id)
+    await workbench.changes.undo(ended.id)
     assert (kernel, reading.effective) == ("write back", "off, still flushed")
 
 
@@ -121,7 +121,7 @@ async def test_a_namespace_is_formatted_and_formatted_back(
     workbench: Workbench, blank: Blank, table: Results, value: str
 ) -> None:
     (disk,) = blank("nvme0")
-    await workbench.machine.backends["nvme"].inventory()
+    await workbench.hardware.machine.backends["nvme"].inventory()
     seen = await changed_and_taken_back(workbench, namespace(disk), disk, "lba_format", value, lba_format)
     assert table.setting(
         backend="nvme", on="nvme0", setting="lba_format", before=seen[0], after=value, read_back=seen[1], undone=seen[2]
@@ -132,11 +132,11 @@ async def test_a_namespace_is_formatted_and_formatted_back(
 async def test_a_format_destroys_what_it_says_it_destroys(workbench: Workbench, blank: Blank) -> None:
     (disk,) = blank("nvme0")
     run("mkfs.ext4", "-q", "-L", "precious", disk.device)
-    await workbench.machine.backends["nvme"].inventory()
-    change = await workbench.plan(namespace(disk), "lba_format", "4096")
-    ended = await workbench.apply(change)
+    await workbench.hardware.machine.backends["nvme"].inventory()
+    change = await workbench.hardware.plan(namespace(disk), "lba_format", "4096")
+    ended = await workbench.changes.apply(change)
     left = run("blkid", "-p", disk.device, status=None)
-    await workbench.undo(ended.id, confirm=(await workbench.nameplate(namespace(disk))).word)
+    await workbench.changes.undo(ended.id, confirm=(await workbench.hardware.nameplate(namespace(disk))).word)
     assert "ext4 'precious'" in change.risk_text
     assert left == ""
 
@@ -156,9 +156,9 @@ async def test_what_the_drive_does_not_let_be_changed_is_read_and_blocked(
 ) -> None:
     disk, (number, value) = disks["nvme0"], FIXED[key]
     before = feature(disk, number)
-    reading = (await workbench.read(controller(disk)))[key]
+    reading = (await workbench.hardware.read(controller(disk)))[key]
     with pytest.raises(BlockedError, match="does not let it be changed"):
-        await workbench.plan(controller(disk), key, value)
+        await workbench.hardware.plan(controller(disk), key, value)
     refused = run("nvme", "set-feature", f"/dev/{controller(disk).address}", "-f", str(number), "-v", "1", status=None)
     assert table.setting(
         backend="nvme",
@@ -187,7 +187,7 @@ def listed() -> dict[str, dict[str, object]]:
 
 
 async def test_every_field_that_nvme_list_knows_too_is_equal(workbench: Workbench, table: Results) -> None:
-    inventory = await workbench.machine.backends["nvme"].inventory()
+    inventory = await workbench.hardware.machine.backends["nvme"].inventory()
     drives: dict[str | None, Drive] = {one.device: one for one in inventory.drives if one.target.backend == "nvme"}
     theirs = {
         node: (row["ModelNumber"], row["SerialNumber"], row["Firmware"], row["PhysicalSize"], row["SectorSize"])

@@ -71,19 +71,19 @@ async def test_data_stay_the_same_over_a_reshape_and_back(
     made = array(level, FOUR, "--chunk=64", *options, size="16M")
     data = filled(made)
     made.write("md/sync_speed_max", "4000")
-    plan = await workbench.plan(target(made), key, value)
+    plan = await workbench.hardware.plan(target(made), key, value)
     assert (plan.effect, plan.risk) == (Effect.RESHAPE, Risk.OUTAGE)
-    ended = await workbench.apply(plan)
+    ended = await workbench.changes.apply(plan)
     assert ended.result == "verified", ended.message
-    reading = (await workbench.read(target(made)))[key]
+    reading = (await workbench.hardware.read(target(made)))[key]
     during = reading.now, reading.availability.available
     with pytest.raises(BlockedError):
-        await workbench.undo(ended.id)
+        await workbench.changes.undo(ended.id)
     made.write("md/sync_speed_max", "system")
     settle(made)
     moved = digest(made)
-    before, after = plan.before, (await workbench.read(target(made)))[key].now
-    undone = await workbench.undo(ended.id)
+    before, after = plan.before, (await workbench.hardware.read(target(made)))[key].now
+    undone = await workbench.changes.undo(ended.id)
     assert undone.result == "verified", undone.message
     settle(made)
     assert table.setting(
@@ -93,7 +93,7 @@ async def test_data_stay_the_same_over_a_reshape_and_back(
         before=before,
         after=value,
         read_back=after,
-        undone=(await workbench.read(target(made)))[key].now,
+        undone=(await workbench.hardware.read(target(made)))[key].now,
     )
     assert during == (value, False)
     assert (moved, digest(made)) == (data, data)
@@ -107,12 +107,12 @@ async def test_a_raid0_is_reshaped_by_way_of_raid4(
     lower = [dm(f"0 {sectors} linear {disk.device} 0") for disk in map(disks.__getitem__, FOUR)]
     made = array("raid0", lower, "--chunk=64")
     data = filled(made)
-    ended = await workbench.apply(await workbench.plan(target(made), "chunk_size", "131072"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target(made), "chunk_size", "131072"))
     assert ended.result == "verified", ended.message
     await becomes_raid0(made)
     same = digest(made) == data
     chunk = made.read("md/chunk_size")
-    undone = await workbench.undo(ended.id)
+    undone = await workbench.changes.undo(ended.id)
     await becomes_raid0(made)
     assert table.setting(
         backend="md",
@@ -141,13 +141,13 @@ async def test_far_copies_are_made_anew(
 ) -> None:
     made = array("raid10", FOUR, f"--layout={layout}", "--chunk=64", size="16M")
     told = made.detail()
-    plan = await workbench.plan(target(made), key, value)
+    plan = await workbench.hardware.plan(target(made), key, value)
     assert (plan.effect, plan.risk) == (Effect.RECREATED, Risk.DESTROYS_DATA)
-    ended = await workbench.apply(plan)
+    ended = await workbench.changes.apply(plan)
     assert ended.result == "verified", ended.message
-    after = (await workbench.read(target(made)))[key].now
+    after = (await workbench.hardware.read(target(made)))[key].now
     same = {name: made.detail()[name] == told[name] for name in ("MD_UUID", "MD_NAME", "MD_DEVICES", "MD_METADATA")}
-    undone = await workbench.undo(ended.id, confirm=(await workbench.nameplate(target(made))).word)
+    undone = await workbench.changes.undo(ended.id, confirm=(await workbench.hardware.nameplate(target(made))).word)
     assert undone.result == "verified", undone.message
     assert all(same.values()), same
     assert table.setting(
@@ -157,7 +157,7 @@ async def test_far_copies_are_made_anew(
         before=plan.before,
         after=value,
         read_back=after,
-        undone=(await workbench.read(target(made)))[key].now,
+        undone=(await workbench.hardware.read(target(made)))[key].now,
     )
 
 
@@ -166,12 +166,12 @@ async def test_it_is_not_made_anew_while_mounted(
 ) -> None:
     made = array("raid10", FOUR, "--layout=f2", "--chunk=64")
     run("mkfs.ext4", "-q", made.device)
-    plan = await workbench.plan(target(made), "chunk_size", "131072")
+    plan = await workbench.hardware.plan(target(made), "chunk_size", "131072")
     assert "ext4" in plan.risk_text
     with mount(made.device, tmp_path / "point"):
         with pytest.raises(RefusedError, match="is mounted on"):
-            await workbench.plan(target(made), "chunk_size", "131072")
-        ended = await workbench.apply(plan)
+            await workbench.hardware.plan(target(made), "chunk_size", "131072")
+        ended = await workbench.changes.apply(plan)
         assert (ended.result, "is mounted on" in (ended.message or "")) == ("failed", True)
     assert made.read("md/chunk_size") == "65536"
 
@@ -183,10 +183,10 @@ async def test_a_backup_file_is_used_where_the_members_have_no_room(
     lower = [dm(f"0 {sectors()} linear {disk.device} 0") for disk in map(disks.__getitem__, FOUR)]
     made = array("raid5", lower, "--chunk=64", "--data-offset=128K", size="16M")
     data = filled(made)
-    plan = await workbench.plan(target(made), "chunk_size", "524288")
+    plan = await workbench.hardware.plan(target(made), "chunk_size", "524288")
     option = next((word for word in plan.writes[0].argv if word.startswith("--backup-file=")), None)
     assert option is not None
-    ended = await workbench.apply(plan)
+    ended = await workbench.changes.apply(plan)
     assert ended.result == "verified", ended.message
     settle(made)
     same = digest(made) == data

@@ -13,6 +13,7 @@ from app.engine.workbench import Workbench
 from backends.hosts.local import LocalHost
 from backends.model import Drive, Media, Target
 from backends.vendors.scsi.backend import ScsiBackend
+from tests.backends.taking_back import take_back
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Made
 from tests.lab.results import Results
@@ -55,10 +56,10 @@ async def changed_and_taken_back(
 ) -> tuple[str, str, str]:
     """What an independent look saw before, after the change and after its undo."""
     before = look(disk)
-    ended = await bench.apply(await bench.plan(target(disk.kernel), key, value))
+    ended = await bench.changes.apply(await bench.hardware.plan(target(disk.kernel), key, value))
     assert ended.result == "verified", ended.message
     after = look(disk)
-    undone = await bench.undo(ended.id)
+    undone = await bench.changes.undo(ended.id)
     assert undone.result == "verified", undone.message
     return before, after, look(disk)
 
@@ -105,7 +106,7 @@ async def test_without_tools_the_kernel_switches_the_drives_cache(disks: Disks, 
     change = await backend.plan(target(disk.kernel), "drive_cache", "off")
     await backend.apply(change)
     after = both(disk)
-    await backend.apply(change.reversed())
+    await take_back(backend, change)
     assert table.setting(
         backend="scsi, no tool",
         on=name,
@@ -130,12 +131,12 @@ async def test_the_largest_queue_depth_offered_is_taken(
     workbench: Workbench, disks: Disks, table: Results, name: str
 ) -> None:
     disk = disks[name]
-    span = (await workbench.read(target(disk.kernel)))["queue_depth"].span
+    span = (await workbench.hardware.read(target(disk.kernel)))["queue_depth"].span
     assert span is not None
-    await workbench.apply(await workbench.plan(target(disk.kernel), "queue_depth", "1"))
+    await workbench.changes.apply(await workbench.hardware.plan(target(disk.kernel), "queue_depth", "1"))
     seen = await changed_and_taken_back(workbench, disk, "queue_depth", str(span.maximum), depth)
     (first,) = [one for one in workbench.session.in_force if one.change.after == "1"]
-    await workbench.undo(first.intent.id)
+    await workbench.changes.undo(first.intent.id)
     assert table.setting(
         backend="scsi",
         on=name,
@@ -164,7 +165,7 @@ BLOCKED = {
 async def test_what_a_drive_lacks_is_blocked_with_the_reason(
     workbench: Workbench, disks: Disks, table: Results, name: str, key: str
 ) -> None:
-    why_not = (await workbench.read(target(disks[name].kernel)))[key].availability.why_not
+    why_not = (await workbench.hardware.read(target(disks[name].kernel)))[key].availability.why_not
     reason = BLOCKED[name, key]
     assert table.setting(
         backend="scsi",
@@ -183,7 +184,7 @@ async def test_a_cache_switched_behind_the_kernels_back_is_shown_as_two_values(
 ) -> None:
     disk = disks["scsi1"]
     run("sdparm", "--set=WCE=0", disk.device)
-    reading = (await workbench.read(target(disk.kernel)))["drive_cache"]
+    reading = (await workbench.hardware.read(target(disk.kernel)))["drive_cache"]
     run("sdparm", "--set=WCE=1", disk.device)
     (disk.sysfs / "device/rescan").write_text("1")
     assert table.setting(
@@ -204,7 +205,7 @@ async def test_a_kernel_told_to_believe_otherwise_is_shown_as_two_values(
     disk = disks["sata1"]
     (path,) = (disk.sysfs / "device/scsi_disk").glob("*/cache_type")
     path.write_text("temporary write through")
-    reading = (await workbench.read(target(disk.kernel)))["drive_cache"]
+    reading = (await workbench.hardware.read(target(disk.kernel)))["drive_cache"]
     path.write_text("temporary write back")
     assert table.setting(
         backend="scsi",
@@ -231,14 +232,14 @@ async def test_a_kept_cache_and_queue_depth_are_set_when_the_drive_appears(
     disk, values = disks[name], {"drive_cache": "off", "queue_depth": "5"}
     appears(disk)  # so that udev knows its serial number
     before = f"{both(disk)}, {depth(disk)}"
-    rule = await workbench.plan_rule(target(disk.kernel), values)
-    await workbench.install_rule(target(disk.kernel), rule, values)
+    rule = await workbench.keeping.plan_rule(target(disk.kernel), values)
+    await workbench.keeping.install_rule(target(disk.kernel), rule, values)
     appears(disk)
     after = f"{both(disk)}, {depth(disk)}"
-    without = await workbench.plan_rule(target(disk.kernel), {})
-    await workbench.install_rule(target(disk.kernel), without, {})
+    without = await workbench.keeping.plan_rule(target(disk.kernel), {})
+    await workbench.keeping.install_rule(target(disk.kernel), without, {})
     for key, value in (("drive_cache", "on"), ("queue_depth", before.rpartition(" ")[2])):
-        await workbench.apply(await workbench.plan(target(disk.kernel), key, value))
+        await workbench.changes.apply(await workbench.hardware.plan(target(disk.kernel), key, value))
     assert not Path(rule.path).exists()
     assert table.setting(
         backend="scsi",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.sweep.plans import shipped
+from app.engine.sweep.shipped import shipped
 from tests.lab.disks import Disks
 from tests.lab.making import Md
 from tests.lab.results import Results

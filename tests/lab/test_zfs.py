@@ -63,7 +63,7 @@ def told(key: str, name: str) -> str:
 
 
 async def test_pools_volumes_and_filesystems_are_found(pool: str, workbench: Workbench, disks: Disks) -> None:
-    found = {one.name: one for one in (await workbench.probe()).arrays}
+    found = {one.name: one for one in (await workbench.hardware.probe()).arrays}
     members = {member.address for member in found[pool].members}
     assert (found[pool].level, found[pool].state) == (Level.RAID1, State.OPTIMAL)
     assert members == {disks["nvme0"].kernel, disks["nvme1"].kernel}
@@ -95,10 +95,10 @@ async def test_a_value_is_set_and_its_source_comes_back(
     pool: str, workbench: Workbench, name: str, key: str, value: str, expected: str
 ) -> None:
     before = told(key, name)
-    ended = await workbench.apply(await workbench.plan(target_of(name), key, value))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target_of(name), key, value))
     assert ended.result == "verified", ended.message
     assert told(key, name) == expected
-    undone = await workbench.undo(ended.id)
+    undone = await workbench.changes.undo(ended.id)
     assert undone.result == "verified", undone.message
     assert told(key, name) == before
 
@@ -109,9 +109,9 @@ async def test_a_received_value_is_received_again(pool: str, workbench: Workbenc
     run("sh", "-c", "zfs send -p lab/files@one | zfs receive -u lab/got")
     try:
         assert told("compression", "lab/got") == "zle received"
-        ended = await workbench.apply(await workbench.plan(target_of("lab/got"), "compression", "off"))
+        ended = await workbench.changes.apply(await workbench.hardware.plan(target_of("lab/got"), "compression", "off"))
         assert (ended.result, told("compression", "lab/got")) == ("verified", "off local")
-        assert (await workbench.undo(ended.id)).result == "verified"
+        assert (await workbench.changes.undo(ended.id)).result == "verified"
         assert told("compression", "lab/got") == "zle received"
     finally:
         run("zfs", "destroy", "-r", "lab/got")
@@ -120,16 +120,16 @@ async def test_a_received_value_is_received_again(pool: str, workbench: Workbenc
 
 
 async def test_the_pool_trims_by_itself_and_no_longer(pool: str, workbench: Workbench) -> None:
-    ended = await workbench.apply(await workbench.plan(target_of(pool), "autotrim", "on"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target_of(pool), "autotrim", "on"))
     assert ended.result == "verified", ended.message
     assert run("zpool", "get", "-Hp", "-o", "value", "autotrim", pool).strip() == "on"
-    assert (await workbench.undo(ended.id)).result == "verified"
+    assert (await workbench.changes.undo(ended.id)).result == "verified"
     assert run("zpool", "get", "-Hp", "-o", "value", "autotrim", pool).strip() == "off"
 
 
 async def test_datasets_that_inherit_are_named_and_the_others_not(pool: str, workbench: Workbench) -> None:
     async def also(target: Target, key: str, value: str) -> tuple[str, ...]:
-        return (await workbench.plan(target, key, value)).also
+        return (await workbench.hardware.plan(target, key, value)).also
 
     assert set(await also(target_of(pool), "compression", "off")) == {"lab/files", "lab/vm"}
     assert await also(target_of(pool), "atime", "off") == ()
@@ -138,11 +138,11 @@ async def test_datasets_that_inherit_are_named_and_the_others_not(pool: str, wor
 async def test_a_file_keeps_its_records(pool: str, workbench: Workbench) -> None:
     old, new = Path("/lab/files/old"), Path("/lab/files/new")
     old.write_bytes(bytes(200_000))
-    ended = await workbench.apply(await workbench.plan(target_of("lab/files"), "recordsize", "16384"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(target_of("lab/files"), "recordsize", "16384"))
     new.write_bytes(bytes(200_000))
     run("sync")
     assert (old.stat().st_blksize, new.stat().st_blksize) == (131072, 16384)
-    await workbench.undo(ended.id)
+    await workbench.changes.undo(ended.id)
 
 
 def c_max() -> int:
@@ -153,16 +153,16 @@ def c_max() -> int:
 async def test_a_limit_of_the_cache_goes_back_to_automatic_in_truth(pool: str, workbench: Workbench) -> None:
     before = c_max()
     assert ARC.read_text() == "0\n"
-    ended = await workbench.apply(await workbench.plan(MODULE, "zfs_arc_max", "300000000"))
+    ended = await workbench.changes.apply(await workbench.hardware.plan(MODULE, "zfs_arc_max", "300000000"))
     assert (ended.result, c_max()) == ("verified", 300_000_000)
-    assert (await workbench.undo(ended.id)).result == "verified"
+    assert (await workbench.changes.undo(ended.id)).result == "verified"
     assert (c_max(), ARC.read_text()) == (before, "0\n")
 
 
 async def test_a_limit_that_is_not_heeded_is_told(pool: str, workbench: Workbench) -> None:
     ARC.write_text("1000")
     try:
-        reading = (await workbench.read(MODULE))["zfs_arc_max"]
+        reading = (await workbench.hardware.read(MODULE))["zfs_arc_max"]
         assert (reading.now, reading.effective, reading.overruled) == ("1000", str(c_max()), True)
     finally:
         ARC.write_text("0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -14,6 +14,7 @@ from app.engine.fio.job import Job
 from app.engine.fio.profiles import profile
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.events import ChangeEnded
+from app.engine.session.figures import RunFigures
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.change import Change
@@ -41,24 +42,24 @@ class Writer:
         self._bench.close()
         self._loop.close()
 
-    def raw(self, device: str, typed: str | None) -> tuple[str, str]:
-        """What came of a run that writes to the device, and what was said."""
+    def raw(self, device: str, typed: str | None, **fields: str) -> tuple[str, str]:
+        """What came of a run that writes to the device, and what was said. `fields`: of its job."""
         try:
-            ready = self.ready(device)
+            ready = self.ready(device, **fields)
         except RaidbenchError as error:
             return "refused", error.message
         return self.measured(ready, typed)
 
-    def ready(self, device: str) -> Preparation:
+    def ready(self, device: str, **fields: str) -> Preparation:
         """Such a run, as it is shown before somebody agrees."""
-        job = Job.from_fields({"runtime": "1", "ramp": "0"}, profile("randwrite-4k").job)
-        return self._loop.run(self._bench.prepare(Request(where=device, name=device, job=job)))
+        job = Job.from_fields({"runtime": "1", "ramp": "0", **fields}, profile("randwrite-4k").job)
+        return self._loop.run(self._bench.jobs.prepare(Request(where=device, name=device, job=job)))
 
     def measured(self, ready: Preparation, typed: str | None) -> tuple[str, str]:
         """What came of it when `typed` was answered, and what was said."""
 
         async def measure() -> bool:
-            record = await self._bench.measure(ready, confirm=typed)
+            record = await self._bench.jobs.measure(ready, confirm=typed)
             return record.figures.write is not None and record.figures.write.total_ios > 0
 
         runs = len(self._bench.session.runs)
@@ -68,14 +69,27 @@ class Writer:
             untouched = len(self._bench.session.runs) == runs
             return ("refused" if untouched else "begun", error.message)
 
+    def measured_during(self, ready: Preparation, typed: str | None, take: Callable[[], None]) -> RunFigures:
+        """The figures of a run during which something else happens, once it has begun to measure."""
+
+        async def measure() -> RunFigures:
+            task = asyncio.create_task(self._bench.jobs.measure(ready, confirm=typed))
+            while self._bench.session.active is None or not self._bench.session.active.samples:
+                assert not task.done(), task.result()
+                await asyncio.sleep(0.05)
+            await asyncio.to_thread(take)
+            return (await task).figures
+
+        return self._loop.run(measure())
+
     def plan(self, target: Target, key: str, value: str) -> Change:
         """A change that destroys data, planned while nothing stands against it."""
-        return self._loop.run(self._bench.plan(target, key, value))
+        return self._loop.run(self._bench.hardware.plan(target, key, value))
 
     def apply(self, change: Change) -> str:
         """What came of it: `verified`, or something else."""
         try:
-            ended: ChangeEnded = self._loop.run(self._bench.apply(change))
+            ended: ChangeEnded = self._loop.run(self._bench.changes.apply(change))
         except RaidbenchError:
             return "refused"
         return ended.result

@@ -13,11 +13,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.engine.fio.job import Job
+from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.preflight import find_fio
 from app.engine.fio.profiles import profile
 from app.engine.fio.render import render
-from app.engine.fio.target import JobTarget, TargetKind
 from backends.host import Command
 from backends.hosts.local import LocalHost
 from backends.hosts.streams import FOLDER, Recording

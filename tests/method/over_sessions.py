@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from math import exp, log
 from random import Random
 
-from app.engine.judge.later import LaterVerdict, apart, judge_later
-from app.engine.judge.shifts import shifts
+from app.engine.judge.drift import shifts
+from app.engine.judge.regression import LaterVerdict, apart, judge_later
 from tests.method.line import FALSE, Line, percent
 from tests.method.simulated import Noise, gauss, heavy, slack
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from math import exp, log, sqrt
 from random import Random
 
-from app.engine.judge.looks import STANDARD, one_look
-from app.engine.judge.order import order
+from app.engine.judge.pairs import STANDARD, one_look, order
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
-from app.engine.session.looks import Look
+from app.engine.session.event_values import Look
 from tests.method.disturbances import Level, moments, nothing
 
 Noise = Callable[[Random], float]

@@ -8,11 +8,10 @@ from math import exp, log
 from random import Random
 from zlib import crc32
 
-from app.engine.judge.family import BESIDE, corrected
-from app.engine.judge.looks import QUICK, STANDARD, UNTIL
-from app.engine.judge.stats import pairs_to_decide
+from app.engine.judge.multiplicity import BESIDE, corrected
+from app.engine.judge.pairs import QUICK, STANDARD, UNTIL
 from app.engine.judge.verdict import Judgement, Verdict, judge
-from app.engine.session.looks import Look
+from app.engine.session.event_values import Look
 from app.engine.session.sweep_steps import Saturation
 from app.engine.sweep.load_curve import curve_knee
 from app.engine.sweep.order import mirrored
@@ -20,7 +19,9 @@ from app.engine.sweep.saturation import best
 from tests.method.disturbances import DISTURBANCES, drift, moments
 from tests.method.line import FALSE, Line, percent
 from tests.method.loads import DEVICES, FLAT, bend, depths, rates
+from tests.method.nights import false_alarms, losses, named_sizes, over_looks
 from tests.method.over_sessions import LENGTHS, checks, false_changes, found_changes
+from tests.method.planning import detected, forecasts, repeated
 from tests.method.simulated import Noise, between, experiment, fixed, gauss, heavy, shares, slack
 
 
@@ -88,24 +89,6 @@ def _power(count: int) -> Iterator[Line]:
             cells=(str(pairs), percent(told), percent(alone)), held=abs(told - alone) <= 0.03 and told >= before - 0.01
         )
         before = told
-
-
-def _at_the_pairs_named(count: int) -> Iterator[Line]:
-    for scatter, effect in ((0.02, 0.03), (0.03, 0.05), (0.05, 0.08), (0.015, 0.0)):
-        interval = _as_seen(scatter, effect)
-        named = pairs_to_decide(interval) if interval is not None else 0
-        found = shares(count, gauss(scatter), effect=effect, looks=fixed(named))
-        decided = 1 - found[Verdict.NOT_DECIDED]
-        yield Line(
-            cells=(percent(scatter), f"{effect * 100:+.0f} %", str(named), percent(decided)), held=decided >= 0.75
-        )
-
-
-def _as_seen(scatter: float, effect: float, pairs: int = 4):  # type: ignore[no-untyped-def]
-    """The interval of pairs whose mean and scatter are just these."""
-    spread = scatter * 2**0.5 * ((pairs - 1) / pairs) ** 0.5
-    ratios = [log(1 + effect) + (spread if at % 2 else -spread) for at in range(pairs)]
-    return judge([1.0] * pairs, [exp(one) for one in ratios], interleaved=True).interval
 
 
 def _coverage(count: int) -> Iterator[Line]:
@@ -252,10 +235,17 @@ TABLES: Sequence[MethodTable] = (
         lines=_power,
     ),
     MethodTable(
-        title="Decided at the number of pairs that was named",
-        mark="75 % at least",
-        heads=("a run scatters by", "effect", "pairs named", "decided"),
-        lines=_at_the_pairs_named,
+        title="Where more pairs are said to decide it: how often that is said, and how often it comes true",
+        mark="75 % of what is said over all effects of a scatter, less three standard errors, at least",
+        heads=("after", "a run scatters by", "true effect", "said", "came true", "over all effects"),
+        lines=forecasts,
+    ),
+    MethodTable(
+        title="The same asked again and again in one session until it is decided: false verdicts",
+        mark="7 % and three standard errors at most, however often",
+        heads=("a run scatters by", "once", "twice", "three times", "five times"),
+        lines=repeated,
+        part=5,
     ),
     MethodTable(
         title="Intervals of 95 % that cover the truth",
@@ -321,5 +311,40 @@ TABLES: Sequence[MethodTable] = (
         mark="unchanged ones called worse, where other sessions are known, 5 % and three standard errors at most",
         heads=("sessions scatter by", "other sessions", "unchanged: worse", "unchanged: not worse", "halved: worse"),
         lines=checks,
+    ),
+    MethodTable(
+        title="The pairs that a plan names for an effect, by what earlier runs scatter by: found with so many",
+        mark="75 % at least, less three standard errors",
+        heads=("a run scatters by", "runs known", "effect", "pairs named, on the average", "found"),
+        lines=detected,
+        part=5,
+    ),
+    MethodTable(
+        title="A year of nights that are as ever: false alarms, by how far nights lie apart",
+        mark="of independent nights 1 and three standard errors at most",
+        heads=("nights scatter by", "false alarms a year"),
+        lines=false_alarms,
+        part=20,
+    ),
+    MethodTable(
+        title="A loss between two nights that lie 2 % apart: after how many nights it is told",
+        mark="10 % in a median of 3 nights at most, 5 % in 7",
+        heads=("nights", "loss", "nights before it", "half are told by night", "nine in ten by"),
+        lines=losses,
+        part=10,
+    ),
+    MethodTable(
+        title="Losses of the size that a check says it would see: told within seven nights",
+        mark="half of them, less three standard errors, at least",
+        heads=("nights scatter by", "nights before it", "size named, on the average", "told in time"),
+        lines=named_sizes,
+        part=10,
+    ),
+    MethodTable(
+        title="Series over sessions that keep their level, looked at after every point: with any change ever told",
+        mark="5 % and three standard errors at most",
+        heads=("points scatter by", "by 12 points", "by 30 points", "by 60 points"),
+        lines=over_looks,
+        part=10,
     ),
 )

@@ -1,172 +1,83 @@
 """`make mutants`: changes a guarding line, runs its tests, and lists the changes that no test noticed.
 
-Works on a copy of the checkout: a mutant that is left behind by a kill is not in anybody's way.
+All changes of the named targets, or with `--random` so many lines drawn from a list of modules. Works on a copy of the
+checkout: a mutant that is left behind by a kill is not in anybody's way.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import resource
-import shlex
-import subprocess
+import random
 import sys
-import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
-from tests.mutants.targets import TARGETS, Target
-
-ROOT = Path(__file__).resolve().parents[2]
-
-KEPT = (
-    "ReplaceComparisonOperator_(Eq_NotEq|NotEq_Eq|Lt_LtE|LtE_Lt|Gt_GtE|GtE_Gt|Is_IsNot|IsNot_Is|In_NotIn|NotIn_In)",
-    "AddNot",
-    "ReplaceAndWithOr",
-    "ReplaceOrWithAnd",
-    "ReplaceTrueWithFalse",
-    "ReplaceFalseWithTrue",
-    "ReplaceContinueWithBreak",
-    "ReplaceBreakWithContinue",
-    "ReplaceUnaryOperator_Delete_Not",
-    "NumberReplacer",
-    "ExceptionReplacer",
-    "ZeroIterationForLoop",
-)
-"""Mutations that stand for a real slip. The others replace `|` of a type or `+` of two strings, which cannot run."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
-    """One change, and what became of it."""
-
-    place: str
-    """`backends/guard.py:93 judge`."""
-    operator: str
-    """`ReplaceComparisonOperator_Eq_NotEq`."""
-    outcome: str
-    """`killed`, `survived`, `incompetent`."""
+from tests.mutants import cosmic
+from tests.mutants.breaks import missed
+from tests.mutants.copied import copied, try_unchanged
+from tests.mutants.drawn import modules, run_drawn
+from tests.mutants.targets import DRAWN, TARGETS
 
 
 def main() -> int:
     """Exit status 1 where a mutant survived."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*TARGETS, []], help="which targets; all when none is named")
+    parser.add_argument("names", nargs="*", help="which targets; with --random files, folders or patterns; all if none")
+    parser.add_argument(
+        "--random", type=int, metavar="N", help="N lines, drawn, against the tests that import the module"
+    )
+    parser.add_argument("--seed", type=int, help="of the drawing; said if it is not given")
+    parser.add_argument(
+        "--breaks", action="store_true", help="guarding lines that tests and rows of trust have to hold"
+    )
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for the tests of one mutant")
     wish = parser.parse_args()
-    survived = 0
-    for name in wish.names or TARGETS:
-        mutants = list(_mutants(TARGETS[name], wish.timeout))
-        left = [mutant for mutant in mutants if mutant.outcome == "survived"]
-        survived += len(left)
-        print(f"{name}: {len(mutants)} mutants, {len(left)} survived", flush=True)
-        for mutant in left:
-            print(f"  {mutant.place}  {mutant.operator}", flush=True)
-    return 1 if survived else 0
+    if wish.breaks:
+        return 1 if _broken() else 0
+    if wish.random is not None:
+        seed = wish.seed if wish.seed is not None else random.randrange(1_000_000)
+        return 1 if _drawn(wish.names or DRAWN, wish.random, seed, wish.timeout) else 0
+    if unknown := set(wish.names) - set(TARGETS):
+        parser.error(f"no such target: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    return 1 if sum(_all_of(name, wish.timeout) for name in wish.names or TARGETS) else 0
 
 
-def _mutants(target: Target, timeout: float) -> Iterator[Mutant]:
-    with tempfile.TemporaryDirectory(prefix="raidbench-mutants-") as folder:
-        copy = Path(folder)
-        files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-        for name in filter(None, files.decode().split("\0")):
-            source = ROOT / name
-            if source.is_file():
-                (copy / name).parent.mkdir(parents=True, exist_ok=True)
-                (copy / name).write_bytes(source.read_bytes())
-        _write_config(copy, target, timeout)
-        _try_unchanged(copy, target)
-        _cosmic_ray(copy, "init", "mutants.toml", "mutants.sqlite")
-        _cosmic_ray(copy, "filter", "mutants.sqlite", "mutants.toml")
-        _cosmic_ray(copy, "exec", "mutants.toml", "mutants.sqlite", seconds=2 * timeout)
-        yield from read_dump(_cosmic_ray(copy, "dump", "mutants.sqlite"))
+def _all_of(name: str, timeout: float) -> int:
+    target = TARGETS[name]
+    with copied() as copy:
+        try_unchanged(copy, target.modules, target.tests)
+        mutants = list(cosmic.run_all(copy, target.modules, target.tests, timeout))
+    left = [mutant for mutant in mutants if mutant.outcome == "survived"]
+    print(f"{name}: {len(mutants)} mutants, {len(left)} survived", flush=True)
+    for mutant in left:
+        print(f"  {mutant.place}  {mutant.operator}", flush=True)
+    return len(left)
 
 
-def _tests(target: Target) -> list[str]:
-    """Those that are quick: hundreds of mutants meet them."""
-    words = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not (exhaustive or slow)"]
-    return [sys.executable, "-m", "pytest", *words, *target.tests]
+def _broken() -> int:
+    lost = 0
+    for each, blind in missed():
+        lost += bool(blind)
+        told = f"not noticed by {blind}" if blind else "noticed by make test and make trust"
+        print(f"{told}: {each.name} ({each.module})", flush=True)
+    return lost
 
 
-def _try_unchanged(copy: Path, target: Target) -> None:
-    """Tests that fail anyway would kill every mutant. They leave bytecode behind, for all but what is mutated.
-
-    A mutant of the same length, written within the same second, would run as the one before.
-    """
-    done = subprocess.run(
-        _tests(target), cwd=copy, env=_environment(copy), stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(target.tests)} fail without a mutant:\n{done.stdout[-2000:]}")
-    for module in map(Path, target.modules):
-        for bytecode in (copy / module.parent / "__pycache__").glob(f"{module.stem}.*"):
-            bytecode.unlink()
-
-
-def _environment(copy: Path) -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
-        "PYTHONPATH": str(copy)
-    }
-
-
-def _write_config(copy: Path, target: Target, timeout: float) -> None:
-    command = shlex.join(_tests(target))
-    excluded = f"^core/(?!({'|'.join(KEPT)})$)"
-    copy.joinpath("mutants.toml").write_text(
-        "\n".join(
-            (
-                "[cosmic-ray]",
-                f"module-path = {json.dumps(list(target.modules))}",
-                f"timeout = {timeout}",
-                "excluded-modules = []",
-                f"test-command = {json.dumps(command)}",
-                "[cosmic-ray.distributor]",
-                'name = "local"',
-                "[cosmic-ray.filters.operators-filter]",
-                f"exclude-operators = [{json.dumps(excluded)}]",
-            )
-        ),
-        encoding="utf-8",
-    )
-
-
-def _cosmic_ray(copy: Path, verb: str, *words: str, seconds: float = 0.0) -> str:
-    """`seconds`: of CPU for each of its processes; a mutant that loops for ever may outlive its time-out."""
-
-    def limited() -> None:
-        if seconds:
-            resource.setrlimit(resource.RLIMIT_CPU, (round(seconds), round(seconds)))
-
-    program = ["cr-filter-operators"] if verb == "filter" else ["cosmic-ray", verb]
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name(program[0])), *program[1:], *words],
-        cwd=copy,
-        env=_environment(copy) | {"PYTHONDONTWRITEBYTECODE": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        preexec_fn=limited,
-    )
-    if done.returncode:
-        raise SystemExit(f"cosmic-ray {verb} failed: {done.stderr[-2000:]}")
-    return done.stdout
-
-
-def read_dump(text: str) -> Iterator[Mutant]:
-    """What `cosmic-ray dump` says, a line a mutant; those that were filtered out are left out."""
-    for line in text.splitlines():
-        item, result = json.loads(line)
-        if result is None or result["worker_outcome"] == "skipped":
+def _drawn(names: Sequence[str], number: int, seed: int, timeout: float) -> int:
+    paths = modules(names)
+    print(f"{number} lines of {len(paths)} modules, --seed {seed}", flush=True)
+    tried = 0
+    left = 0
+    for mutant in run_drawn(paths, number, seed, timeout):
+        tried += 1
+        if mutant.outcome == "killed":
             continue
-        [mutation] = item["mutations"]
-        row = mutation["start_pos"][0]
-        yield Mutant(
-            place=f"{mutation['module_path']}:{row} {mutation.get('definition_name') or ''}".rstrip(),
-            operator=mutation["operator_name"].removeprefix("core/"),
-            outcome=result["test_outcome"] or "incompetent",
-        )
+        left += 1
+        slip = mutant.slip
+        print(f"{slip.path}:{slip.row} {mutant.outcome}  {slip.operator.removeprefix('core/')}", flush=True)
+        for line in mutant.change.splitlines():
+            print(f"    {line}", flush=True)
+    print(f"{tried} mutants, {left} survived", flush=True)
+    return left
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ TARGETS: dict[str, Target] = {
         tests=("tests/engine/session/test_journal.py", "tests/engine/session/test_earlier_versions.py"),
     ),
     "layers": Target(
-        modules=tuple(f"backends/topology/{name}.py" for name in ("layers", "lvm", "pools")),
+        modules=("backends/topology/layers.py",),
         tests=("tests/backends/test_layers.py", "tests/backends/test_guard_verdict.py"),
     ),
     "scratch": Target(
@@ -59,14 +59,18 @@ TARGETS: dict[str, Target] = {
     ),
     "mdraid": Target(modules=("backends/vendors/mdraid/running.py",), tests=("tests/backends/mdraid",)),
     "bcache": Target(
-        modules=tuple(f"backends/vendors/bcache/{name}.py" for name in ("backend", "facts", "readings")),
+        modules=tuple(f"backends/vendors/bcache/{name}.py" for name in ("backend", "inventory", "readings")),
         tests=("tests/backends/bcache/test_backend.py",),
     ),
     "zfs": Target(
-        modules=("backends/vendors/zfs/plans.py",),
+        modules=("backends/vendors/zfs/settings.py",),
         tests=("tests/backends/zfs/test_changing.py",),
     ),
-    "nvme": Target(modules=("backends/vendors/nvme/running.py",), tests=("tests/backends/nvme",)),
+    "settable": Target(
+        modules=("backends/settable.py",),
+        tests=("tests/backends/test_settable.py", "tests/backends/listed/test_conformance.py"),
+    ),
+    "nvme": Target(modules=("backends/vendors/nvme/plans.py",), tests=("tests/backends/nvme",)),
     "scsi": Target(modules=("backends/vendors/scsi/running.py",), tests=("tests/backends/scsi",)),
     "smartarray": Target(
         modules=tuple(f"backends/vendors/smartarray/{name}.py" for name in ("ssacli/tool", "arcconf/tool", "plans")),
@@ -81,8 +85,8 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/santricity/test_backend.py", "tests/backends/santricity/test_conformance.py"),
     ),
     "web": Target(
-        modules=tuple(f"backends/hosts/web/{name}.py" for name in ("door", "host", "password", "exchange")),
-        tests=("tests/backends/web", "tests/engine/test_doors.py"),
+        modules=tuple(f"backends/hosts/web/{name}.py" for name in ("door", "host", "exchange")),
+        tests=("tests/backends/web", "tests/engine/test_web_hosts.py"),
     ),
     "fusionio": Target(
         modules=("backends/vendors/fusionio/backend.py", "backends/vendors/fusionio/sector.py"),
@@ -96,5 +100,32 @@ TARGETS: dict[str, Target] = {
         modules=("app/engine/judge/verdict.py", "app/engine/judge/stats.py"),
         tests=("tests/engine/judge",),
     ),
+    "comparison": Target(
+        modules=("app/engine/judge/comparison.py",),
+        tests=(
+            *(f"tests/engine/judge/test_{name}.py" for name in ("levels", "comparison", "two_sessions", "caveats")),
+            *("tests/engine/view/test_comparison.py", "tests/engine/view/test_side_by_side.py"),
+        ),
+    ),
+    "geometry": Target(
+        modules=("backends/vendors/megaraid/geometry.py",),
+        tests=("tests/backends/megaraid/test_geometry.py",),
+    ),
 }
 """By name, the last lines before data are lost or a wrong word is said first."""
+
+DRAWN: tuple[str, ...] = (
+    "backends/guard.py",
+    "backends/changing.py",
+    *(
+        f"backends/topology/{name}.py"
+        for name in ("naming", "sight", "backings", "mapped", "openers", "look", "room", "room_look")
+    ),
+    *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),
+    "app/engine/change/*.py",
+    "app/priv/changing.py",
+    "app/engine/judge/comparison.py",
+    "backends/vendors/megaraid/geometry.py",
+    "backends/vendors/**/inventory.py",
+)
+"""Where `--random` draws its lines if nothing is named: what guards data, and what a person is told."""

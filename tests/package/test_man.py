@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
-from app.cli.main import COMMANDS, cli
+from app.cli.main import cli
+from app.cli.names import COMMANDS
 from app.engine import config
 from tests.packages import needs
 from tools.package import man, roff

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.version import program_version
-from tools.package import elf, tree
+from tools.package import elf, golang, system, tree
 from tools.package.tree import MACHINES
 
 ROOT = Path(__file__).parents[2]
@@ -132,8 +132,28 @@ def test_without_go_it_is_said_what_is_missing_and_what_can_be_built(tmp_path: P
 def test_an_old_go_is_named_with_the_version_that_is_needed(tmp_path: Path) -> None:
     (tmp_path / "go").write_text("#!/bin/sh\necho go1.19.8\n")
     (tmp_path / "go").chmod(0o755)
-    code = "from tools.package.__main__ import main; raise SystemExit(main())"
+    code = "from tools.package import golang; golang._PLACES = (); from tools.package.__main__ import main"
+    code += "; raise SystemExit(main())"
     done = subprocess.run(
         (sys.executable, "-c", code), env={"PATH": f"{tmp_path}:/bin"}, cwd=ROOT, capture_output=True, text=True
     )
     assert (done.returncode, "go1.19.8; Go 1.24 or newer is needed" in done.stderr) == (1, True)
+
+
+def test_a_newer_go_elsewhere_is_taken_where_the_first_is_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, version in (("old", "go1.19.8"), ("new", "go1.30.1")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "go").write_text(f"#!/bin/sh\necho {version}\n")
+        (tmp_path / folder / "go").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'old'}:/bin")
+    monkeypatch.setattr(golang, "_PLACES", (str(tmp_path / "new"),))
+    assert golang.go() == str(tmp_path / "new" / "go")
+
+
+def test_a_package_brings_fio_along_and_names_the_rest(tmp_path: Path) -> None:
+    described = system.configuration(tmp_path, tmp_path, "amd64", 0)
+    for kind in ("deb", "rpm"):
+        assert described["overrides"][kind]["recommends"] == ["fio"]
+        assert "mdadm" in described["overrides"][kind]["suggests"]

@@ -14,6 +14,7 @@ import pytest
 
 from tests.backends.loops import Loop, loop
 from tests.priv.helping import AS_NOBODY, PYTHON, Helper, helper
+from tests.seeing import helped
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,7 +50,10 @@ def program(place: Path) -> tuple[str, ...]:
     subprocess.run([PYTHON, "-m", "venv", "--without-pip", place / "installed"], check=True, cwd="/")
     (site,) = (place / "installed" / "lib").glob("python*/site-packages")
     packages = next(path for path in sys.path if path.endswith("site-packages"))
-    (site / "here.pth").write_text(f"{packages}\n{ROOT}\n")
+    hook = (
+        f"import tests.seeing; tests.seeing.begin({str(place)!r})\n" if helped(place) else ""
+    )  # of this installation alone
+    (site / "here.pth").write_text(f"{packages}\n{ROOT}\n{hook}")
     words = (str(place / "installed" / "bin" / "python"), "-I", "-m", "app")
     tried = subprocess.run([*AS_NOBODY, *words, "--version"], capture_output=True, cwd="/")
     if tried.returncode:

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from app.engine.session.paths import Paths
-from app.priv.desk import Desk
+from app.priv.requests import Requests
 from app.priv.words import FIELDS
 from backends.vendors.lvm.facts import LVS
 from tests.tally import Tally
@@ -65,6 +65,9 @@ SETTERS: tuple[tuple[str, ...], ...] = (
     ("mvcli", "delete", "-o", "vd", "-i", "0"),
     ("mvcli", "create", "-o", "vd", "-r0", "-d", "0,1"),
     ("lvs", "-o", "lv_all", "--config", "devices/dir=/tmp"),
+    ("lvs", *LVS, "--config", "devices/dir=/tmp"),
+    ("lvs", *LVS, "--config", 'devices/filter=["r|x|"] devices/dir="/tmp"'),
+    ("lvs", *LVS, "--config", 'devices/filter=["r|x|","a|"]} global { locking_dir="/etc"'),
     ("lvchange", "--cachemode", "writeback", "vg0/mail"),
     ("lvremove", "--yes", "vg0/mail"),
     ("dmsetup", "remove_all"),
@@ -110,7 +113,9 @@ PATHS = (
     "/sys/../etc/shadow", "/sys/block/../../etc/shadow", "/sys/class/./../../proc/kcore", "/sys/kernel/debug/x",
     "/sys/firmware/efi/efivars/x", "/sys/block//sda", "sys/block/sda/size", "/dev/mem", NODE, "/sys", "/sys/block",
     "/sys/block/sda\0/size", "/sys/block/sda/size\n", "/proc/1/mountinfo/..", "/proc/2/mountinfo", "/etc/shadow",
-    "/sys/block/" + "a/" * 40, "/sys/block/" + "a" * 2000, "",
+    "/sys/block/" + "a/" * 40, "/sys/block/" + "a" * 2000, "", "/sys/devices/pci0000:00/0000:00:00.0/config",
+    "/sys/bus/pci/devices/0000:00:00.0/config", "/sys/class/nvme/nvme0/dhchap_secret",
+    "/sys/class/iscsi_session/session1/password", "/sys/module/ext4/sections/.text", "/sys/block/sda/size",
 )  # fmt: skip
 """Files that are not read."""
 
@@ -127,6 +132,12 @@ JUNK: tuple[object, ...] = (
 )  # fmt: skip
 """Values of the wrong kind for nearly every field."""
 
+JOBS: tuple[object, ...] = (
+    {"rw": "write"}, {"rw": "randrw"}, {"rw": "trim"}, {"filename": "/etc/shadow"}, {"exec_prerun": "id"},
+    {"verify": "md5"}, {"bs": "4k\nfilename=/etc/shadow"}, {"ioengine": "exec"}, {"iodepth": 1}, [], None,
+)  # fmt: skip
+"""Jobs that the helper does not measure."""
+
 UNWANTED: dict[str, dict[str, tuple[object, ...]]] = {
     "hello": {"version": (0, 2, "1", True), "read_only": (0, "no", None), "firmware": (1, None)},
     "read": {"paths": tuple([path] for path in PATHS)},
@@ -136,9 +147,21 @@ UNWANTED: dict[str, dict[str, tuple[object, ...]]] = {
     "free": {"device": DEVICES},
     "hold": {"device": DEVICES},
     "release": {"hold": (0, -1, 7, "1", True, None)},
-    "lock": {"name": ("", "../x", "/etc/x", "a\0b", "x" * 300, 1, None), "what": ("", "\x1b[2J", 3, "y" * 300)},
-    "unlock": {"name": ("", "never-held", "../x", 1, None)},
-    "plan": {"change": ({}, {"target": {}}, 1, "x", None), "undoes": (1, "c1")},
+    "measure": {
+        "holds": ([], [0], [True], ["1"], 1, None, [1] * 65),
+        "job": JOBS,
+        "cap": (0, -1, "1", True, 10**9),
+        "interval": (0, 49, 10**6, "100", None),
+        "fio": ("", "fio", "../fio", "/bin/sh", None),
+    },
+    "signal": {"run": (0, 1, "1", True, None), "how": ("", "stop", "SIGKILL", 9, None)},
+    "ended": {"run": (0, 1, -1, "1", None)},
+    "lock": {
+        "name": ("", ".", "..", "../x", "/etc/x", "a\0b", "x" * 300, 1, None),
+        "what": ("", "\x1b[2J", 3, "y" * 300),
+    },
+    "unlock": {"name": ("", ".", "..", "never-held", "../x", 1, None)},
+    "plan": {"change": ({}, {"target": {}}, 1, "x", None), "back": (1, "c1", {"..": "1"}, {"a": ""})},
     "intend": {"target": ("block:sda", "x", ""), "session": ("relative", "", 1), "id": ("", "../c1", "c 1", 1)},
     "apply": {"session": ("/nowhere", "x"), "id": ("c1", "", None)},
     "outcome": {"result": ("verified", "done", "", None), "id": ("c1", "../x")},
@@ -163,16 +186,19 @@ _SOUND: dict[str, dict[str, object]] = {
     "hello": {"version": 1, "read_only": False, "firmware": False},
     "read": {"paths": ["/etc/shadow"]},
     "follow": {"path": "/etc/shadow"},
-    "run": {"argv": list(SETTERS[0]), "seconds": 5},
+    "run": {"argv": list(SETTERS[0]), "seconds": 5, "stall": None},
     "reachable": {},
     "ask": {"host": 0, "question": "ERASE", "subject": 0, "size": None},
     "facts": {"device": "/dev/null", "writing": True},
     "free": {"device": "/dev/null", "shown": None},
     "hold": {"device": "/dev/null", "writing": True, "typed": None, "meant": None, "shown": None},
     "release": {"hold": 7},
+    "measure": {"holds": [7], "job": {"rw": "randread"}, "cap": None, "interval": 250, "fio": "/usr/bin/fio"},
+    "signal": {"run": 1, "how": "kill"},
+    "ended": {"run": 1},
     "lock": {"name": "../x", "what": "changing"},
     "unlock": {"name": "never-held"},
-    "plan": {"change": {}, "undoes": None},
+    "plan": {"change": {}, "back": None},
     "intend": {
         "session": "/nowhere", "id": "c1", "target": "block:sda", "key": "scheduler", "after": "none", "until": None,
     },
@@ -205,7 +231,7 @@ def _cut(rng: random.Random) -> bytes:
 
 def _flipped(rng: random.Random) -> bytes:
     """A command that changes something, a few of its bytes others."""
-    data = bytearray(_request("run", {"argv": list(rng.choice(SETTERS)), "seconds": 5}))
+    data = bytearray(_request("run", {"argv": list(rng.choice(SETTERS)), "seconds": 5, "stall": None}))
     for _ in range(rng.randrange(1, 4)):
         data[rng.randrange(len(data))] = rng.randrange(256)
     return bytes(data)
@@ -273,7 +299,7 @@ def _setter(rng: random.Random) -> bytes:
     argv[0] = (
         rng.choice(("", "/usr/sbin/", "/tmp/", "./")) + argv[0].rpartition("/")[2] if rng.random() < 0.5 else argv[0]
     )
-    return _request("run", {"argv": argv, "seconds": rng.choice((1, 5.5, 600))})
+    return _request("run", {"argv": argv, "seconds": rng.choice((1, 5.5, 600)), "stall": None})
 
 
 def _injected(rng: random.Random) -> bytes:
@@ -287,7 +313,7 @@ def _injected(rng: random.Random) -> bytes:
         case _:
             at = rng.randrange(1, len(argv))
             argv[at] += rng.choice(("\n", " ", ";", "x\0", "/..", "|", "\x1b"))
-    return _request("run", {"argv": argv, "seconds": 5})
+    return _request("run", {"argv": argv, "seconds": 5, "stall": None})
 
 
 KINDS: tuple[Callable[[random.Random], bytes], ...] = (
@@ -328,11 +354,11 @@ async def _tried(folder: Path, count: int, seed: int, watch: _Watch) -> Tally:
     paths = Paths(
         sessions=folder / "sessions", journal=folder / "journal", locks=folder / "locks", config=folder / "config.toml"
     )
-    desk = Desk(paths=paths, gid=65534)
+    desk = Requests(paths=paths, uid=65534, gid=65534)
     greeted = await desk.answer(_request("hello", _SOUND["hello"]))
     assert greeted.accepted, "the conversation does not begin"
     await desk.answer(_request("persist", _SOUND["persist"]))  # imports what the first plan takes
-    strangers = Desk(paths=paths, gid=65534)
+    strangers = Requests(paths=paths, uid=65534, gid=65534)
     with (
         patch("app.priv.reading.find_program", lambda names: f"/bin/{os.path.basename(names[0])}"),
         warnings.catch_warnings(),

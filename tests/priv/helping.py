@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from backends.hosts.split.connection import Connection
+from tests.seeing import started
 
 NOBODY = 65534
 """Number of the user and of the group that programs run as here."""
@@ -36,7 +37,7 @@ class Helper:
 
 
 def command() -> list[str]:
-    return [sys.executable, "-I", "-m", "app.priv"]
+    return [sys.executable, "-I", *started("app.priv.__main__")]
 
 
 def environment(state: Path) -> dict[str, str]:
@@ -53,7 +54,7 @@ def environment(state: Path) -> dict[str, str]:
 def helper(state: Path, *, read_only: bool = False) -> Iterator[Helper]:
     """A helper that has been greeted."""
     mine, its = socket.socketpair()
-    process = subprocess.Popen(command(), stdin=its.fileno(), env=environment(state), cwd="/")
+    process = subprocess.Popen(command(), stdin=its.fileno(), env=environment(state), cwd="/", extra_groups=(0, 6))
     its.close()
     side = Connection(mine)
     try:

@@ -11,20 +11,20 @@ from typing import Any, cast
 import pytest
 
 from app.engine.workbench import Workbench
-from app.priv import desk, holding
-from app.priv.desk import Desk, ReplyFrame
+from app.priv import holding, requests
+from app.priv.requests import ReplyFrame, Requests
 from backends.hosts.local import LocalHost
-from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.split.host import SplitHost
+from backends.racks.host import SimulatedHost
 from backends.rootside import raised
-from tests.backends.simulated.asking import FAST, still_rack
+from tests.backends.racks.asking import FAST, still_rack
 from tests.tui.stage import paths_in
 
 
 class DeskSide:
     """The desk without a connection: requests and answers are JSON all the same."""
 
-    def __init__(self, one: Desk) -> None:
+    def __init__(self, one: Requests) -> None:
         self.desk = one
         self._asked = 0
 
@@ -79,8 +79,8 @@ class Rack:
 
 def side_on(host: object, folder: Path, monkeypatch: pytest.MonkeyPatch) -> DeskSide:
     """A helper whose machine is this host, greeted."""
-    monkeypatch.setattr(desk, "LocalHost", lambda firmware_queries: host)
-    side = DeskSide(Desk(paths=paths_in(folder), gid=0))
+    monkeypatch.setattr(requests, "LocalHost", lambda firmware_queries: host)
+    side = DeskSide(Requests(paths=paths_in(folder), uid=0, gid=0))
     side.ask_now("hello", version=1, read_only=False, firmware=True)
     return side
 

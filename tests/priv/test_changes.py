@@ -60,39 +60,39 @@ async def test_a_change_is_made_by_the_helper_and_is_in_its_journal(
     bench: Workbench, device: Loop, tmp_path: Path
 ) -> None:
     await bench.open()
-    ended = await bench.apply(await bench.plan(target(device), "read_ahead_kb", "512"))
+    ended = await bench.changes.apply(await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
 
-    made = Journal(tmp_path / "root" / "journal").change_of(ended.id, bench.need_recording())
+    made = Journal(tmp_path / "root" / "journal").intent_of(ended.id, bench.need_recording())
     assert (ended.result, read_ahead(device)) == ("verified", "512")
     assert made is not None
-    assert made.after == "512"
+    assert made.change.after == "512"
     assert names(tmp_path / "own" / "journal") == names(tmp_path / "own" / "locks") == []
 
 
 async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None:
     before = read_ahead(device)
     await bench.open()
-    ended = await bench.apply(await bench.plan(target(device), "read_ahead_kb", "512"))
+    ended = await bench.changes.apply(await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
 
-    await bench.undo(ended.id)
+    await bench.changes.undo(ended.id)
 
     assert read_ahead(device) == before
 
 
 async def test_a_value_is_put_back_by_itself_too_without_what_moved_along(bench: Workbench, device: Loop) -> None:
     await bench.open()
-    made = await bench.apply(await bench.plan(target(device), "scheduler", "mq-deadline"))
+    made = await bench.changes.apply(await bench.hardware.plan(target(device), "scheduler", "mq-deadline"))
 
-    ended = await bench.apply(await bench.plan(target(device), "scheduler", "none"), undoes=made.id)
+    ended = await bench.changes.apply(await bench.hardware.plan(target(device), "scheduler", "none"), undoes=made.id)
 
     assert (ended.result, "[none]" in queue(device, "scheduler")) == ("verified", True)
 
 
 async def test_a_default_is_asked_for_by_its_sign_and_read_back_as_its_value(bench: Workbench, device: Loop) -> None:
     await bench.open()
-    await bench.apply(await bench.plan(target(device), "wbt_lat_usec", "5"))
+    await bench.changes.apply(await bench.hardware.plan(target(device), "wbt_lat_usec", "5"))
 
-    ended = await bench.apply(await bench.plan(target(device), "wbt_lat_usec", "-1"))
+    ended = await bench.changes.apply(await bench.hardware.plan(target(device), "wbt_lat_usec", "-1"))
 
     assert (ended.result, ended.now) == ("verified", queue(device, "wbt_lat_usec"))
 
@@ -112,27 +112,27 @@ TAMPERED = {
 async def test_a_change_with_anything_else_in_it_is_refused(
     bench: Workbench, root: Helper, device: Loop, how: str
 ) -> None:
-    change: Change = TAMPERED[how](await bench.plan(target(device), "read_ahead_kb", "512"))
+    change: Change = TAMPERED[how](await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
     before = read_ahead(device)
     await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
 
     with pytest.raises(RefusedError):
-        await root.side.ask("plan", change=unstructure(change), undoes=None)
+        await root.side.ask("plan", change=unstructure(change), back=None)
 
     assert read_ahead(device) == before
 
 
 async def test_a_change_without_its_lock_is_refused(bench: Workbench, root: Helper, device: Loop) -> None:
-    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
 
     with pytest.raises(RefusedError, match="not locked"):
-        await root.side.ask("plan", change=unstructure(change), undoes=None)
+        await root.side.ask("plan", change=unstructure(change), back=None)
 
 
 async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root: Helper, device: Loop) -> None:
-    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
     await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
-    await root.side.ask("plan", change=unstructure(change), undoes=None)
+    await root.side.ask("plan", change=unstructure(change), back=None)
 
     with pytest.raises(RefusedError, match="not announced"):
         await root.side.ask("apply", session="/nowhere", id="c1")
@@ -141,9 +141,9 @@ async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root
 
 
 async def test_a_change_is_made_once(bench: Workbench, root: Helper, device: Loop) -> None:
-    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
     await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
-    await root.side.ask("plan", change=unstructure(change), undoes=None)
+    await root.side.ask("plan", change=unstructure(change), back=None)
     words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
     await root.side.ask("intend", session="/nowhere", id="c1", **words)
     await root.side.ask("apply", session="/nowhere", id="c1")
@@ -160,14 +160,15 @@ async def test_two_helpers_do_not_lock_the_same_device(root: Helper, tmp_path: P
         await other.side.ask("lock", name="block-sda", what="changing")
 
 
+@pytest.mark.long
 async def test_what_a_killed_helper_left_in_the_middle_is_named_by_the_next_and_recovered(
     bench: Workbench, root: Helper, device: Loop, tmp_path: Path, stack: ExitStack
 ) -> None:
     before = read_ahead(device)
     await bench.open()
-    change = await bench.plan(target(device), "read_ahead_kb", "512")
+    change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
     await root.side.ask("lock", name=lock_name(change.held_by), what="changing")
-    await root.side.ask("plan", change=unstructure(change), undoes=None)
+    await root.side.ask("plan", change=unstructure(change), back=None)
     words = {"target": str(change.target), "key": change.key, "after": change.after, "until": None}
     await root.side.ask("intend", session=str(bench.need_recording()), id="c1", **words)
     await root.side.ask("apply", session=str(bench.need_recording()), id="c1")
@@ -176,17 +177,18 @@ async def test_what_a_killed_helper_left_in_the_middle_is_named_by_the_next_and_
 
     other = Workbench(split_host(LocalHost(), stack.enter_context(helper(tmp_path / "root")).side), paths=bench.paths)
     await other.open()
-    (left,) = other.unresolved()
+    (left,) = other.changes.unresolved()
 
-    assert (left.id, await other.recover(left), read_ahead(device)) == ("c1", "restored", before)
+    assert (left.id, await other.changes.recover(left), read_ahead(device)) == ("c1", "restored", before)
     other.close("test")
 
 
+@pytest.mark.long
 async def test_a_trial_is_taken_back_although_the_helper_is_gone(bench: Workbench, root: Helper, device: Loop) -> None:
     before = read_ahead(device)
     await bench.open()
-    change = await bench.plan(target(device), "read_ahead_kb", "512")
-    async for _, ended in bench.apply_all((change,), trial=10):
+    change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
+    async for _, ended in bench.changes.apply_all((change,), trial=10):
         assert ended.result == "verified"
 
     root.side.close()

@@ -17,11 +17,10 @@ import pytest
 from backends.errors import RefusedError
 from backends.guard import Intent, look_at
 from backends.hosts.local import LocalHost
-from backends.hosts.split.connection import Connection
-from backends.hosts.split.frames import HEAD, REPLY_LIMIT, length_of, pack, unpack
+from backends.hosts.split.connection import HEAD, REPLY_LIMIT, Connection, length_of, pack, unpack
 from backends.identity import Identity
 from backends.lent import lent_facts
-from tests.backends.loops import Loop, mounted, needs_loops, program, run, wait_for
+from tests.backends.loops import Loop, ext4, mounted, needs_loops, program, thin_loop, wait_for
 from tests.packages import absence
 from tests.priv.helping import AS_NOBODY, Helper, command, environment, helper, needs_root, running
 
@@ -49,6 +48,7 @@ def fio(descriptor: int, rw: str) -> subprocess.CompletedProcess[str]:
 needs_fio = pytest.mark.skipif(bool(absence("fio")), reason="needs fio")
 
 
+@pytest.mark.long
 @needs_fio
 async def test_fio_of_another_user_writes_to_the_device_that_was_handed_over(root: Helper, device: Loop) -> None:
     _, (descriptor,) = await root.side.fetch("hold", **holding(device))
@@ -58,6 +58,7 @@ async def test_fio_of_another_user_writes_to_the_device_that_was_handed_over(roo
     assert any(device.backing.read_bytes()[: 1 << 20])
 
 
+@pytest.mark.long
 @needs_fio
 async def test_a_device_held_for_reading_is_not_written_by_another_users_fio(root: Helper, device: Loop) -> None:
     _, (descriptor,) = await root.side.fetch("hold", **holding(device, writing=False))
@@ -68,6 +69,7 @@ async def test_a_device_held_for_reading_is_not_written_by_another_users_fio(roo
     assert not any(device.backing.read_bytes())
 
 
+@pytest.mark.long
 async def test_whoever_is_handed_a_device_for_reading_cannot_widen_that(root: Helper, device: Loop) -> None:
     _, (descriptor,) = await root.side.fetch("hold", **holding(device, writing=False))
 
@@ -77,6 +79,7 @@ async def test_whoever_is_handed_a_device_for_reading_cannot_widen_that(root: He
     assert stat.S_IMODE(os.fstat(descriptor).st_mode) == 0o440
 
 
+@pytest.mark.long
 async def test_what_is_held_is_the_helpers_until_it_is_released(root: Helper, device: Loop) -> None:
     said = await root.side.ask("hold", **holding(device))
     with pytest.raises(OSError, match="busy"):
@@ -88,11 +91,12 @@ async def test_what_is_held_is_the_helpers_until_it_is_released(root: Helper, de
 
 
 async def test_a_mounted_device_is_refused_whatever_was_typed(root: Helper, device: Loop, tmp_path: Path) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     with mounted(device.device, tmp_path / "point"), pytest.raises(RefusedError, match="is mounted on"):
         await root.side.fetch("hold", **holding(device, typed=device.name))
 
 
+@pytest.mark.long
 async def test_a_device_that_a_program_has_open_is_refused(root: Helper, device: Loop, stack: ExitStack) -> None:
     hold = "import sys, time; held = open(sys.argv[1], 'rb'); print('ready', flush=True); time.sleep(600)"
     stack.enter_context(program("python3", "-c", hold, device.device))
@@ -102,29 +106,41 @@ async def test_a_device_that_a_program_has_open_is_refused(root: Helper, device:
 
 
 async def test_a_filesystem_that_nobody_named_is_refused(root: Helper, device: Loop) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
 
     with pytest.raises(RefusedError, match="is not blank"):
         await root.side.fetch("hold", **holding(device))
 
 
 async def test_a_filesystem_that_nobody_was_shown_is_refused_although_named(root: Helper, device: Loop) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
 
     with pytest.raises(RefusedError, match="that was not there when it was confirmed"):
         await root.side.fetch("hold", **holding(device, typed=device.name, shown=[]))
 
 
+@pytest.mark.long
 async def test_the_helper_tells_of_a_device_what_root_itself_finds(root: Helper, device: Loop) -> None:
-    run("mkfs.ext4", "-q", device.sure())
+    ext4(device.sure())
     told = await lent_facts(root.side, device.device, writing=True)
 
     found, _ = await look_at(LocalHost(), device.device, Intent.WRITE)
 
-    assert replace(told, others=()) == replace(found, others=())
+    assert replace(told, others=(), rooms=()) == replace(found, others=(), rooms=())
     assert {type(one) for one in told.others} == {Identity}
+    assert [replace(one, free_bytes=0) for one in told.rooms] == [replace(one, free_bytes=0) for one in found.rooms]
 
 
+@pytest.mark.long
+async def test_a_device_whose_file_does_not_fit_is_lent_to_nobody(root: Helper, tmp_path: Path) -> None:
+    with thin_loop(tmp_path, size=500 << 20, on=64 << 20) as device:
+        with pytest.raises(RefusedError, match=r"Writing all of .* may take 500 MiB of the file system on"):
+            await root.side.fetch("hold", **holding(device))
+        facts = await lent_facts(root.side, device.device, writing=True)
+    assert (facts.rooms[0].kind, facts.rooms[0].capacity) == ("file", 500 << 20)
+
+
+@pytest.mark.long
 async def test_another_device_than_the_one_meant_is_refused(root: Helper, device: Loop) -> None:
     identity = (await root.side.ask("facts", device=device.device, writing=False))["facts"]["identity"]
 
@@ -147,6 +163,7 @@ def test_the_helper_ends_with_whoever_asked(root: Helper) -> None:
     assert root.process.wait(10) == 0
 
 
+@pytest.mark.long
 async def test_what_a_dead_conversation_held_is_free_again(root: Helper, device: Loop) -> None:
     await root.side.fetch("hold", **holding(device))
 
@@ -169,7 +186,9 @@ def test_a_program_that_reads_is_ended_with_the_conversation(tmp_path: Path, roo
     its.close()
     answer(mine)
     mine.sendall(pack({"id": 1, "verb": "hello", "args": {"version": 1, "read_only": True, "firmware": False}}))
-    mine.sendall(pack({"id": 2, "verb": "run", "args": {"argv": ["storcli64", "show", "J"], "seconds": 600}}))
+    mine.sendall(
+        pack({"id": 2, "verb": "run", "args": {"argv": ["storcli64", "show", "J"], "seconds": 600, "stall": None}})
+    )
     wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip(), 20)
 
     mine.close()
@@ -188,12 +207,12 @@ def test_a_program_that_changes_something_is_let_come_to_its_end(tmp_path: Path)
 import asyncio, socket, sys
 from pathlib import Path
 from app.engine.session.paths import Paths
-from app.priv.desk import Desk
+from app.priv.requests import Requests
 from app.priv.serving import Conversation
 from backends.host import Command
 from backends.hosts.local import LocalHost
 
-class Slow(Desk):
+class Slow(Requests):
     def _begin(self, **words):
         said = super()._begin(**words)
         async def apply(session, id):
@@ -205,7 +224,7 @@ class Slow(Desk):
 folder = Path("{tmp_path}")
 paths = Paths(sessions=folder, journal=folder / "journal", locks=folder / "locks", config=folder / "config")
 async def talk():
-    conversation = Conversation(socket.socket(fileno=0), Slow(paths=paths, gid=0))
+    conversation = Conversation(socket.socket(fileno=0), Slow(paths=paths, uid=0, gid=0))
     conversation.greet()
     await conversation.hold()
 asyncio.run(talk())

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from app.priv import reading
 from backends.change import Change
 from backends.host import Command, Completed, Host
-from backends.hosts.simulated.host import SimulatedHost
 from backends.hosts.wrapped import HostWrapper
 from backends.protocol import Finds, Sets
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
 from backends.registry import Machine
 from backends.vendors.areca.backend import Areca
 from backends.vendors.fusionio.backend import FusionIo
@@ -30,10 +30,10 @@ from tests.backends.fusionio.cards import PlayedCard
 from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
 from tests.backends.lvm.machines import KINDS
 from tests.backends.lvm.machines import host as of_volumes
-from tests.backends.simulated.asking import still_rack
+from tests.backends.racks.asking import still_rack
 from tests.backends.smartarray.cards import HPE, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
-from tests.priv.forbidden import READERS, SETTERS
+from tests.priv.forbidden import PATHS, READERS, SETTERS
 
 NO_ROOT = ("fio", "lspci", "lsblk", "udevadm", "blkid", "wipefs")
 """Programs that only the user's side starts, or only the guard itself."""
@@ -104,6 +104,19 @@ async def test_every_question_to_nvme_drives_is_in_the_table() -> None:
     assert refused(host.reads) == []
 
 
+@pytest.mark.parametrize("disk", ["sde", "sdk", "nvme3n1"])
+async def test_lvs_is_asked_by_root_to_leave_a_silent_disk_alone(disk: str) -> None:
+    rack = linux_rack()
+    rack.states = [f"hung:{disk}"]
+    host = Listening(SimulatedHost(rack, speed=1000))
+
+    await Machine.of(host).probe()
+
+    without = [argv for argv in host.reads if "--config" in argv]
+    assert without
+    assert refused(without) == []
+
+
 def test_every_question_to_megacli_is_in_the_table() -> None:
     asked = [
         megacli.version(), megacli.count(), megacli.adapters(), megacli.adapter(0), megacli.pci(12), megacli.volumes(0),
@@ -146,11 +159,10 @@ def test_a_program_from_another_folder_is_exchanged_for_roots_own() -> None:
     assert reading.program_of(("/home/user/bin/nvme", "id-ctrl", "/dev/nvme0")) == "nvme"
 
 
-def test_a_file_below_sys_is_read_and_a_link_out_of_it_is_not(tmp_path: Path) -> None:
-    assert reading.may_read("/sys/block/sda/queue/scheduler")
-    assert not reading.may_read("/sys/kernel/debug/block/sda/state")
-    assert not reading.may_read("/sys/block/../../etc/shadow")
-    assert not reading.may_read(str(tmp_path))
+@pytest.mark.parametrize("path", PATHS)
+def test_no_other_file_is_read_than_the_mounts_of_process_1(path: str) -> None:
+    assert reading.may_read("/proc/1/mountinfo")
+    assert not reading.may_read(path)
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
-from tests.backends.loops import Loop, loop, needs_loops
+from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, wait_for
 from tests.packages import needs
-from tests.priv.helping import AS_NOBODY, NOBODY, needs_python, needs_root
+from tests.priv.helping import AS_NOBODY, NOBODY, needs_python, needs_root, running
 
 pytestmark = [needs_root, needs_loops(), needs("fio", "sudo", "setpriv", "unshare"), needs_python]
 
@@ -23,6 +26,7 @@ ANYTHING = "nobody ALL=(root) NOPASSWD: ALL"
 WITH_A_PASSWORD = "nobody ALL=(root) {python} -I -m app.priv"
 
 Nobody = Callable[..., subprocess.CompletedProcess[str]]
+Begun = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
@@ -31,30 +35,52 @@ def device(place: Path, stack: ExitStack) -> Loop:
 
 
 @pytest.fixture
-def nobody(program: tuple[str, ...], place: Path) -> Nobody:
-    """Runs raidbench, or a command before it, as a user for whom sudo has a rule."""
+def begun(program: tuple[str, ...], place: Path) -> Begun:
+    """Starts raidbench, or a command before it, as a user for whom sudo has a rule."""
 
-    def run(rule: str, *words: str, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    def start(rule: str, *words: str, before: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
         rules = place / "sudoers"
         rules.write_text(f'Defaults use_pty, env_keep += "RAIDBENCH_STATE_DIR"\n{rule.format(python=program[0])}\n')
         rules.chmod(0o440)
-        environment = {"PATH": os.environ["PATH"], "RAIDBENCH_STATE_DIR": str(place), "LANG": "C.UTF-8"}
-        return subprocess.run(
-            [*UNDER[:-1], UNDER[-1], str(rules), *AS_NOBODY, *before, *program, *words],
-            env=environment,
-            capture_output=True,
-            text=True,
-            cwd="/",
+        return subprocess.Popen(
+            [*UNDER, str(rules), *AS_NOBODY, *before, *program, *words],
+            env={"PATH": os.environ["PATH"], "RAIDBENCH_STATE_DIR": str(place), "LANG": "C.UTF-8"},
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
         )
 
+    return start
+
+
+@pytest.fixture
+def nobody(begun: Begun) -> Nobody:
+    """The same, until it has ended."""
+
+    def run(rule: str, *words: str, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        process = begun(rule, *words, before=before)
+        out, err = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, out.decode(), err.decode())
+
     return run
+
+
+def holds(pid: int, device: str) -> bool:
+    """Whether a process has the device open, under whatever name."""
+    number = os.stat(device).st_rdev
+    found = False
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        with suppress(OSError):
+            found = found or link.stat().st_rdev == number
+    return found
 
 
 def read_ahead(device: Loop) -> str:
     return Path(f"/sys/block/{device.name}/queue/read_ahead_kb").read_text().strip()
 
 
+@pytest.mark.long
 def test_a_user_with_a_rule_for_the_helper_sets_and_takes_back(nobody: Nobody, device: Loop) -> None:
     before = read_ahead(device)
 
@@ -65,6 +91,7 @@ def test_a_user_with_a_rule_for_the_helper_sets_and_takes_back(nobody: Nobody, d
     assert (there, read_ahead(device)) == ("512", before), done.stderr
 
 
+@pytest.mark.long
 def test_the_users_fio_writes_to_the_device_that_the_helper_hands_over(nobody: Nobody, device: Loop) -> None:
     job = ("--rw", "randwrite", "--size", "16m", "--runtime", "1", "--ramp", "0")
 
@@ -73,12 +100,61 @@ def test_the_users_fio_writes_to_the_device_that_the_helper_hands_over(nobody: N
     assert any(device.backing.read_bytes()), done.stderr
 
 
+@pytest.fixture
+def in_use(device: Loop, place: Path) -> Iterator[Loop]:
+    """A device with a mounted filesystem."""
+    ext4(device.sure())
+    with mounted(device.device, place / "point"):
+        yield device
+
+
+READS = ("--rw", "randread", "--size", "16m", "--runtime", "1", "--ramp", "0")
+
+
+@pytest.mark.long
+def test_a_user_measures_what_is_mounted(nobody: Nobody, in_use: Loop) -> None:
+    done = nobody(HELPER, "bench", in_use.device, *READS, "--json")
+
+    run = json.loads(done.stdout)["run"]
+    assert (run["status"], run["read"]["iops"] > 0) == ("ok", True), done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_fio_is_left_of_a_run_that_was_ended(begun: Begun, in_use: Loop, number: signal.Signals) -> None:
+    process = begun(HELPER, "bench", in_use.device, *READS, "--runtime", "600", "--stream")
+    assert process.stdout is not None
+    assert process.stdout.readline(), process.communicate()[1]
+
+    (fio,) = (one for one in psutil.Process(process.pid).children(recursive=True) if one.name() == "fio")
+    process.send_signal(number)
+
+    wait_for(lambda: not running(fio.pid), 20.0)
+    process.communicate()
+
+
+def test_the_program_that_reads_what_is_mounted_is_not_the_users(begun: Begun, in_use: Loop) -> None:
+    process = begun(HELPER, "bench", in_use.device, *READS, "--runtime", "600", "--stream")
+    assert process.stdout is not None
+    assert process.stdout.readline(), process.communicate()[1]
+
+    reading = [one for one in psutil.process_iter() if holds(one.pid, in_use.device)]
+
+    assert NOBODY not in {one.uids().real for one in reading}
+    assert "fio" in {one.name() for one in reading}
+    process.terminate()
+    process.communicate()
+
+
 @pytest.mark.exhaustive
-def test_a_comparison_of_settings_puts_the_old_one_back(nobody: Nobody, device: Loop) -> None:
-    job = ("--rw", "randread", "--size", "16m", "--runtime", "1", "--ramp", "0", "--pairs", "2")
+@pytest.mark.parametrize("kind", ["device", "in_use"])
+def test_a_comparison_of_settings_puts_the_old_one_back(
+    nobody: Nobody, request: pytest.FixtureRequest, kind: str
+) -> None:
+    device = request.getfixturevalue(kind)
     before = read_ahead(device)
 
-    done = nobody(HELPER, "ab", f"block:{device.name}", "read_ahead_kb=512", *job, "--yes")
+    done = nobody(HELPER, "ab", f"block:{device.name}", "read_ahead_kb=512", *READS, "--pairs", "2", "--yes")
 
     assert ("Read-ahead is" in done.stderr, read_ahead(device)) == (True, before)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from backends.sizes import read_size
 from backends.topology import Topology, Tree
 from backends.vendors.areca.answers import NOT_THERE, drives, pairs, raid_sets
 from backends.vendors.fusionio.document import parse_document
 from backends.vendors.fusionio.text import parse_status
-from backends.vendors.marvell.answers import ADAPTER, DISK, VOLUME, kibibytes, records
+from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME, records
 from backends.vendors.smcli.profile import parse_profile
 from backends.vendors.smcli.words import done, names_in, refusal
 from backends.vendors.threeware.inventory import ThreewareCard, inventory
-from backends.vendors.threeware.settings import values
-from backends.vendors.threeware.tables import rows
+from backends.vendors.threeware.settings import rows, values
 from tests.recordings import checks, text_of
 
 
@@ -125,4 +125,4 @@ def mvcli(path: Path) -> None:
     assert len(adapters) == len(re.findall(r"^(?:Adapter|controller) ID:", text, re.MULTILINE))
     assert [row["name"] for row in volumes] == re.findall(r"^name: +(\S+)", text, re.MULTILINE)
     assert [row["serial"] for row in disks] == re.findall(r"^Serial: +(\S+)", text, re.MULTILINE)
-    assert all(kibibytes(row["size"]) for row in (*volumes, *disks))
+    assert all(read_size(row["size"]) for row in (*volumes, *disks))

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
+from backends.answers import CUT
+from backends.half_answers import complaints, every_line
+from backends.racks.printed import Said
 from backends.vendors.smartarray import effective
+from backends.vendors.smartarray.arcconf.commands import DONE, WHOLE
 from backends.vendors.smartarray.arcconf.parsing import card_text, refusal, tasks
+from backends.vendors.smartarray.backend import SmartArray
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
+from backends.vendors.smartarray.ssacli.whole import missing
+from tests.backends.smartarray.cards import HPE, SMARTRAID, PlayedCards
 from tests.recordings import checks, text_of
 
 SSACLI = "hpe/ssacli/*"
 ARCCONF = "adaptec/arcconf/*"
 
 _TITLE = re.compile(r"^(\S.*?) in Slot (\w+)", re.MULTILINE)
+_WITHOUT_AN_END = ("check_raid__issue75_getconfig.txt", "percona__arcconf-002.txt")
+"""Recordings that somebody cut."""
 _UNITS = {"MB": 20, "GB": 30, "TB": 40}
 
 
@@ -84,6 +94,47 @@ def caching_of_ssacli_is_what_is_set_and_what_is_in_force(path: Path) -> None:
 def ssaclis_errors_are_told(path: Path) -> None:
     text = text_of(path)
     assert len(list(errors(text))) == len(_numbers(r"^Error:", text))
+
+
+class _Recorded(PlayedCards):
+    """A machine whose tool has this answer about a card."""
+
+    def __init__(self, text: str, *, adaptec: bool) -> None:
+        super().__init__() if adaptec else super().__init__((HPE,))
+        self.adaptec = (SMARTRAID,) if adaptec else ()
+        titles = "".join(f"\n{model} in Slot {slot}\n" for model, slot in _TITLE.findall(text) if ":" not in model)
+        self.instead |= {"getconfig": Said(text=text), "getstatus": Said(text=f"{DONE}\n")}
+        self.instead |= {"ctrl all show": Said(text=titles), "ctrl slot=": Said(text=text)}
+
+
+def _half(text: str, *, adaptec: bool) -> list[str]:
+    """What is made of half a recording that is wrong."""
+    return asyncio.run(complaints(lambda: _Recorded(text, adaptec=adaptec), SmartArray, places=_some_lines))
+
+
+def _some_lines(text: str) -> list[int]:
+    places = list(every_line(text))
+    return places[:: max(1, len(places) // 150)] if len(text) > 500 else []
+
+
+@checks(SSACLI, named=("netdata__", "hpssa_hba_mode", "hpssa_one_drive_raid", "drives_50gb_raid1.txt", "7_disks"))
+def half_of_what_ssacli_says_invents_nothing(path: Path) -> None:
+    text = text_of(path)
+    assert not missing(text)
+    unlisted = "nobody tells that"  # unassigned drives of builds that list no drives of the cages
+    assert [words for words in _half(text, adaptec=False) if unlisted not in words or "Physical Drives" in text] == []
+
+
+@checks(ARCCONF, named=("getconfig.txt", "getconfig_1.txt", "getconfig_1_A", "getconfig2.txt", "percona__arcconf"))
+def half_of_what_arcconf_says_invents_nothing(path: Path) -> None:
+    text = text_of(path)
+    if path.name not in _WITHOUT_AN_END:
+        assert not WHOLE.missing(text)
+        assert _half(text, adaptec=True) == []
+        return
+    found = asyncio.run(SmartArray(_Recorded(text, adaptec=True)).inventory())
+    assert found.drives
+    assert any(CUT in problem.message for problem in found.problems)
 
 
 def _read(text: str) -> CardText | None:

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from app.engine.session.paths import Paths
 from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep.expand import expand
-from app.engine.sweep.known import Known
-from app.engine.sweep.plans import load_plan
+from app.engine.sweep.plan_file import load_plan
+from app.engine.sweep.targets import Known
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
@@ -119,7 +119,7 @@ class Story:
             if asyncio.iscoroutine(result):
                 await result
             self.clock.go_on()
-        await self.until(lambda: len(self.app.workbench.session.runs) > count and not self.app.workbench.measuring)
+        await self.until(lambda: len(self.app.workbench.session.runs) > count and not self.app.workbench.jobs.running)
         self.app.clear_notifications()
         await self.rest()
 

@@ -32,6 +32,7 @@ def test_it_is_an_asciicast_of_version_2() -> None:
     assert json.loads(rows()[0])["version"] == 2
 
 
+@pytest.mark.long
 def test_it_shows_the_loop_from_its_beginning_to_its_end() -> None:
     wanted = list(LOOP)
     for text in screens():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from tests.tally import Tally
 
@@ -24,7 +25,7 @@ class Row:
     count: int = 1
     """Tries that the check is asked for."""
     quick: int = 1
-    """Tries in the short cut; 0 where the check has no short form."""
+    """Tries in the short cut; 0 where the check has no short form and is not tried there."""
     tests: tuple[str, ...] = ()
     """Tests of the suite, as pytest names them; all of them must run and pass."""
     lab: tuple[str, ...] = ()
@@ -38,6 +39,19 @@ class Row:
         return bool(self.check or self.tests)
 
 
+class Standing(StrEnum):
+    """Where a row stands. Only the first is a mark that was reached."""
+
+    HELD = "yes"
+    """Tried as often as the mark asks, and nothing failed."""
+    PARTLY = "in part"
+    """What was tried held; something of the row was not tried, or it was the short cut."""
+    UNTRIED = "not tried"
+    """Nothing was tried: nothing is known."""
+    BELOW = "**no**"
+    """Something failed, or it was tried less often than the mark asks."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What became of a row."""
@@ -49,6 +63,19 @@ class Result:
     quick: bool = False
 
     @property
-    def held(self) -> bool:
-        """Whether the row is at its mark. A short cut has to hold in what it tried."""
-        return self.tally.failed == 0 and self.tally.tried >= (0 if self.quick else self.row.least)
+    def standing(self) -> Standing:
+        """A short cut never reaches a mark."""
+        if self.tally.failed:
+            return Standing.BELOW
+        if not self.tally.tried:
+            return Standing.UNTRIED
+        if self.quick or self.tally.untried:
+            return Standing.PARTLY
+        return Standing.HELD if self.tally.tried >= self.row.least else Standing.BELOW
+
+    @property
+    def why(self) -> str:
+        """What the row lacks, in words."""
+        if self.tally.untried:
+            return "; ".join(self.tally.untried)
+        return "the rest, in the short cut" if self.tally.tried else "nothing was tried, and nothing said why"

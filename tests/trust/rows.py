@@ -6,13 +6,18 @@ from tests.trust.row import Row
 
 BACKENDS, CLI, ENGINE = "tests/backends/", "tests/cli/", "tests/engine/"
 GUARD = f"{BACKENDS}test_guard.py::"
+HELD = f"{BACKENDS}test_held_look.py::test_"
+JOURNAL = f"{ENGINE}session/test_journal.py::test_"
 SCRATCH = f"{ENGINE}measure/test_scratch.py::test_"
 CHANGER = f"{ENGINE}change/test_changer.py::test_"
 TRIALS = f"{ENGINE}change/test_trials.py::test_"
+FORGED = f"{ENGINE}change/test_forged_logs.py"
+HOLD = f"{ENGINE}change/test_trials_hold.py::test_"
 LOCAL = f"{BACKENDS}test_local.py::test_"
 MDRAID = f"{BACKENDS}mdraid/test_changing.py::"
 STORCLI = f"{BACKENDS}megaraid/test_storcli_verdict.py::test_"
 SUMMARY = f"{ENGINE}fio/test_summary.py::test_"
+ROOM = f"{BACKENDS}test_room.py::test_"
 SCREENS = "tests/journeys/test_terminals.py::test_"
 
 ROWS: tuple[Row, ...] = (
@@ -112,12 +117,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T9",
-        what="another loop device under the same name between the plan and the run",
-        mark="100 of 100 refused, no byte written",
-        least=100,
+        what="another loop device under the same name between the plan and the run; another disk under a setting's name"
+        "; what changed between the first look and the hold",
+        mark="100 of 100 refused, no byte written, nothing set",
+        least=110,
         check="tests.backends.exchanged:run_swaps",
         count=100,
         quick=1,
+        tests=(
+            f"{HELD}what_changed_by_the_time_it_is_held_is_not_written",
+            f"{HELD}what_was_chosen_is_compared_before_anything_is_opened",
+            f"{BACKENDS}test_block_plans.py::test_another_device_under_the_name_is_never_written",
+        ),
         lab=("tests/lab/test_swaps.py", "tests/lab/test_faults.py"),
         minutes=1,
     ),
@@ -202,12 +213,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T14",
-        what="a journal on a full, a read-only and a missing file system, behind a link and behind a file",
-        mark="all refused before anything is set",
-        least=10,
+        what="a journal on a full, a read-only and a missing file system, behind a link and behind a file, on a disk"
+        " that does not take it",
+        mark="all refused before anything is set, and what is set is on disk before",
+        least=14,
         check="tests.cli.no_journal:run_all",
         count=10,
         quick=1,
+        tests=(
+            f"{JOURNAL}a_new_journal_is_on_disk_with_its_name_before_anything_is_changed",
+            f"{JOURNAL}every_later_record_is_on_disk_too",
+            f"{JOURNAL}a_record_that_does_not_reach_the_disk_is_an_error",
+        ),
         minutes=0.5,
     ),
     Row(
@@ -345,6 +362,9 @@ ROWS: tuple[Row, ...] = (
         least=3,
         tests=(
             f"{GUARD}test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answer",
+            f"{HELD}what_changed_by_the_time_it_is_held_is_not_written",
+            f"{HELD}what_lies_on_it_only_now_is_not_covered_by_the_word_that_was_typed",
+            f"{HELD}a_tool_that_destroys_is_let_at_what_stayed_the_same_alone",
             f"{BACKENDS}test_twins.py::test_a_run_is_refused_where_something_came_that_was_not_shown",
             f"{ENGINE}sweep/test_runner.py::test_what_lies_on_the_device_since_it_was_confirmed_is_not_destroyed",
         ),
@@ -458,6 +478,190 @@ ROWS: tuple[Row, ...] = (
             "tests/test_forms.py::test_a_trial_comes_back_though_the_program_was_removed_meanwhile",
             f"{TRIALS}when_the_deadline_comes_nothing_is_read_from_where_the_program_lay",
         ),
+        minutes=1,
+    ),
+    Row(
+        number="A18",
+        what="session logs and journals with steps, paths, programs, risks, locks, members and companions of somebody's"
+        " choosing, of every vendor, taken back by undo, trial, recover, sweeps and the root helper",
+        mark="no step of a log is taken; what is not the way back that the backend plans is refused with both shown",
+        least=60,
+        tests=(
+            FORGED,
+            f"{BACKENDS}test_ways_back.py",
+            f"{BACKENDS}listed/test_backends.py",
+            "tests/priv/test_changes.py::test_a_change_with_anything_else_in_it_is_refused",
+        ),
+    ),
+    Row(
+        number="A19",
+        what="two device-mapper targets over one part of a device (linear, crypt, striped, mirror, unknown kinds; in"
+        " whole and in part; through further layers), one of them mounted or open; tables that are cut or not told;"
+        " another table during a run",
+        mark="the other one is refused with both named, a run ends where its table leads elsewhere",
+        least=30,
+        tests=(f"{BACKENDS}test_mapped.py", f"{ENGINE}measure/test_remapped.py"),
+        lab=("tests/lab/test_layers.py",),
+    ),
+    Row(
+        number="A20",
+        what="a device that a program outside has open, written from within another pid or user namespace, or without"
+        " CAP_SYS_PTRACE; programs that hide what they have open; settings and scratch files there",
+        mark="no byte of a device is written and the sentence says what stands against it, all else goes on",
+        least=20,
+        tests=(f"{BACKENDS}test_sight.py",),
+        minutes=0.5,
+    ),
+    Row(
+        number="A21",
+        what="loop devices whose path is covered by a decoy, that were set up in another mount namespace, whose file"
+        " lies on an overlay, in a layer of one, on FUSE, 9p or the network; what losetup does not tell; a swap file"
+        " inside, a claim in a socket",
+        mark="all refused, no byte of what lies behind them changes",
+        least=20,
+        tests=(
+            f"{BACKENDS}test_backings.py",
+            f"{GUARD}test_a_swap_file_inside_is_named_beside_the_mount",
+            f"{GUARD}test_a_swap_file_inside_what_was_unmounted_lazily_still_uses_it",
+            f"{GUARD}test_a_claim_that_is_under_way_in_a_socket_is_refused",
+            f"{GUARD}test_another_name_that_came_just_before_it_was_held_is_not_left_out_of_the_hold",
+            f"{BACKENDS}test_beneath.py::test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_back",
+        ),
+        minutes=0.5,
+    ),
+    Row(
+        number="A22",
+        what="two names with one serial number and size, whatever product they tell: in use, locked, held; UUIDs"
+        " that are the same, differ, change meanwhile, are on one of them only",
+        mark="in use by each other with both named and under one lock, unless different UUIDs on both prove them two",
+        least=30,
+        tests=(f"{BACKENDS}test_possibly_one.py",),
+    ),
+    Row(
+        number="A23",
+        what="a file system made anew, of the same kind, label and size, between the question and the word",
+        mark="refused, no byte of it is written",
+        least=2,
+        tests=(
+            f"{GUARD}test_a_filesystem_made_anew_after_the_question_is_not_the_one_that_was_confirmed",
+            f"{BACKENDS}test_guard_verdict.py::test_of_what_lies_there_the_uuid_is_told_so_that_another_in_its_place_is_not"
+            "_covered_by_the_answer",
+        ),
+    ),
+    Row(
+        number="A24",
+        what="loop devices, zram, device-mapper, md and bcache over a disk without an identity, through several layers"
+        " (network block devices themselves: not tried)",
+        mark="refused, and what has no identity is named",
+        least=6,
+        tests=(
+            f"{BACKENDS}test_beneath.py::test_what_lies_on_a_disk_without_an_identity_has_none_either",
+            f"{BACKENDS}test_beneath.py::test_through_any_number_of_layers",
+            f"{BACKENDS}test_beneath.py::test_what_lies_on_a_disk_with_an_identity_is_not_refused_for_that",
+        ),
+    ),
+    Row(
+        number="A25",
+        what="a log, journal or lock that is a device, FIFO, socket, folder, link or second name, or another user's;"
+        " folders that others may write to",
+        mark="not written, not waited for, nothing in it done, and told",
+        least=20,
+        tests=(f"{ENGINE}session/test_own_file.py",),
+    ),
+    Row(
+        number="A26",
+        what="a state folder that is read-only, full or fails every write from the middle of a trial on, for a while"
+        " and for an hour; a real one under a real watchdog",
+        mark="the value is back at the deadline, is set once, and is told as soon as that can be written",
+        least=5,
+        tests=(
+            f"{HOLD}the_value_comes_back_though_nothing_can_be_recorded_and_is_recorded_when_it_can",
+            f"{HOLD}a_disk_that_takes_nothing_for_an_hour_ends_the_tries_and_not_the_value",
+            f"{HOLD}a_real_watchdog_puts_back_what_it_can_tell_nobody",
+        ),
+        minutes=0.5,
+    ),
+    Row(
+        number="A27",
+        what="a user of the root helper who ends another user's trial, or has made again what that user deleted",
+        mark="refused and still on trial; every terminal of its own user, and root, may",
+        least=6,
+        tests=("tests/priv/test_whose.py",),
+    ),
+    Row(
+        number="A28",
+        what="a user of the root helper who wants the content of what is mounted, in use or the system's: by its disk,"
+        " its partitions, other devices over it, jobs that write or name files; by a configuration that others wrote;"
+        " files of /sys; fio that outlives whoever wanted it",
+        mark="no descriptor comes, fio has no rights and no other file, and ends with its reader",
+        least=60,
+        tests=(
+            "tests/priv/test_reads_of_what_is_in_use.py",
+            "tests/priv/test_reading.py::test_no_other_file_is_read_than_the_mounts_of_process_1",
+            "tests/priv/test_sudo.py::test_a_user_measures_what_is_mounted",
+            "tests/priv/test_sudo.py::test_no_fio_is_left_of_a_run_that_was_ended",
+            "tests/priv/test_sudo.py::test_the_program_that_reads_what_is_mounted_is_not_the_users",
+        ),
+        minutes=1,
+    ),
+    Row(
+        number="A29",
+        what="root with two state folders: a trial in one, changes from the other, through the helper too; a list of"
+        " journals that is spoiled, planted or cannot be written",
+        mark="one lock and one trial at a time, whatever the environment says",
+        least=11,
+        tests=(
+            f"{HOLD}what_is_on_trial_elsewhere_is_not_changed_from_here",
+            f"{HOLD}a_trial_that_others_cannot_see_does_not_begin",
+            f"{HOLD}a_list_of_journals_that_is_spoiled_keeps_nobody_from_seeing_the_rest",
+            f"{HOLD}what_somebody_else_wrote_of_journals_is_not_followed",
+            f"{HOLD}the_locks_of_root_lie_in_one_place_whatever_its_environment_says",
+            "tests/priv/test_whose.py::test_a_trial_in_another_journal_of_root_stands_in_the_way",
+        ),
+    ),
+    Row(
+        number="A30",
+        what="a journal, or its folder, that vanishes during a trial; files that the helper is asked to read; names of"
+        " locks that lead elsewhere",
+        mark="taken back, unless it was kept before; no other file is read, no lock lies elsewhere",
+        least=10,
+        tests=(
+            f"{HOLD}a_journal_that_vanished_keeps_nothing",
+            f"{HOLD}what_was_kept_stays_kept_when_the_journal_vanishes_after_it",
+            "tests/priv/test_reading.py::test_no_other_file_is_read_than_the_mounts_of_process_1",
+            f"{ENGINE}session/test_locks.py::test_a_lock_of_any_name_lies_in_its_folder",
+        ),
+    ),
+    Row(
+        number="L1",
+        what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
+        " snapshot and its hidden parts",
+        mark="the origin is refused and its snapshots are named, a snapshot is written as far as its store reaches",
+        least=8,
+        tests=(
+            f"{ROOM}what_a_snapshot_was_taken_of_is_refused_and_the_snapshot_named",
+            f"{ROOM}what_is_built_on_the_origin_of_a_snapshot_is_refused_too",
+            f"{ROOM}a_snapshot_made_without_lvm_makes_its_origin_refused",
+            f"{ROOM}the_hidden_parts_of_a_snapshot_are_refused",
+            f"{ROOM}a_snapshot_is_written_as_far_as_its_store_reaches",
+            f"{ROOM}a_snapshot_that_has_died_is_refused",
+        ),
+        lab=("tests/lab/test_thin.py",),
+    ),
+    Row(
+        number="L2",
+        what="thin volumes, VDO, sparse ZFS volumes, loop devices on files with holes, scratch files above them: by"
+        " bench, precondition, ab, sweep, several targets and the helper; room that others take during a run",
+        mark="what does not fit with a tenth left is refused and nothing is written, what is unknown as well; the run"
+        " ends there",
+        least=30,
+        tests=(
+            f"{BACKENDS}test_room.py",
+            f"{ENGINE}measure/test_dwindling.py",
+            f"{CLI}test_on_loops.py::test_no_way_to_write_fills_the_file_system_beneath_a_sparse_file",
+            "tests/priv/test_helper.py::test_a_device_whose_file_does_not_fit_is_lent_to_nobody",
+        ),
+        lab=("tests/lab/test_thin.py",),
         minutes=1,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tests.trust.row import Result
+from tests.trust.row import Result, Standing
 
 BEGIN, END = "<!-- begin: written by make trust -->", "<!-- end -->"
 COLUMNS = ("row", "what was tried", "tried", "failed", "mark", "at its mark", "time", "date")
@@ -24,7 +24,7 @@ def row_of(result: Result) -> tuple[str, ...]:
         f"{tally.tried:,}",
         f"{tally.failed:,}",
         result.row.mark,
-        "yes" if result.held else "**no**",
+        result.standing,
         _clock(result.seconds),
     )
 
@@ -34,14 +34,15 @@ def in_order(results: Iterable[Result]) -> list[Result]:
     return sorted(results, key=lambda result: _place(result.row.number))
 
 
-def _place(number: str) -> tuple[bool, int]:
-    return number.startswith("A"), int(number[1:])
+def _place(number: str) -> tuple[int, int]:
+    return "TAL".index(number[0]), int(number[1:])
 
 
 def with_table(page: str, results: Iterable[Result], date: str) -> str:
     """The page with these results; rows that were not tried stay as they are."""
     before, _, after = _parts(page)
-    rows = {row[0]: tuple(row) for row in _rows(page)} | {each.row.number: (*row_of(each), date) for each in results}
+    tried = (each for each in results if each.standing is not Standing.UNTRIED)
+    rows = {row[0]: tuple(row) for row in _rows(page)} | {each.row.number: (*row_of(each), date) for each in tried}
     lines = [COLUMNS, ("---",) * len(COLUMNS), *(rows[number] for number in sorted(rows, key=_place))]
     return f"{before}{BEGIN}\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in lines) + f"\n\n{END}{after}"
 

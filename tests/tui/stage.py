@@ -17,7 +17,9 @@ from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.fio.preflight import Preflight
 from app.engine.measure.device_access import DeviceJudgement, Gate
 from app.engine.measure.measurer import Measurer
+from app.engine.measure.scratch_place import Held
 from app.engine.members import member_meter
+from app.engine.session.event_values import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
 from app.engine.session.events import MachineFacts
 from app.engine.session.figures import (
     CpuFigures,
@@ -30,8 +32,6 @@ from app.engine.session.figures import (
     Sample,
 )
 from app.engine.session.paths import Paths
-from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
-from app.engine.session.steady import SteadyPlan
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.notices import Notices
@@ -44,6 +44,7 @@ from backends.nameplate import nameplate
 from backends.protocol import Backend, Vendor
 from backends.registry import Backends, Machine
 from backends.settings import Reading, Setting
+from backends.topology.room import WHOLE, Area, Room
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from widgets.guard import GRACE, GuardedDialog
@@ -216,7 +217,7 @@ class FakeGate(Gate):
         """By its name."""
         return path.startswith("/dev/")
 
-    async def judge(self, path: str, *, writes: bool) -> DeviceJudgement:
+    async def judge(self, path: str, *, writes: bool, area: Area = WHOLE) -> DeviceJudgement:
         """As it was told."""
         name = path.removeprefix("/dev/")
         refused = self.refused if writes else ()
@@ -238,17 +239,22 @@ class FakeGate(Gate):
             identity=Identity(name=name, serial="S1"),
             intent=Intent.WRITE if writes else Intent.READ,
             verdict=verdict,
+            area=area,
         )
+
+    async def rooms(self, devno: str, path: str = "") -> tuple[Room, ...]:
+        """All have what they need."""
+        return ()
 
     async def beneath(self, devno: str) -> tuple[str | None, int]:
         """Nothing known."""
         return None, 512
 
     @contextlib.asynccontextmanager
-    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[str, None]:
+    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[Held, None]:
         """Insists as the real one does."""
         require(judgement.verdict, typed)
-        yield judgement.device
+        yield Held(path=judgement.device)
 
 
 class BrokenBackend:
@@ -281,15 +287,18 @@ class BrokenBackend:
     async def plan(self, target: Target, key: str, value: str) -> Change:
         raise self.error or KeyError(key)
 
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        raise self.error or KeyError(key)
+
     async def apply(self, change: Change) -> None:
         raise self.error or KeyError(change.key)
 
 
 def put(table: Table, name: str, backend: BrokenBackend) -> None:
     """A backend beside those of the table, or in place of one."""
-    there = {**table.bench.machine.backends, name: backend}
+    there = {**table.bench.hardware.machine.backends, name: backend}
     vendors = [Vendor(name=each, backend=lambda _host, one=one: one) for each, one in there.items()]  # type: ignore[misc]
-    table.bench.machine.backends = Backends(table.host, vendors)
+    table.bench.hardware.machine.backends = Backends(table.host, vendors)
 
 
 async def ready_fio(_job: Job) -> Preflight:
@@ -329,7 +338,7 @@ def set_table(
     """A workbench in `folder`, its session of a fixed name, on the kernel's disks alone unless `vendors` says more."""
     host = host or host_of()
     bench = Workbench(host, paths=paths_in(folder))
-    bench.machine = Machine(bench.host, vendors)
+    bench.hardware.machine = Machine(bench.host, vendors)
     load = FakeLoad()
     gate = FakeGate(bench.host)
 
@@ -344,7 +353,7 @@ def set_table(
             members=partial(member_meter, host),
         )
 
-    bench._measurer = measurer  # type: ignore[method-assign]
+    bench.jobs._measurer = measurer  # type: ignore[method-assign]
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     given: dict[str, object] = {

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import LiveEvent, LoggedEvent, SessionStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample
 from app.engine.session.marks import STOP, SWEEP
 from app.engine.session.paths import Paths
-from app.engine.session.progress import PhaseChanged, SampleTaken
 from app.engine.session.state import Session
 from app.engine.session.store import SessionLog
-from app.engine.session.sweep_events import SweepEnded, SweepStarted, SweepStepEnded, SweepStepStarted
+from app.engine.session.sweep_record import SweepEnded, SweepStarted, SweepStepEnded, SweepStepStarted
 from app.engine.session.sweep_steps import Design, Step, StepResult, SweepResult
-from app.engine.sweep.live import LiveWriter
+from app.engine.sweep.following import LiveWriter
 from app.engine.sweep.runner import SweepRunner
 from app.engine.workbench import Workbench
 from backends.host import Host
@@ -106,7 +106,7 @@ class InThisProcess:
     async def __call__(self, folder: Path) -> int:
         bench = Workbench(self.host, paths=self.paths)
         await bench.open(folder)
-        await bench.probe()
+        await bench.hardware.probe()
         runner = SweepRunner(bench)
         await runner.resume()
         self.tasks.append(asyncio.create_task(self._go(runner, bench)))

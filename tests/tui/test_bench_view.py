@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import (
     ChangeEnded,
     ChangeIntended,
@@ -16,11 +17,9 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import Advice, DirectionSample, Phase, RunFigures, RunStatus, Sample, SteadyFigures
 from app.engine.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
-from app.engine.session.steady import SteadyPlan
 from app.engine.view.events import after_words
-from app.engine.view.run import advice_facts, figure_facts, result_line
-from app.engine.view.stalls import stall_words
-from app.tui.screens.bench.curves import CurveFigures, Curves
+from app.engine.view.run import advice_facts, figure_facts, result_line, stall_words
+from app.tui.screens.bench.curves import CurveFigures, Curves, nines, percentile_chart
 from app.tui.screens.bench.large_figures import ended_figures, running_figures
 from app.tui.screens.bench.live_view import (
     advice_line,
@@ -33,7 +32,6 @@ from app.tui.screens.bench.live_view import (
     short_progress,
     throughput_chart,
 )
-from app.tui.screens.bench.percentile_curve import nines, percentile_chart
 from app.tui.screens.bench.run_marks import change_marks, marks_of
 from backends.change import Change
 from backends.model import Target
@@ -283,8 +281,8 @@ def test_nothing_to_say_is_no_line() -> None:
 def test_advice_stands_under_its_key_with_what_to_do() -> None:
     groups = [(group.heading, [fact.value for fact in group.facts]) for group in advice_facts(ADVICE)]
     assert groups == [
-        ("governor", ["The frequency governor is powersave.", "Set it."]),
-        ("too-short", ["Too short."]),
+        ("Frequency governor (governor)", ["The frequency governor is powersave.", "Set it."]),
+        ("Too short", ["Too short."]),
     ]
 
 

@@ -12,12 +12,13 @@ from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.devices.screen import DevicesScreen
+from app.tui.screens.explore.screen import ExploreScreen
 from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.history import HistoryScreen
 from app.tui.screens.runs.screen import RunsScreen
 from app.tui.screens.sweep.screen import SweepScreen
-from tests.tui.stage import Table, notices, opened, text_of, until
+from tests.tui.stage import Table, app_of, notices, opened, text_of, until
 from widgets.pane import Pane
 
 CLASSES: dict[str, type[WorkbenchScreen]] = {
@@ -28,6 +29,7 @@ CLASSES: dict[str, type[WorkbenchScreen]] = {
     "log": LogScreen,
     "compare": CompareScreen,
     "history": HistoryScreen,
+    "explore": ExploreScreen,
 }
 ALL = (*SCREENS, *SHEETS)
 OWN = [(screen, command) for screen in ALL for command in commands_of(screen, shared=False)]
@@ -74,7 +76,7 @@ PANES = {
     ("sweep", "sweep-left"): "r Run  space Tick  T Target  o Open plan",
     ("sweep", "sweep-right"): "r Run  T Target  o Open plan",
     ("sweep", "sweep-running"): "x Stop  v Plan or sweep",
-    ("sweep", "sweep-over"): "c Go on  v Plan or sweep  E Report",
+    ("sweep", "sweep-over"): "c Go on  v Plan or sweep  E Export",
     ("log", "log-pane"): "f Show  / Search",
     ("compare", "compared"): "esc Back",
 }
@@ -180,6 +182,18 @@ async def test_the_footer_of_each_screen_is_that_of_its_pane(table: Table, keys:
     async with opened(table, (80, 24)) as pilot:
         await pilot.press(keys)
         await until(pilot, lambda: last_line(pilot).strip() == footer(*pane, 80))
+
+
+def test_one_key_writes_the_report_wherever_there_is_one() -> None:
+    assert {command.keys for command in COMMANDS if command.label == "Export"} == {("E",)}
+
+
+async def test_a_key_that_does_nothing_is_no_event_of_the_session(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("F")
+        await until(pilot, lambda: "F does nothing on Devices" in text_of(pilot))
+        await pilot.press("5", "f", "f", "f")
+        assert "does nothing" not in "".join(one.text for one in app_of(pilot).notices.said)
 
 
 @pytest.mark.parametrize("keys", ["1", "5"])

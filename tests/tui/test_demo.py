@@ -8,9 +8,9 @@ from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.screens.bench.screen import BenchScreen
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from tests.backends.simulated.asking import FAST, still_host
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from tests.backends.racks.asking import FAST, still_host
 from tests.tui.stage import answer, paths_in, settled, text_of, until
 
 ARRAY = "megaraid:/c0/v1"

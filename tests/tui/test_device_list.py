@@ -148,3 +148,27 @@ async def test_one_click_goes_to_a_row_and_no_further() -> None:
         await pilot.pause()
         await pilot.click(Watched, offset=(4, 5))
         assert (devices.cursor, chosen) == ("mega:good", [])
+
+
+async def test_one_key_opens_every_array_and_closes_again_what_is_well() -> None:
+    async with listed(rack()) as (devices, _):
+        usual = [row.key for row in devices.rows]
+        assert devices.toggle_all()
+        assert {str(one.target) for one in rack().drives} <= {row.key for row in devices.rows}
+        assert not devices.toggle_all()
+        assert [row.key for row in devices.rows] == usual
+
+
+async def test_on_a_drive_that_goes_out_of_sight_the_cursor_goes_to_its_array() -> None:
+    async with listed(rack()) as (devices, _):
+        devices.toggle_all()
+        devices.go_to("mega:d0")
+        devices.toggle_all()
+        assert devices.selected == "mega:good"
+
+
+async def test_a_filter_counts_what_is_shown() -> None:
+    async with listed(rack()) as (devices, _):
+        devices.filter("d0")
+        assert devices.count.startswith("1 of ")
+        assert [row.key for row in devices.rows if row.key == "mega:d0"]

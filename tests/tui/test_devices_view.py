@@ -8,12 +8,11 @@ import pytest
 
 from app.engine.view import table as view
 from app.engine.view.device_table import WHOLE, Listing, devices_table, matching, searchable
-from app.engine.view.setting import settings_table
+from app.engine.view.setting import Tuning, settings_table
 from app.engine.view.trouble import troubles
-from app.engine.view.tuning import Tuning
 from app.tui import render
-from app.tui.screens.devices.confirming import confirmation
-from app.tui.screens.devices.rows import SHOWN, next_value
+from app.tui.screens.devices.changing import confirmation
+from app.tui.screens.devices.device_list import SHOWN, next_value
 from app.tui.screens.devices.settings_panel import settings_columns
 from backends.change import Change, Write
 from backends.identity import Identity, Use
@@ -338,3 +337,36 @@ def test_no_trial_is_offered_for_what_cannot_be_taken_back() -> None:
 def test_changes_of_several_devices_name_them() -> None:
     shown = asked((change(), change(target="sdb"))).changes
     assert [one.setting for one in shown] == ["Scheduler of block:sda", "Scheduler of block:sdb"]
+
+
+VITAL = ("name", "size", "state", "write-cache", "read-ahead", "strip")
+"""What it is, whether it is well, how it is tuned."""
+
+
+def placed(width: int, name: str = "vmstore") -> dict[str, int]:
+    """Columns of the list with their widths, of one array that is called so."""
+    one = replace(array(name, State.REBUILDING), size_bytes=443 << 30, level=Level.RAID5, device="/dev/sdd")
+    cache, ahead, strip = map(view.Cell, ("back ▲through", "adaptive", "256K"))
+    tuning = Tuning(write_cache=cache, read_ahead=ahead, strip=strip)
+    table = devices_table(Inventory(arrays=(one,)), WHOLE, {one.target: tuning})
+    layout = TableLayout(render.columns(table))
+    layout.measure(render.rows(table))
+    return {place.column.key: place.width for place in layout.place(width)}
+
+
+@pytest.mark.parametrize("width", [66, 76, 96, 150])
+def test_at_every_width_the_list_tells_how_a_device_is_and_how_it_is_tuned_before_anything_else(width: int) -> None:
+    assert tuple(placed(width))[:6] == VITAL
+    assert placed(width)["write-cache"] >= len("back ▲through")
+
+
+@pytest.mark.parametrize("width", [66, 76, 96])
+def test_a_name_of_three_hundred_characters_costs_no_column_and_cuts_no_other(width: int) -> None:
+    usual, long = placed(width), placed(width, "n" * 300)
+    assert set(VITAL) <= set(long)
+    assert all(long[key] >= usual[key] for key in VITAL[3:])
+
+
+def test_a_filter_that_only_members_match_takes_the_array_for_no_match() -> None:
+    found = matching(searchable(rack(), {}), "mega:d0")
+    assert found == {"mega:d0"}

@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from app.cli.splash import frame
 from app.commands import SCREENS
 from app.engine.session.events import MachineFacts
-from app.screen_bar import TALL, Piece
-from app.tui.header import HeaderLines, Waiting
+from app.screen_bar import TALL, Piece, Waiting
+from app.tui.header import HeaderLines
 from tests.tui.stage import MACHINE, Table, app_of, opened, text_of
 from widgets.plain.signs import BUSY, WELL
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.history.past import past_runs
+from app.engine.history.earlier_runs import past_runs
 from app.engine.history.series import series_of
 from app.engine.session.figures import RunStatus
 from app.engine.session.store import load
@@ -96,7 +96,7 @@ def test_it_says_what_it_shows_and_where_the_level_changed(seen: Mapping[str, st
     assert words in seen["all"]
 
 
-@pytest.mark.parametrize("words", ["baseline r", "◆ Read-ahead 4096 KiB", "┤", "⠛"])
+@pytest.mark.parametrize("words", ["baseline r", "◆ Kernel read-ahead 4096 KiB", "┤", "⠛"])
 def test_the_graph_has_an_axis_the_baseline_and_what_was_changed(seen: Mapping[str, str], words: str) -> None:
     assert any(each in seen["graph"] for each in ((words,) if words != "⠛" else "⣤⠶⢠⡄⠛⣀"))
 
@@ -119,7 +119,7 @@ def test_every_run_is_a_point_in_the_spread_of_its_repeats(table: Table) -> None
 
 def test_what_was_changed_and_where_the_level_fell_is_marked_between_the_runs(table: Table) -> None:
     marks = [(mark.x, mark.sign, mark.bad, mark.words) for mark in view_of(table).marks]
-    assert marks == [(4.5, CHANGED, False, "Read-ahead 4096 KiB"), (8.5, LESS, True, "-19.7 %")]
+    assert marks == [(4.5, CHANGED, False, "Kernel read-ahead 4096 KiB"), (8.5, LESS, True, "-19.7 %")]
 
 
 def test_the_baseline_is_a_band_as_wide_as_its_repeats_leave_open(table: Table) -> None:

@@ -47,7 +47,9 @@ def stations(tmp_path_factory: pytest.TempPathFactory) -> Stations:
             table.load.take(1.0)
             table.load.finish()
             job = Job.from_fields({"rw": "randread", "runtime": "2", "ramp": "0"})
-            await table.bench.measure(await table.bench.prepare(Request(where="/dev/sdb", name="/dev/sdb", job=job)))
+            await table.bench.jobs.measure(
+                await table.bench.jobs.prepare(Request(where="/dev/sdb", name="/dev/sdb", job=job))
+            )
             report = report_of(table.bench.session)
             return Stations(devices=devices, settings=settings, markdown=to_markdown(report), html=to_html(report))
 
@@ -61,7 +63,7 @@ def words(text: str) -> str:
 
 def test_the_list_of_devices_tells_both(stations: Stations) -> None:
     row = next(line for line in stations.devices.splitlines() if " data " in line)
-    assert "back ▲ through" in row
+    assert "back ▲through" in row
 
 
 def test_the_settings_say_what_is_in_force_and_why(stations: Stations) -> None:

@@ -112,7 +112,7 @@ async def test_the_hint_of_a_screen_stands_there_while_nothing_is_said(pilot: Pi
 async def test_a_key_that_does_nothing_says_so_on_every_screen(pilot: Pilot[int], screen: str) -> None:
     await pilot.press(screen, "W")
     await pilot.pause()
-    assert notices(pilot).startswith("W does nothing on ")
+    assert above_the_footer(pilot).startswith("W does nothing on ")
 
 
 async def test_what_is_typed_into_a_field_is_no_key_of_the_screen(pilot: Pilot[int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.tui.pace import LOST_S, LinkPace
+from app.tui.following import LOST_S, LinkPace
 
 
 class Clock:

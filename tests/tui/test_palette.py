@@ -11,8 +11,7 @@ from textual.command import CommandList
 from textual.content import Content
 from textual.pilot import Pilot
 
-from app.tui.fuzzy import fit
-from app.tui.palette import PaletteEntry, found_in
+from app.tui.palette import PaletteEntry, fit, found_in
 from tests.tui.stage import Table, opened, text_of, until
 from widgets.guard import GuardedDialog
 

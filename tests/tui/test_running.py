@@ -20,8 +20,8 @@ AHEAD = f"{SECTOR}/read_ahead_kb"
 async def on_trial(bench: Workbench) -> None:
     """A value on trial."""
     await bench.open()
-    changes = (await bench.plan(DISK, "read_ahead_kb", "512"),)
-    async with aclosing(bench.apply_all(changes, trial=60)) as steps:
+    changes = (await bench.hardware.plan(DISK, "read_ahead_kb", "512"),)
+    async with aclosing(bench.changes.apply_all(changes, trial=60)) as steps:
         async for _, ended in steps:
             assert ended.result == "verified"
 
@@ -61,11 +61,11 @@ def test_a_trial_of_a_simulated_machine_is_taken_back_with_the_end(
 
 def test_nothing_is_left_to_be_asked_about_at_the_next_start(ending: DuringATrial, table: Table) -> None:
     run_app(ending)
-    assert (table.bench.session.changes[0].on_trial, table.bench.journal.unresolved()) == (False, ())
+    assert (table.bench.session.changes[0].on_trial, table.bench.changes.journal.unresolved()) == (False, ())
 
 
 def test_a_trial_that_a_watchdog_takes_back_is_left_to_it(ending: DuringATrial, table: Table) -> None:
-    ending.then = lambda: setattr(table.bench, "watches_itself", False)
+    ending.then = lambda: setattr(table.bench.changes, "watches_itself", False)
     run_app(ending)
     assert table.host.files[AHEAD] == "512"
 

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from app.engine.judge.repeats import Repeats
+from app.engine.session.event_values import Written
 from app.engine.session.events import (
     BaselineMarked,
     ChangeEnded,
@@ -28,7 +29,7 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord, replay
-from app.engine.session.sweep_events import (
+from app.engine.session.sweep_record import (
     SweepEnded,
     SweepExtended,
     SweepResumed,
@@ -37,7 +38,6 @@ from app.engine.session.sweep_events import (
     SweepStepStarted,
 )
 from app.engine.session.sweep_steps import Purpose, StepResult, SweepResult
-from app.engine.session.write_history import Written
 from app.engine.view.events import EventChoice
 from app.engine.view.run_list import ListedRun, runs_table
 from app.engine.view.table import filled, text_of

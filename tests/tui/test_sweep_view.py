@@ -15,8 +15,7 @@ from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
 from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.engine.view.table import Tone, text_of
-from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of
-from app.tui.screens.sweep.draft_text import plan_text
+from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, fold_words, plan_groups, question
 from app.tui.screens.sweep.results_view import grid, short, state_words
 from backends.nameplate import Nameplate

@@ -55,14 +55,16 @@ def no_watchdog() -> Iterator[None]:
 
 
 async def read_ahead(bench: Workbench) -> str | None:
-    return (await bench.read(DISK))["read_ahead_kb"].now
+    return (await bench.hardware.read(DISK))["read_ahead_kb"].now
 
 
 async def on_trial(pilot: Pilot[int], value: str = "512") -> tuple[WorkbenchApp, Clock]:
     """The app with a value on trial, long enough that keys count; the clock of its keys."""
     app, clock = app_of(pilot), Clock()
     app.trials._clock = clock
-    async for _, ended in app.workbench.apply_all((await app.workbench.plan(DISK, "read_ahead_kb", value),), trial=60):
+    async for _, ended in app.workbench.changes.apply_all(
+        (await app.workbench.hardware.plan(DISK, "read_ahead_kb", value),), trial=60
+    ):
         assert ended.result == "verified"
     app.show_header()
     clock.now += GRACE
@@ -97,7 +99,7 @@ def decided(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str]
         line = app.screen.query_one(TrialLine)
         shown, text = line.display, line.text
         await pilot.press(key)
-        await until(pilot, lambda: not app.workbench.trials() and not app.screen.query_one(TrialLine).display)
+        await until(pilot, lambda: not app.workbench.changes.trials() and not app.screen.query_one(TrialLine).display)
         return Decided(shown, text, before, tried, await read_ahead(table.bench))
 
     async def walk() -> Mapping[tuple[str, str], Decided]:
@@ -141,7 +143,7 @@ async def test_a_key_that_was_typed_before_it_could_be_seen_decides_nothing(tabl
         clock.now -= 0.01
         await pilot.press(key)
         await settled(pilot)
-        assert app.workbench.trial_left() is not None
+        assert app.workbench.changes.trial_left() is not None
 
 
 @pytest.mark.parametrize("key", ["k", "u"])
@@ -149,7 +151,7 @@ async def test_a_letter_in_a_field_is_a_letter(table: Table, key: str) -> None:
     async with opened(table) as pilot:
         app, _ = await on_trial(pilot)
         await pilot.press("slash", key)
-        assert (app.screen.query_one(Input).value, app.workbench.trial_left() is None) == (key, False)
+        assert (app.screen.query_one(Input).value, app.workbench.changes.trial_left() is None) == (key, False)
 
 
 async def test_without_a_trial_the_key_says_so(table: Table) -> None:
@@ -162,16 +164,16 @@ async def test_without_a_trial_the_key_says_so(table: Table) -> None:
 async def test_what_is_being_kept_is_not_told_to_be_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(table) as pilot:
         app, _ = await on_trial(pilot)
-        read, may_read = app.workbench.read, asyncio.Event()
+        read, may_read = app.workbench.hardware.read, asyncio.Event()
 
         async def slowly(target: Target) -> object:
             await may_read.wait()
             return await read(target)
 
-        monkeypatch.setattr(app.workbench, "read", slowly)
+        monkeypatch.setattr(app.workbench.hardware, "read", slowly)
         watching = asyncio.create_task(app.trials.watch())
         keeping = asyncio.create_task(app.trials.kept())
-        await until(pilot, lambda: not app.workbench.trials())
+        await until(pilot, lambda: not app.workbench.changes.trials())
         await pilot.pause()
         may_read.set()
         await asyncio.gather(watching, keeping)
@@ -182,9 +184,9 @@ async def test_what_is_being_kept_is_not_told_to_be_over(table: Table, monkeypat
 async def test_when_its_time_is_over_that_is_told(table: Table) -> None:
     async with opened(table) as pilot:
         app, _ = await on_trial(pilot)
-        (trial,) = app.workbench.trials()
+        (trial,) = app.workbench.changes.trials()
         await app.workbench.host.write("/sys/block/sda/queue/read_ahead_kb", trial.change.before or "")
-        app.workbench.journal.outcome(trial.id, app.workbench.need_recording(), "restored")
+        app.workbench.changes.journal.outcome(trial.id, app.workbench.need_recording(), "restored")
         await app.trials.watch()
         await pilot.pause()
         assert [notice.message for notice in app.notices.said] == ["The trial is over: the old values are back."]

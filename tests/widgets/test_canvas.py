@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,15 @@ def test_dashes_leave_columns_out() -> None:
     canvas = Canvas(2, 1)
     canvas.line(0, 0, 3, 0, dashes=b"\1\0")
     assert canvas.text(0) == "⠁⠁"
+
+
+@pytest.mark.parametrize("at", range(16))
+@pytest.mark.parametrize("dashes", [b"\1\0", b"\1\1\1\1\0\0", b"\1\1\1\1\0\1\0\0"])
+def test_a_rise_is_drawn_wherever_the_dashes_fall(at: int, dashes: bytes) -> None:
+    """A spike of one sample is what the graph is looked at for."""
+    canvas = Canvas(10, 5)
+    canvas.path([(at, 19), (at + 1, 0), (at + 3, 19)], dashes=dashes)
+    assert all(canvas.text(row).strip() for row in range(5))
 
 
 def test_a_later_layer_leaves_the_earlier_dots() -> None:

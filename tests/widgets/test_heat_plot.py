@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from widgets.chart_data import ChartData, HeatInterval
 from widgets.heat_plot import FIRST_LEVEL, LEVELS, HeatPlot, level_of
-from widgets.plain.bins import bin_of
+from widgets.plain.ticks import bin_of
 
 INTERVALS = st.lists(
     st.tuples(st.integers(-20, 150), st.lists(st.integers(0, 5000), max_size=12).map(tuple)), max_size=30

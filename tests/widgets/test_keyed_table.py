@@ -14,7 +14,7 @@ from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow
 
 COLUMNS = (
     TableColumn(key="drive", label="Drive"),
-    TableColumn(key="iops", label="IOPS", align="decimal", priority=1),
+    TableColumn(key="iops", label="IOPS", align="right", priority=1),
     TableColumn(key="state", label="State", priority=2),
 )
 
@@ -174,10 +174,28 @@ async def test_a_click_moves_the_cursor() -> None:
         assert table.cursor == "sd2"
 
 
-async def test_decimal_points_stand_under_each_other() -> None:
-    app = Stage(KeyedTable(COLUMNS, (row(0, "85.4k"), row(1, "741.25"), row(2, "9"))))
+async def test_figures_stand_on_the_right_with_their_units() -> None:
+    app = Stage(KeyedTable(COLUMNS, (row(0, "894 GiB"), row(1, "7.28 TiB"))))
     async with app.run_test(size=(80, 24)):
-        assert line_with(app, "85.4k").index(".") == line_with(app, "741.25").index(".")
+        assert line_with(app, "894 GiB").index("GiB") == line_with(app, "7.28 TiB").index("TiB")
+
+
+async def test_the_heading_keeps_clear_of_a_bar_that_comes_beside_the_rows() -> None:
+    table = KeyedTable(COLUMNS, rows(3))
+    app = Stage(table)
+    async with app.run_test(size=(20, 8)) as pilot:
+        table.rows = rows(30)
+        await pilot.pause()
+        assert line_with(app, "Drive").rstrip("▁▂▃▄▅▆▇█ ").endswith("+1")
+
+
+async def test_what_is_sought_stands_out_where_it_stands() -> None:
+    table = KeyedTable(COLUMNS, rows(3))
+    table.sought = ("d1",)
+    async with Stage(table).run_test(size=(80, 24)):
+        marked = [segment.text for segment in table.render_line(2) if segment.style and segment.style.underline]
+        assert marked == ["d1"]
+        assert not [segment for segment in table.render_line(1) if segment.style and segment.style.underline]
 
 
 async def test_a_mark_has_a_sign() -> None:

@@ -11,7 +11,7 @@ from widgets.still_table import StillTable, TableColumn, TableRow
 COLUMNS = (
     TableColumn(key="drive", label="Drive"),
     TableColumn(key="model", label="Model", priority=9),
-    TableColumn(key="iops", label="IOPS", align="decimal"),
+    TableColumn(key="iops", label="IOPS", align="right"),
 )
 
 
@@ -66,7 +66,7 @@ async def test_a_column_that_grows_moves_all_rows() -> None:
     async with app.run_test() as pilot:
         table.rows = (row("sda", "1"), row("sdb", "1000.5k"))
         await pilot.pause()
-        assert len({line.rindex(figure) for line, figure in zip(shown(app), ("1", "0.5k"), strict=True)}) == 1
+        assert len({len(line.rstrip()) for line in shown(app)}) == 1
 
 
 def shown(app: Stage) -> list[str]:

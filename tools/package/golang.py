@@ -16,7 +16,7 @@ from typing import Any
 OLDEST = (1, 24)
 """Since then a module can pin a tool."""
 
-_PLACES = ("/usr/local/go/bin", "/usr/lib/go/bin")
+_PLACES = ("/usr/local/go/bin", "/usr/lib/go/bin", str(Path(__file__).parents[2] / ".bootstrap/golang/go/bin"))
 _FOLDER = 1 << 31
 """Go's bit of a folder in a mode (io/fs.ModeDir)."""
 
@@ -46,18 +46,19 @@ PYTHON_VERSION = PYTHON.version.split("-")[1]
 
 def go() -> str:
     """The path of a Go that is new enough. Raises GoMissingError."""
-    path = os.pathsep.join((os.environ.get("PATH", ""), *_PLACES))
-    found = shutil.which("go", path=path)
-    if found is None:
-        raise GoMissingError(
-            f"Go {_oldest()} or newer cannot be found: the launcher and the packages are built with it. "
-            "Install it as https://go.dev/doc/install says, or a package golang of the distribution that is as new."
-        )
-    told = subprocess.run((found, "env", "GOVERSION"), capture_output=True, text=True, env=_environment({}))
-    version = re.match(r"go(\d+)\.(\d+)", told.stdout)
-    if version is None or tuple(map(int, version.groups())) < OLDEST:
-        raise GoMissingError(f"{found} is {told.stdout.strip() or 'broken'}; Go {_oldest()} or newer is needed.")
-    return found
+    places = (os.environ.get("PATH", ""), *_PLACES)
+    too_old = ""
+    for found in filter(None, (shutil.which("go", path=place) for place in places)):
+        told = subprocess.run((found, "env", "GOVERSION"), capture_output=True, text=True, env=_environment({}))
+        version = re.match(r"go(\d+)\.(\d+)", told.stdout)
+        if version is not None and tuple(map(int, version.groups())) >= OLDEST:
+            return found
+        too_old = too_old or f"{found} is {told.stdout.strip() or 'broken'}; Go {_oldest()} or newer is needed."
+    raise GoMissingError(
+        too_old
+        or f"Go {_oldest()} or newer cannot be found: the launcher and the packages are built with it. "
+        "`tools/bootstrap package` gets it from the package registry."
+    )
 
 
 def run(*words: str, folder: Path, **environment: str) -> str:

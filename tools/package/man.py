@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from app.cli.main import COMMANDS, cli
+from app.cli.main import cli
+from app.cli.names import COMMANDS
 from app.engine import config
 from backends.errors import RaidbenchError
 from tools.package import roff

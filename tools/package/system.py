@@ -20,7 +20,11 @@ PREFIX = f"/usr/lib/raidbench/{VERSION}"
 _OLDEST = ".".join(map(str, GLIBC))
 _SOURCES = Path(__file__).parent / "hooks"
 _TOOL = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
-_USEFUL = ("fio", "smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
+_RECOMMENDED = ("fio",)
+"""Comes along by default: nothing is measured without. It brings no daemon and changes no setting."""
+
+_SUGGESTED = ("smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
+"""Only named: a server is not to get a daemon, or another udev, because of a workbench."""
 
 COMPRESSION = {"deb": "xz", "rpm": "xz"}
 """What dpkg of Debian 11 and rpm of RHEL 8 can read; it takes minutes."""
@@ -131,7 +135,8 @@ def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> di
         "overrides": {
             kind: {
                 "depends": [needed],
-                "recommends": list(_USEFUL),
+                "recommends": list(_RECOMMENDED),
+                "suggests": list(_SUGGESTED),
                 "scripts": {name: str(folder / f"{kind}-{name}") for name in HOOKS[kind]},
             }
             for kind, needed in (("deb", f"libc6 (>= {_OLDEST})"), ("rpm", f"glibc >= {_OLDEST}"))

@@ -8,10 +8,7 @@ import time
 NOTHING = "-"
 """What stands where there is no figure."""
 
-_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _MEBI = 1 << 20
-_UNITS_OF_SETTINGS = {"bytes": (_BINARY, 1024), "us": (("µs", "ms", "s"), 1000)}
-"""Units in which a setting's value is told in larger ones where that is exact, and from one to the next."""
 
 
 def three(value: float) -> str:
@@ -63,37 +60,6 @@ def latency(nanoseconds: float | None, *, ascii_only: bool = False) -> str:
     micro = "us" if ascii_only else "µs"
     figure, step = _stepped(nanoseconds / 1000, (micro, "ms", "s"), 1000)
     return f"{figure} {step}"
-
-
-def size(count: int | None) -> str:
-    """Bytes with a binary unit: `64 KiB`, `1.82 TiB`; exact multiples have no decimals."""
-    if count is None:
-        return NOTHING
-    if abs(count) < 1024:
-        return f"{count} B"
-    for power in range(len(_BINARY) - 1, 0, -1):
-        whole, rest = divmod(count, 1 << (10 * power))
-        if rest == 0 and 1 <= whole < 1024:
-            return f"{whole} {_BINARY[power]}"
-    figure, unit = _stepped(float(count), _BINARY, 1024)
-    return f"{figure} {unit}"
-
-
-def in_unit(value: str, unit: str) -> str:
-    """A setting's value with its unit, never rounded: `256 KiB` of `262144` bytes, `75 ms` of `75000` us.
-
-    A word (`unlimited`) stays as it is; so do figures in other units: `4096 KiB`, `1024 requests`, `30 %`.
-    """
-    try:
-        number = int(value)
-    except ValueError:
-        return value
-    steps, factor = _UNITS_OF_SETTINGS.get(unit, ((unit,), 1))
-    at = 0
-    while at < len(steps) - 1 and number and number % factor == 0:
-        number //= factor
-        at += 1
-    return f"{number} {steps[at]}".rstrip()
 
 
 def percent(value: float | None) -> str:

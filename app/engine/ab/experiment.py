@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from app.engine.ab.interrupted import open_experiments
 from app.engine.ab.plan import AbPlan, ended
+from app.engine.change.trial import why_not_unattended
+from app.engine.change.untold import untold
 from app.engine.judge.comparison import compare_experiment
-from app.engine.judge.looks import reached
-from app.engine.judge.order import Letter
+from app.engine.judge.pairs import Letter, reached
+from app.engine.judge.recorded import verdicts_of
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation
 from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted
@@ -20,17 +22,16 @@ from app.engine.session.state import ChangeRecord, ExperimentRecord
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, RaidbenchError, StorageError
 from backends.host import to_the_end
-from backends.settings import Effect, Risk
 
 
 async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
-    """Measure a setting in pairs and put it back, whatever happens; `bench.stop` ends it early.
+    """Measure a setting in pairs and put it back, whatever happens; `bench.jobs.stop` ends it early.
 
     `confirm`: what was typed for a job that overwrites a device. Raises RefusedError, StorageError.
     """
     bench.need_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
-    with bench.occupied(experiment.stop):
+    with bench.jobs.occupied(experiment.stop):
         return await experiment.run()
 
 
@@ -93,6 +94,7 @@ class AbExperiment:
             until_percent=plan.until_percent,
             threshold_percent=plan.threshold_percent,
             seed=plan.seed,
+            rule=plan.rule,
         )
 
     async def _measure(self) -> tuple[RunStatus, str]:
@@ -116,32 +118,35 @@ class AbExperiment:
         if reached(self._plan.looks, pairs) is None:
             return False
         shown = compare_experiment(self._bench.session, self._id)
-        return ended(self._plan.looks, self._plan.until_percent, shown)
+        return ended(self._plan.until_percent, shown)
 
     async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
         """One run; status and reason if the experiment ends with it."""
         last = number == len(self._plan.order) - 1
         change = self._plan.change
-        anew = any(one.new_data for one in self._bench.settings(change.target) if one.key == change.key)
-        again = await self._bench.prepare(replace(self._plan.ready.request, again=not (last or anew)))
+        anew = any(one.new_data for one in self._bench.hardware.settings(change.target) if one.key == change.key)
+        again = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or anew)))
         ready = again.confirmed_with(self._plan.ready)
         notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
         self._scratch = ready
-        record = await self._bench.measure(replace(ready, mark=mark, notes=notes), confirm=self._confirm)
+        record = await self._bench.jobs.measure(replace(ready, mark=mark, notes=notes), confirm=self._confirm)
         figures = record.figures
         if figures.status is RunStatus.OK:
             return None
         if figures.status is RunStatus.STOPPED:
-            return RunStatus.STOPPED, f"{record.id} was stopped"
+            why = "" if self._stop.is_set() or not figures.reason else f": {figures.reason}"
+            return RunStatus.STOPPED, f"{record.id} was stopped{why}"
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
 
     async def _switch(self, letter: Letter) -> None:
         """Bring the letter's value about. Raises RaidbenchError unless it reads back."""
+        if self._plan.null:
+            return
         if letter == "A":
             await self._back()
         elif not any(record.in_force for record in self._own()):
-            made = await self._bench.apply(self._plan.change)
+            made = await self._bench.changes.apply(self._plan.change)
             if made.result != "verified":
                 raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
             # Seen now: what moved may move back by itself with the value, and B was another thing all the same.
@@ -166,7 +171,7 @@ class AbExperiment:
             return
         for record in reversed(own):
             if record.in_force:
-                undone = await self._bench.undo(record.id)
+                undone = await self._bench.changes.undo(record.id)
                 if not undone.taken_back:
                     why = undone.message or undone.result
                     raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
@@ -178,10 +183,10 @@ class AbExperiment:
         change = self._plan.change
         for key, before, now in await self._along(settable=True):
             self._moved[key] = f"{before} -> {now}"
-            planned = await self._bench.machine.setter(change.target).plan(change.target, key, before)
-            if planned.effect is not Effect.AT_ONCE or planned.risk is Risk.DESTROYS_DATA:
+            planned = await self._bench.hardware.machine.setter(change.target).plan(change.target, key, before)
+            if why_not_unattended(planned):
                 raise BlockedError(f"{planned.label} moved along from {before} to {now}, and is not put back.")
-            made = await self._bench.apply(planned, undoes=change_id)
+            made = await self._bench.changes.apply(planned, undoes=change_id)
             if made.result != "verified":
                 raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
 
@@ -197,31 +202,40 @@ class AbExperiment:
         ]
 
     async def _read(self, *, settable: bool = True) -> dict[str, str | None]:
-        readings = await self._bench.read(self._plan.change.target)
+        readings = await self._bench.hardware.read(self._plan.change.target)
         return {key: one.now for key, one in readings.items() if one.availability.available or not settable}
 
     async def _end(self, status: RunStatus, reason: str) -> None:
-        restored = True
+        left: tuple[str, ...] = ()
         try:
             await self._back()
         except RaidbenchError as error:
-            restored = False
-            reason = " ".join(filter(None, (reason, error.message, error.hint)))
+            left = (" ".join(filter(None, (error.message, error.hint))),)
+            reason = " ".join(filter(None, (reason, *left)))
             status = RunStatus.FAILED
         finally:
             if self._scratch is not None and self._scratch.request.again and not self._scratch.request.keep:
-                await self._bench.forget_scratch(self._scratch)
-            shown = compare_experiment(self._bench.session, self._id)
-            self._bench.emit(
-                ExperimentEnded(
-                    at=time.time(),
-                    id=self._id,
-                    status=status,
-                    restored=restored,
-                    reason=reason,
-                    sentence="" if shown is None else shown.sentence,
-                    moved=self._moved,
-                )
+                await self._bench.jobs.forget_scratch(self._scratch)
+            try:
+                self._tell_end(status, reason, restored=not left)
+            except StorageError as error:
+                change = self._plan.change
+                raise untold(
+                    error, left and (f"{change.label} of {change.target} is not {change.before} again.",)
+                ) from error
+
+    def _tell_end(self, status: RunStatus, reason: str, *, restored: bool) -> None:
+        shown = compare_experiment(self._bench.session, self._id)
+        self._bench.emit(
+            ExperimentEnded(
+                at=time.time(),
+                id=self._id,
+                status=status,
+                restored=restored,
+                reason=reason,
+                verdicts=() if shown is None else verdicts_of(shown),
+                moved=self._moved,
             )
-            if not open_experiments(self._bench.session):
-                EXPERIMENT.remove(self._bench.need_recording())
+        )
+        if not open_experiments(self._bench.session):
+            EXPERIMENT.remove(self._bench.need_recording())

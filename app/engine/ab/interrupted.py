@@ -81,7 +81,7 @@ async def put_back(bench: Workbench) -> tuple[str, ...]:
         standing = {change.id for change in _in_force(bench.session, record)}
         failed = [
             sentence
-            for change in bench.undoable()
+            for change in bench.changes.undoable()
             if change.id in standing and (sentence := await _undone(bench, change))
         ]
         left += failed
@@ -99,7 +99,7 @@ async def put_back(bench: Workbench) -> tuple[str, ...]:
 async def _undone(bench: Workbench, record: ChangeRecord) -> str:
     """Take one change back; why that was not possible, "" where it was."""
     try:
-        ended = await bench.undo(record.id)
+        ended = await bench.changes.undo(record.id)
     except RaidbenchError as error:
         return " ".join(filter(None, (error.message, error.hint)))
     if ended.taken_back:

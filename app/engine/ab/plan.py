@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
+from app.engine.change.trial import why_not_tried
 from app.engine.judge.comparison import Comparison, compare_experiment
-from app.engine.judge.looks import STANDARD, reached
-from app.engine.judge.order import Letter, order, switches
+from app.engine.judge.noise import SIZES, RunNoise, pairs_for, sight
+from app.engine.judge.pairs import RULE, STANDARD, Letter, one_look, order, reached, switches
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
 from app.engine.measure.measurer import Preparation
-from app.engine.session.looks import Look
+from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
 from backends.change import Change
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
-from backends.settings import Effect, Risk
+from backends.model import Target
 from backends.values import dataclass
 
 REST_SECONDS = 5.0
@@ -24,16 +25,16 @@ REST_SECONDS = 5.0
 MOST_PAIRS = 50
 """A hundred runs take a day."""
 
+NULL_PAIRS = 6
+"""Twelve runs of the same tell their scatter to a fifth."""
+
+SAME_SET_UP, AS_IT_IS = "the same set-up", "as it is"
+"""What both letters of an experiment without a setting are called: label and value."""
+
 _INSTEAD = (
     "Measure it with `raidbench bench --repeat 3`, make the change, measure, undo it and measure once more, then "
     "`raidbench compare`: what the first and the last runs differ by is drift."
 )
-_NOT_IN_TURN: dict[Effect, str] = {
-    Effect.REBOOT: "takes effect after a reboot only",
-    Effect.RESET: "takes effect after a reset only",
-    Effect.RESHAPE: "takes hours of reshaping",
-    Effect.RECREATED: "needs the array to be created again",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +57,35 @@ class AbPlan:
     """Letters in the order of the runs, up to the last look."""
     rests: tuple[float, ...]
     """Idle time before each run."""
+    rule: int = RULE
+    """The number of the rule that judges it: of one that is gone on with, that it began with."""
     resumes: str | None = None
     """The experiment that it goes on with."""
     done: int = 0
     """Whole pairs of it so far."""
+    noise: RunNoise | None = None
+    """How far earlier runs of the same lay apart; None where too few are known."""
+
+    @property
+    def null(self) -> bool:
+        """Whether nothing is set: the same against itself."""
+        return not self.change.key
+
+    @property
+    def sights(self) -> tuple[tuple[Look, float], ...]:
+        """Each look that lies ahead, and the smallest effect in percent that it shows four times of five."""
+        if self.noise is None:
+            return ()
+        return tuple(
+            (look, sight(self.noise, look.pairs, level=look.level)) for look in self.looks if look.pairs > self.done
+        )
+
+    @property
+    def pairs_of_sizes(self) -> tuple[tuple[float, int | None], ...]:
+        """Of effects of 5, 10 and 20 % the pairs that find them; None where no plan has so many."""
+        if self.noise is None:
+            return ()
+        return tuple((size, pairs_for(self.noise, size, MOST_PAIRS)) for size in SIZES)
 
     @property
     def pairs(self) -> int:
@@ -93,6 +119,7 @@ def plan_ab(
     seed: int | None = None,
     goes_on: ExperimentRecord | None = None,
     done: int = 0,
+    noise: RunNoise | None = None,
 ) -> AbPlan:
     """The plan of an experiment; which comes first in each pair is drawn.
 
@@ -104,20 +131,54 @@ def plan_ab(
     if goes_on is not None:
         looks, until_percent, seed = goes_on.start.looks, goes_on.start.until_percent, goes_on.start.seed
         threshold_percent = goes_on.start.threshold_percent or THRESHOLD_PERCENT
+    if change.before == change.after:
+        raise InvalidValueError(
+            f"{change.label} of {change.target} is {change.after} already.",
+            hint="Name the value to try against it; --null measures the same against itself.",
+        )
+    what = f"{change.label} of {change.target}"
+    if change.before is None:
+        raise RefusedError(f"{what} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
+    if reason := why_not_tried(change):
+        raise RefusedError(f"{what} cannot be set back and forth: it {reason}.", hint=_INSTEAD)
+    plan = _drawn(change, ready, looks, rest_seconds, seed)
+    return replace(
+        plan,
+        until_percent=until_percent,
+        threshold_percent=threshold_percent,
+        rule=RULE if goes_on is None else goes_on.start.rule,
+        resumes=None if goes_on is None else goes_on.id,
+        done=done,
+        noise=noise,
+    )
+
+
+def plan_null(
+    target: Target,
+    ready: Preparation,
+    *,
+    pairs: int = NULL_PAIRS,
+    threshold_percent: float = THRESHOLD_PERCENT,
+    rest_seconds: float = REST_SECONDS,
+    seed: int | None = None,
+    noise: RunNoise | None = None,
+) -> AbPlan:
+    """The plan of an experiment in which nothing is set: what the same against itself scatters by.
+
+    Raises InvalidValueError.
+    """
+    same = Change(target=target, key="", label=SAME_SET_UP, before=AS_IT_IS, after=AS_IT_IS, writes=(), undo=())
+    plan = _drawn(same, ready, one_look(pairs), rest_seconds, seed)
+    return replace(plan, threshold_percent=threshold_percent, noise=noise)
+
+
+def _drawn(
+    change: Change, ready: Preparation, looks: tuple[Look, ...], rest_seconds: float, seed: int | None
+) -> AbPlan:
+    """With order and pauses drawn. Raises InvalidValueError."""
     pairs = looks[-1].pairs
     if not 1 <= pairs <= MOST_PAIRS:
         raise InvalidValueError(f"{pairs} pairs: 1 to {MOST_PAIRS} can be measured.", hint="20 at most are usual.")
-    if change.before == change.after:
-        raise InvalidValueError(
-            f"{change.label} of {change.target} is {change.after} already.", hint="Name the value to try against it."
-        )
-    what = f"{change.label} of {change.target}"
-    if change.risk is Risk.DESTROYS_DATA:
-        raise RefusedError(f"{what} cannot be set back and forth: setting it destroys data.", hint=_INSTEAD)
-    if change.effect is not Effect.AT_ONCE:
-        raise RefusedError(f"{what} cannot be set back and forth: it {_NOT_IN_TURN[change.effect]}.", hint=_INSTEAD)
-    if change.before is None or not change.undo:
-        raise RefusedError(f"{what} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
     drawn = Random().randrange(2**32) if seed is None else seed
     random = Random(drawn)
     letters = order(looks, random)
@@ -126,14 +187,34 @@ def plan_ab(
         change=change,
         ready=ready,
         looks=looks,
-        until_percent=until_percent,
-        threshold_percent=threshold_percent,
+        until_percent=None,
+        threshold_percent=THRESHOLD_PERCENT,
         seed=drawn,
         order=letters,
         rests=tuple(rest_seconds + random.random() * longer for _ in letters),
-        resumes=None if goes_on is None else goes_on.id,
-        done=done,
     )
+
+
+def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tuple[Look, ...]:
+    """One look after as many pairs as find an effect of so many percent four times of five.
+
+    Raises InvalidValueError where the noise is not known, or too large for it.
+    """
+    if noise is None:
+        raise InvalidValueError(
+            f"How many pairs show {percent:g} % is not known: too few runs of this job on {target} are.",
+            hint=f"`raidbench ab {target} --null` with the same job measures how far they lie apart; so do four runs "
+            "of `raidbench bench --repeat 4`.",
+        )
+    pairs = pairs_for(noise, percent, MOST_PAIRS)
+    if pairs is None:
+        seen = sight(noise, MOST_PAIRS)
+        raise InvalidValueError(
+            f"{percent:g} % are not to be seen here: runs of the same lie {noise.percent:.1f} % apart, and "
+            f"{MOST_PAIRS} pairs show {seen:.1f} %.",
+            hint="Name a larger effect, or let each run take longer.",
+        )
+    return one_look(pairs)
 
 
 def continued(session: Session, experiment_id: str, change: Change, ready: Preparation) -> tuple[ExperimentRecord, int]:
@@ -153,20 +234,21 @@ def continued(session: Session, experiment_id: str, change: Change, ready: Prepa
     if start.title != ready.job.describe():
         raise RefusedError(f"{record.id} measured another job: {start.title}.", hint="Name the same job.")
     comparison = compare_experiment(session, experiment_id)
-    done = 0 if comparison is None else len(comparison.sides.a)
+    done = 0 if comparison is None else len(comparison.sides.a) - comparison.sides.before
     if not record.start.looks or record.start.seed is None:
         raise RefusedError(f"{record.id} has no plan to go on with: an earlier version measured it.", hint=again)
-    if ended(record.start.looks, record.start.until_percent, comparison):
+    if ended(record.start.until_percent, comparison):
+        again = f"{again.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
         raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=again)
     return record, done
 
 
-def ended(looks: Sequence[Look], until_percent: float | None, comparison: Comparison | None) -> bool:
+def ended(until_percent: float | None, comparison: Comparison | None) -> bool:
     """Whether a look is due, and ends the experiment: the last one, one that decides, one as narrow as asked for."""
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None:
         return False
-    pairs = len(comparison.sides.a)
+    pairs, looks = len(comparison.sides.a), comparison.sides.looks
     if reached(looks, pairs) is None:
         return False
     judgement = row.judgement

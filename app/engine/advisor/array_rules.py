@@ -9,6 +9,7 @@ from app.engine.advisor.tier_rules import answers
 from app.engine.fio.sizes import format_size
 from app.engine.session.figures import Advice, MemberFigures
 from backends.model import Media
+from backends.sizes import exact_words, size_words
 from widgets.plain import units
 
 CACHE_FACTOR = 4
@@ -75,9 +76,9 @@ def cache_too_large(facts: RunFacts) -> Advice | None:
     less = ", limit zfs_arc_max" if memory else ""
     return Advice(
         key="cache-larger-than-area",
-        message=f"The area of {units.size(area)} is small against {words} of {units.size(cache)},"
+        message=f"The area of {size_words(area)} is small against {words} of {size_words(cache)},"
         f" which can hold {part}.{tail}",
-        do=f"Use {units.size(CACHE_FACTOR * cache)} or more{less}, or say that it is the cache that is measured.",
+        do=f"Use {size_words(CACHE_FACTOR * cache)} or more{less}, or say that it is the cache that is measured.",
     )
 
 
@@ -102,9 +103,9 @@ def cache_not_full(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="cache-not-full",
-        message=f"The ramp moved {units.size(moved)}, less than twice the write cache of {units.size(cache)}: the first"
+        message=f"The ramp moved {size_words(moved)}, less than twice the write cache of {size_words(cache)}: the first"
         " measured writes went into empty cache.",
-        do=f"Lengthen the ramp until it moves {units.size(TURNED_OVER * cache)}.",
+        do=f"Lengthen the ramp until it moves {size_words(TURNED_OVER * cache)}.",
     )
 
 
@@ -122,14 +123,14 @@ def partial_stripes(facts: RunFacts) -> Advice | None:
     share = sum(cost.partial_share * weight for cost, weight in costs)
     if share < PARTIAL_SHARE:
         return None
-    stripe = f"a full stripe is {_kib(strip * data)} ({data} x {_kib(strip)})"
+    stripe = f"a full stripe is {exact_words(strip * data)} ({data} x {exact_words(strip)})"
     what = _one_size(costs[0][0], job.bs) if len(costs) == 1 else _several([cost for cost, _ in costs], share)
     gathered = " Unless a cache gathers them," if job.sequential and job.bs < strip * data else ""
     tail = " the rest of a stripe is read first." if gathered else ""
     return Advice(
         key="stripe-read-modify-write",
         message=f"On {array.level.value.upper()} {stripe}: {what}{gathered}{tail}",
-        do=f"Expect it of small writes; to measure whole stripes write multiples of {_kib(strip * data)},"
+        do=f"Expect it of small writes; to measure whole stripes write multiples of {exact_words(strip * data)},"
         " or choose a strip with which the block is one.",
     )
 
@@ -152,11 +153,6 @@ def _several(costs: list[StripeCost], share: float) -> str:
         f"{units.fraction(share)} of the bytes go into stripes written in part, and a write costs at least"
         f" {least:.0f} to {most:.0f} I/Os of members."
     )
-
-
-def _kib(size: int) -> str:
-    """Stripes as administrators write them: 1408 KiB rather than 1.38 MiB."""
-    return f"{size // 1024} KiB" if size % 1024 == 0 else f"{size} B"
 
 
 def depth_beyond(facts: RunFacts) -> Advice | None:

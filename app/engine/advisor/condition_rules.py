@@ -5,7 +5,8 @@ from __future__ import annotations
 from app.engine.advisor.facts import Condition, RunFacts
 from app.engine.members.diskstats import SECTOR
 from app.engine.session.figures import Advice
-from backends.model import State, Task
+from backends.model import BROKEN, GONE, Task
+from backends.sizes import size_words
 from widgets.plain import units
 
 POLICIES = ("write_cache", "read_cache", "read_ahead", "io_policy")
@@ -37,8 +38,6 @@ TASKS = {
 }
 """What background work is called in a sentence, by the kind of task."""
 
-_BROKEN = (State.DEGRADED, State.REBUILDING, State.FAILED)
-
 
 def background_task(facts: RunFacts) -> Advice | None:
     """A rebuild, check, initialisation ... beside the job."""
@@ -63,11 +62,18 @@ def _task(task: Task) -> str:
 
 def degraded(facts: RunFacts) -> Advice | None:
     """An array without all of its members; where it is being rebuilt that is said already."""
-    if facts.array is None or facts.array.state not in _BROKEN or facts.before.tasks:
+    state = None if facts.array is None else facts.array.state
+    if state is not None and state in GONE:
+        return Advice(
+            key="array-degraded",
+            message=f"The array is {state.value}: what is asked of it may fail, or be answered from a cache alone.",
+            do="Bring it back into order before measuring.",
+        )
+    if state is None or state not in BROKEN or facts.before.tasks:
         return None
     return Advice(
         key="array-degraded",
-        message=f"The array is {facts.array.state.value}: what is missing is computed from the other members.",
+        message=f"The array is {state.value}: what is missing is computed from the other members.",
         do="Replace the drive and let it rebuild before measuring.",
     )
 
@@ -136,7 +142,7 @@ def device_busy(facts: RunFacts) -> Advice | None:
         reads = 0 if facts.job.reads else reads
         writes = 0 if facts.job.writes else writes
     said = [
-        f"{units.size(count)} were {verb}"
+        f"{size_words(count)} were {verb}"
         for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes))
         if count > max(FOREIGN_BYTES, own * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
     ]

@@ -10,10 +10,8 @@ from app.engine.fio.job import Job
 from app.engine.members.diskstats import DiskCounters
 from app.engine.session.figures import CacheFigures, CpuFigures, MemberFigures
 from backends.model import Level, Media, Protection, State, Task
+from backends.raid import PARITY, full_stripe
 from backends.values import dataclass
-
-PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}
-"""Strips of parity in a stripe; of RAID50 and RAID60 in each span."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +35,7 @@ class Geometry:
     @property
     def full_stripe(self) -> int | None:
         """Bytes of data in a stripe, None if not known."""
-        return self.strip_bytes * self.data_drives if self.strip_bytes and self.data_drives else None
+        return full_stripe(self.strip_bytes, self.data_drives)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

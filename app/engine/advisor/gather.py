@@ -14,7 +14,8 @@ from app.engine.advisor.history import written
 from app.engine.fio.job import Job
 from app.engine.session.state import Session
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Inventory, Level, Media, Target, Task
+from backends.model import Array, Controller, Drive, Inventory, Media, Target, Task
+from backends.raid import PARITY_IN_SPANS
 from backends.settings import Reading
 from backends.text import clean
 from backends.topology import kernel_name
@@ -109,7 +110,7 @@ def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy
 def geometry(array: Array) -> Geometry:
     """The layout of an array; of spans that of one of them, for in those its stripes lie."""
     data = array.data_drives
-    if array.level in (Level.RAID50, Level.RAID60) and data:
+    if array.level in PARITY_IN_SPANS and data:
         data = data // array.spans if array.spans and data % array.spans == 0 else None
     return Geometry(level=array.level, state=array.state, strip_bytes=array.strip_bytes, data_drives=data)
 

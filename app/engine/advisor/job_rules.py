@@ -7,9 +7,10 @@ from math import gcd
 from app.engine.advisor.facts import RunFacts
 from app.engine.fio.job_values import Engine
 from app.engine.fio.sizes import format_size
+from app.engine.session.event_values import WINDOW
 from app.engine.session.figures import Advice
-from app.engine.session.steady import WINDOW
 from backends.model import Media
+from backends.sizes import size_words
 from widgets.plain import units
 
 ROUND_S = 10
@@ -37,7 +38,7 @@ def page_cache(facts: RunFacts) -> Advice | None:
         return None
     fits = ""
     if facts.area_bytes and facts.memory_bytes and facts.area_bytes < facts.memory_bytes:
-        fits = f", and all of its {units.size(facts.area_bytes)} fit into {units.size(facts.memory_bytes)} of it"
+        fits = f", and all of its {size_words(facts.area_bytes)} fit into {size_words(facts.memory_bytes)} of it"
     return Advice(
         key="page-cache",
         message=f"The I/O is buffered: it goes through the page cache, so memory is measured{fits}.",
@@ -87,7 +88,7 @@ def same_seed(facts: RunFacts) -> Advice | None:
         return None
     if job.direct and (not cache or not facts.area_bytes or facts.area_bytes >= 4 * cache):
         return None
-    what = f"the {units.size(cache)} cache of the controller" if job.direct else "the page cache"
+    what = f"the {size_words(cache)} cache of the controller" if job.direct else "the page cache"
     return Advice(
         key="same-seed",
         message=f"Seed {job.randseed} draws the same blocks in each run: a later one may read from {what} what an"
@@ -122,7 +123,7 @@ def random_map(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="random-map",
-        message=f"fio's map of blocks already touched takes {units.size(taken)} of memory, and time to search.",
+        message=f"fio's map of blocks already touched takes {size_words(taken)} of memory, and time to search.",
         do="Set no random map to yes: on a large area hardly a block comes twice.",
     )
 
@@ -138,7 +139,7 @@ def sector_misaligned(facts: RunFacts) -> Advice | None:
     share = misaligned_share(facts, unit)
     if share < MISALIGNED_SHARE:
         return None
-    part = f"page of flash ({units.size(unit)} at least)" if flash else f"sector of {units.size(unit)}"
+    part = f"page of flash ({size_words(unit)} at least)" if flash else f"sector of {size_words(unit)}"
     cost = "read, modify and write it" if job.writes else "move more than was asked for"
     return Advice(
         key="sector-misaligned",

@@ -8,8 +8,8 @@ from math import ceil, fsum
 from app.engine.advisor.facts import RunFacts
 from app.engine.advisor.job_rules import ENOUGH_S, ROUND_S, sync_depth
 from app.engine.fio.steadiness import RANGE_SHARE, SLOPE_SHARE, steadiness
+from app.engine.session.event_values import WINDOW
 from app.engine.session.figures import Advice
-from app.engine.session.steady import WINDOW
 from widgets.plain import units
 
 CORE_FULL = 95.0

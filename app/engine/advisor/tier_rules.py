@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import gcd
 
 from app.engine.advisor.facts import RunFacts
-from app.engine.advisor.fronts import ARC, BCACHE, DM_CACHE, WRITECACHE
+from app.engine.advisor.fronts import ARC
 from app.engine.fio.sizes import format_size
 from app.engine.session.figures import Advice
+from backends.caches import BCACHE, DM_CACHE, WRITECACHE
+from backends.sizes import size_words
 from widgets.plain import units
 
 WARM = 0.9
@@ -61,7 +63,7 @@ def stream_bypass(facts: RunFacts) -> Advice | None:
     cutoff = int(setting(facts, "sequential_cutoff") or 0)
     return Advice(
         key="stream-bypasses-cache",
-        message=f"bcache lets streams of {units.size(cutoff)} and more pass by: the slow disk is measured, but for what"
+        message=f"bcache lets streams of {size_words(cutoff)} and more pass by: the slow disk is measured, but for what"
         " the cache has already.",
         do="Set sequential_cutoff to 0 to measure the cache, or note that it was the disk.",
     )
@@ -100,9 +102,9 @@ def fills(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="writecache-fills",
-        message=f"{units.size(written)} were written, and the writecache is written out from {units.size(room)} on"
+        message=f"{size_words(written)} were written, and the writecache is written out from {size_words(room)} on"
         f" (high watermark {high} %): from there the slow part sets the pace.",
-        do=f"Use less than {units.size(room)} to measure the cache, or a ramp that fills it to measure what lasts.",
+        do=f"Use less than {size_words(room)} to measure the cache, or a ramp that fills it to measure what lasts.",
     )
 
 

@@ -9,16 +9,20 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.change.reading_back import require_as_planned, require_same_device, verdict
+from app.engine.change.back import companions_of, plan_back, require_reversible
+from app.engine.change.reading_back import read_for, require_as_planned, require_its_device, verdict
 from app.engine.change.trial import require_triable
-from app.engine.change.unfinished import ValueState, not_before_it_ends, reverse, standing, standing_of
+from app.engine.change.unfinished import ValueState, not_before_it_ends, standing, standing_of, undecided
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Journal, OpenChange, boot_id
+from app.engine.session.journals import enrol, trials_elsewhere
 from app.engine.session.json_values import unstructure
 from app.engine.session.locks import HeldLock, LockPlace, hold_lock
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
+from backends.changing import LOOK_AGAIN
 from backends.errors import (
+    BlockedError,
     DeviceGoneError,
     HeldError,
     NotFoundError,
@@ -27,9 +31,10 @@ from backends.errors import (
     StorageError,
 )
 from backends.host import Custody, custody, to_the_end
+from backends.hosts.asked import asked_since
 from backends.model import Target
 from backends.nameplate import Nameplate
-from backends.protocol import Finds, Sets, TellsRemains
+from backends.protocol import CanRemake, Finds, Sets, TellsRemains
 from backends.rootside import RootSide
 from backends.settings import Persistence, Risk
 
@@ -43,6 +48,7 @@ PATIENCE = 5.0
 """Seconds that whoever takes something back waits for a program that a killed raidbench left behind."""
 
 _LOOK_AGAIN = 0.1
+_LOCK_TRIES = 3
 
 
 class Changer:
@@ -60,8 +66,9 @@ class Changer:
         arm: Arm | None = None,
         controller_of: Callable[[Target], Target | None] = lambda _target: None,
         side: RootSide | None = None,
+        forget: Callable[[], None] = lambda: None,
     ) -> None:
-        """`side`: the helper that makes changes, None where this process does."""
+        """`side`: the helper that makes changes, None where this process does; `forget` hears that it did."""
         self._backends = backends
         self._journal = journal
         self._locks = locks
@@ -71,18 +78,22 @@ class Changer:
         self._arm_watchdog = arm
         self._controller_of = controller_of
         self._side = side
+        self._forget = forget
 
-    async def apply(self, change: Change, *, undoes: str | None = None, until: float | None = None) -> ChangeEnded:
+    async def apply(
+        self, change: Change, *, undoes: str | None = None, old: Change | None = None, until: float | None = None
+    ) -> ChangeEnded:
         """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
 
-        With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first and takes it back then.
+        With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first and takes it back then. `undoes`: the
+        change of this session that it takes back; `old`: the change whose way back it is, see `plan_back`.
 
         Raises RefusedError (somebody else holds the device, another trial is not decided, the watchdog cannot be
         armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
         so).
         """
-        async with self.at_rest(change, wait=0.0) as lock:
-            return await self._apply(change, lock, undoes, until)
+        async with self._at_work(change, wait=0.0) as lock:
+            return await self._apply(change, lock, undoes=undoes, until=until, old=old, as_read=False)
 
     @contextlib.asynccontextmanager
     async def at_rest(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
@@ -93,6 +104,13 @@ class Changer:
         """
         with contextlib.ExitStack() as held:
             yield await self._taken(held, change, time.monotonic() + (PATIENCE if wait is None else wait))
+
+    @contextlib.asynccontextmanager
+    async def _at_work(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
+        """As `at_rest`; what a program tells under the lock it is asked once, until something is set."""
+        async with self.at_rest(change, wait=wait) as lock:
+            with asked_since(time.monotonic()):
+                yield lock
 
     async def _taken(self, held: contextlib.ExitStack, change: Change, end: float) -> HeldLock:
         while True:
@@ -158,43 +176,55 @@ class Changer:
             await self._side.ask("together", target=str(target), scope=target.scope, values=values)
 
     async def _apply(
-        self, change: Change, lock: HeldLock, undoes: str | None, until: float | None, origin: OpenChange | None = None
+        self,
+        change: Change,
+        lock: HeldLock,
+        *,
+        undoes: str | None = None,
+        until: float | None = None,
+        left: OpenChange | None = None,
+        old: Change | None = None,
+        as_read: bool = True,
     ) -> ChangeEnded:
-        """See `apply`; its lock is held. `origin`: what is taken back, where that is of another session."""
-        return await to_the_end(asyncio.create_task(self._made(change, lock, undoes, until, origin), name="apply"))
+        """See `apply`; its lock is held.
+
+        `old`: the change that it takes back. `left`: what stands open in the journal, whose own intent covers the way
+        back as well. `as_read`: whether it was planned from what was read under this lock.
+        """
+        made = self._made(change, lock, undoes, until, left, old, as_read)
+        return await to_the_end(asyncio.create_task(made, name="apply"))
 
     async def _made(
-        self, change: Change, lock: HeldLock, undoes: str | None, until: float | None, origin: OpenChange | None
+        self,
+        change: Change,
+        lock: HeldLock,
+        undoes: str | None,
+        until: float | None,
+        left: OpenChange | None,
+        old: Change | None,
+        as_read: bool,
     ) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
             require_triable(change)
-        await require_as_planned(backend, change)
+        if not as_read:
+            await require_as_planned(backend, change)
         if undoes is None:
             self._no_other_trial(change, until)
-        await self._plan_there(change, undoes, origin)
+        await self._plan_there(change, old)
         change_id = self._next_id()
-        self._emit(
+        covered = left is not None and self._side is None
+        await self._announced(
             ChangeIntended(
-                at=time.time(), id=change_id, change=change, undoes=undoes, boot=boot_id(), trial_until=until
-            )
+                at=time.time(), id=change_id, change=change.recorded(), undoes=undoes, boot=boot_id(), trial_until=until
+            ),
+            change,
+            covered=covered,
         )
-        try:
-            self._journal.intent(change_id, self._folder, change, until=until)
-            if until is not None:
-                await self._arm(until)
-        except (StorageError, RefusedError) as error:
-            failed = ChangeEnded(
-                at=time.time(), id=change_id, result="failed", now=change.before, message=error.message
-            )
-            with contextlib.suppress(StorageError):
-                self._emit(failed)
-            if isinstance(error, RefusedError):
-                self._journal.outcome(change_id, self._folder, "failed")
-            raise
         message = ""
         surprise: BaseException | None = None
-        custody.set(self._custody(change_id, lock))  # in this task and what it starts, nowhere else
+        covering = left if covered else None
+        custody.set(self._custody(change_id, lock, covering))  # in this task and what it starts, nowhere else
         try:
             await self._do(backend, change_id, change)
         except RaidbenchError as error:
@@ -204,31 +234,67 @@ class Changer:
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
         ended = await verdict(backend, change_id, change, message)
-        self._record_end(change, ended)
+        self._record_end(change, ended, covered=covered)
         if surprise is not None:
             raise surprise
         return ended
 
-    async def _plan_there(self, change: Change, undoes: str | None, origin: OpenChange | None) -> None:
+    async def _announced(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
+        """Put what is about to be done on disk. What an open intent covers is done even where nothing can be written.
+
+        Raises StorageError, RefusedError: then nothing may be done.
+        """
+        if covered:
+            with contextlib.suppress(StorageError):
+                self._emit(intended)
+            return
+        self._emit(intended)
+        try:
+            if intended.trial_until is not None and isinstance(self._locks, Path):
+                enrol(self._locks, self._journal)
+            self._journal.intent(intended.id, self._folder, change, until=intended.trial_until)
+            if intended.trial_until is not None:
+                await self._arm(intended.trial_until)
+        except (StorageError, RefusedError) as error:
+            failed = ChangeEnded(
+                at=time.time(), id=intended.id, result="failed", now=change.before, message=error.message
+            )
+            with contextlib.suppress(StorageError):
+                self._emit(failed)
+            if isinstance(error, RefusedError):
+                self._journal.outcome(intended.id, self._folder, "failed")
+            raise
+
+    async def _plan_there(self, change: Change, old: Change | None) -> None:
         """Let the helper plan it as well. Raises RefusedError where it would do something else than was shown."""
         if self._side is None:
             return
-        session, of = (str(self._folder), undoes) if origin is None else (origin.session, origin.id)
-        back = None if of is None else {"session": session, "id": of}
-        await self._side.ask("plan", change=unstructure(change), undoes=back)
+        companions = None if old is None else companions_of(self._backend(change.target), old)
+        await self._side.ask("plan", change=unstructure(change), back=companions)
 
     async def _do(self, backend: Sets, change_id: str, change: Change) -> None:
         """Take the steps, here or there."""
         if self._side is None:
             await backend.apply(change)
-        else:
+            return
+        try:
             await self._side.ask("apply", session=str(self._folder), id=change_id)
+        finally:
+            self._forget()
 
-    def _custody(self, change_id: str, lock: HeldLock) -> Custody:
-        """Programs of the change hold its lock too, and are in the journal before they begin."""
+    def _custody(self, change_id: str, lock: HeldLock, covering: OpenChange | None) -> Custody:
+        """Programs of the change hold its lock too, and are in the journal before they begin.
+
+        Of a way back that an open intent covers they are noted with that, where anything can be noted.
+        """
+        id, folder = (change_id, self._folder) if covering is None else (covering.id, Path(covering.session))
 
         def begins(pid: int, program: str) -> None:
-            self._journal.setter(change_id, self._folder, pid, program)
+            try:
+                self._journal.setter(id, folder, pid, program)
+            except StorageError:
+                if covering is None:
+                    raise
             lock.hand_on(pid, program)
 
         return Custody(lock=lock.descriptor, begins=begins)
@@ -244,27 +310,28 @@ class Changer:
         One anywhere on the same controller stands in the way of a further trial: there is one at a time.
         """
         own = self._controller_of(change.target)
-        for trial in self._journal.trials():
+        elsewhere = trials_elsewhere(self._locks, self._journal) if isinstance(self._locks, Path) else ()
+        for trial in (*self._journal.trials(), *elsewhere):
             if until is not None and trial.until == until and trial.session == str(self._folder):
                 continue
             same_place = trial.change.target == change.target or trial.change.shares_lock(change)
             same_controller = own is not None and self._controller_of(trial.change.target) == own
             if same_place or (until is not None and same_controller):
-                raise RefusedError(
-                    f"{trial.change.key} of {trial.change.target} is on trial and not decided yet.",
-                    hint="Keep it, or wait until it is taken back.",
-                )
+                raise undecided(trial)
 
-    def _record_end(self, change: Change, ended: ChangeEnded) -> None:
+    def _record_end(self, change: Change, ended: ChangeEnded, *, covered: bool) -> None:
         """In the session and in the journal, and in the other one if one cannot be written.
 
-        Raises StorageError saying what was done: the change is made, whatever the disk says.
+        Of what an open intent covers, whoever closes that intent tells the journal, and what cannot be told is not
+        held against it. Raises StorageError saying what was done: the change is made, whatever the disk says.
         """
         trouble: StorageError | None = None
         try:
             self._emit(ended)
         except StorageError as error:
             trouble = error
+        if covered:
+            return
         try:
             self._journal.outcome(ended.id, self._folder, ended.result)
         except StorageError as error:
@@ -278,33 +345,42 @@ class Changer:
             ) from trouble
 
     async def undo(
-        self, record: ChangeRecord, *, confirm: str | None = None, plate: Nameplate | None = None
+        self,
+        record: ChangeRecord,
+        *,
+        confirm: str | None = None,
+        plate: Nameplate | None = None,
+        shown: Change | None = None,
     ) -> ChangeEnded:
-        """Take a change back; a value that is neither the new nor the old one is left alone.
+        """Take a change back, as its backend plans it now; a value that is neither new nor old is left alone.
 
-        `confirm`: the word of its nameplate, typed by somebody, where taking it back destroys data.
+        `confirm`: the word of its nameplate, typed by somebody, where taking it back destroys data; `shown`: the plan
+        of it that this somebody has seen.
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
-        async with self.at_rest(record.change) as lock:
-            return await self._undo(record, lock, confirm, plate)
-
-    async def _undo(
-        self, record: ChangeRecord, lock: HeldLock, confirm: str | None, plate: Nameplate | None
-    ) -> ChangeEnded:
         change = record.change
-        back = reverse(change)
+        require_reversible(change)
         try:
-            reading = (await self._backend(change.target).read(change.target)).get(change.key)
+            async with self._backwards(change, shown) as (lock, back):
+                return await self._undo(record, lock, back, confirm, plate, shown)
         except (NotFoundError, DeviceGoneError) as error:
             return self._gone(record, await self.with_remains(change, error))
-        now = change.after if reading is None else reading.now  # a setting that cannot be seen now is still to go back
+
+    async def _undo(
+        self,
+        record: ChangeRecord,
+        lock: HeldLock,
+        back: Change | RaidbenchError,
+        confirm: str | None,
+        plate: Nameplate | None,
+        shown: Change | None,
+    ) -> ChangeEnded:
+        change = record.change
+        now = back.before if isinstance(back, Change) else await self._reads(change)
         state = standing_of(record, now)
         if state is ValueState.BEFORE:
-            if change.persistence is Persistence.LOST_AT_REBOOT:  # any other may have been made anew since, by us
-                try:
-                    await require_same_device(self._backend(change.target), change)
-                except DeviceGoneError as error:
-                    return self._gone(record, error)
+            if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
+                require_its_device(change, back)  # any other may have been made anew since, by us
             return self._over(record, "restored", now, "it already had its old value")
         if state is ValueState.FOREIGN:
             raise RefusedError(
@@ -312,19 +388,93 @@ class Changer:
                 f"(set here) nor {change.before} (before): somebody else changed it.",
                 hint="Nothing was touched. Set the value you want by hand.",
             )
-        if change.risk is Risk.DESTROYS_DATA and (plate is None or confirm != plate.word):
-            by = "" if plate is None else f", and confirm it by the word {plate.word}. {plate.sentence[:-1]}"
-            raise RefusedError(
-                f"Taking {change.label} of {change.target} back destroys what lies on it now.",
-                hint=f"Undo {record.id} alone{by}.",
-            )
-        try:
-            ended = await self._apply(replace(back, before=now), lock, record.id, None)
-        except DeviceGoneError as error:
-            return self._gone(record, error)
+        if not isinstance(back, Change):
+            raise back
+        if back.risk is Risk.DESTROYS_DATA:
+            if plate is None or confirm != plate.word:
+                by = "" if plate is None else f", and confirm it by the word {plate.word}. {plate.sentence[:-1]}"
+                raise RefusedError(
+                    f"Taking {change.label} of {change.target} back destroys what lies on it now.",
+                    hint=f"Undo {record.id} alone{by}.",
+                )
+            back = back if shown is None else replace(back, found=shown.found)
+        ended = await self._apply(_on_its_device(back, change), lock, undoes=record.id, old=change)
         if ended.result == "verified":
             self._journal.outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
+
+    async def remake(self, left: OpenChange, *, confirm: str, plate: Nameplate) -> ChangeEnded:
+        """Make what a change of the journal deleted and, cut short, did not make again.
+
+        `confirm`: the word of its nameplate, typed by somebody. Raises RefusedError, BlockedError where nothing can,
+        DeviceGoneError for a drive that is not there, StorageError.
+        """
+        if confirm != plate.word:
+            raise RefusedError(
+                f"Making {left.change.target} again takes {plate.words}.", hint=f"Confirm it by the word {plate.word}."
+            )
+        async with self._at_work(left.change) as lock:
+            if self._side is None:
+                ended = await self._apply(await self.plan_remake(left), lock, left=left)
+            else:
+                await self._side.ask("remake", session=left.session, id=left.id)
+                self._forget()
+                ended = await verdict(self._backend(left.change.target), left.id, left.change, "")
+        if ended.result == "verified":
+            self._journal.outcome(left.id, Path(left.session), "verified")
+        return ended
+
+    async def plan_remake(self, left: OpenChange) -> Change:
+        """What would make it. Raises as `remake`."""
+        change = left.change
+        backend = self._backends.get(change.target.backend)
+        if backend is None or not isinstance(backend, CanRemake) or not change.members:
+            error = BlockedError(f"{change.target} is gone, and cannot be made again from here.")
+            raise await self.with_remains(change, error)
+        return await backend.plan_remake(change)
+
+    @contextlib.asynccontextmanager
+    async def _backwards(
+        self, change: Change, shown: Change | None = None
+    ) -> AsyncIterator[tuple[HeldLock, Change | RaidbenchError]]:
+        """Hold the lock of what was changed, and what takes it back, planned from what is read under that lock.
+
+        Why it cannot be planned where it cannot, with the lock that is known. A log does not say which lock that is,
+        the plan that somebody was `shown` does: where it is another than that, or without one than the device's names
+        tell, it is taken instead, and everything read again.
+        Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
+        """
+        backend = self._backend(change.target)
+        known = change if shown is None else shown
+        for _ in range(_LOCK_TRIES):
+            async with self._at_work(known) as lock:
+                back: Change | RaidbenchError
+                try:
+                    back = await plan_back(backend, change)
+                except (NotFoundError, DeviceGoneError):
+                    raise
+                except RaidbenchError as error:
+                    back = error
+                if not isinstance(back, Change) or set(back.locks) <= set(known.locks):
+                    yield lock, back
+                    return
+            known = back
+        raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
+
+    async def _reads(self, change: Change) -> str | None:
+        """What it reads; a setting that cannot be seen now is still to go back."""
+        reading = await read_for(self._backend(change.target), change)
+        return change.after if reading is None else reading.now
+
+    @contextlib.asynccontextmanager
+    async def left_alone(self, change: Change) -> AsyncIterator[None]:
+        """As `at_rest`, for a change of a log, which does not say under which lock it is made."""
+        try:
+            known = await plan_back(self._backend(change.target), change)
+        except RaidbenchError:
+            known = change
+        async with self.at_rest(known):
+            yield
 
     async def with_remains(self, change: Change, error: RaidbenchError) -> RaidbenchError:
         """The error about a thing that is not there, with what to do first where its parts still hold it."""
@@ -354,35 +504,46 @@ class Changer:
         """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
 
         Raises RaidbenchError when the device is gone or refuses, HeldError while somebody is at it, RefusedError when
-        putting it back destroys data: nobody has named the device for that.
+        putting it back destroys data: nobody has named the device for that. StorageError: it is back, and cannot be
+        recorded.
         """
-        async with self.at_rest(left.change) as lock:
-            return await self._recover(left, lock)
+        result = await self.put_back(left)
+        if result == "restored":
+            self._journal.outcome(left.id, Path(left.session), "restored")
+        return result
 
-    async def _recover(self, left: OpenChange, lock: HeldLock) -> str:
+    async def put_back(self, left: OpenChange) -> str:
+        """As `recover`; the journal is not told of it yet."""
         change = left.change
+        if change.before is None:
+            return "conflict"
         try:
-            reading = (await self._backend(change.target).read(change.target)).get(change.key)
+            async with self._backwards(change) as (lock, back):
+                return await self._put_back(left, lock, back)
         except (NotFoundError, DeviceGoneError) as error:
             raise await self.with_remains(change, error) from error
-        now = None if reading is None else reading.now
-        state = standing(change, now)
-        if change.before is None or state is ValueState.FOREIGN:
+
+    async def _put_back(self, left: OpenChange, lock: HeldLock, back: Change | RaidbenchError) -> str:
+        change = left.change
+        state = standing(change, back.before if isinstance(back, Change) else await self._reads(change))
+        if state is ValueState.FOREIGN:
             return "conflict"
         if state is ValueState.BEFORE:
-            await require_same_device(self._backend(change.target), change)
-        else:
-            if change.risk is Risk.DESTROYS_DATA:
-                raise RefusedError(
-                    f"Putting {change.key} of {change.target} back destroys what lies on it now.",
-                    hint=f"Keep it, or set {change.key}={change.before} and confirm that.",
-                )
-            own = left.session == str(self._folder)
-            undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
-            ended = await self._apply(reverse(change), lock, undoes, None, left)
-            if ended.result != "verified":
-                raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
-        self._journal.outcome(left.id, Path(left.session), "restored")
+            if isinstance(back, Change):
+                require_its_device(change, back)
+            return "restored"
+        if not isinstance(back, Change):
+            raise back
+        if back.risk is Risk.DESTROYS_DATA:
+            raise RefusedError(
+                f"Putting {change.key} of {change.target} back destroys what lies on it now.",
+                hint=f"Keep it, or set {change.key}={change.before} and confirm that.",
+            )
+        own = left.session == str(self._folder)
+        undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
+        ended = await self._apply(_on_its_device(back, change), lock, undoes=undoes, left=left, old=change)
+        if ended.result != "verified":
+            raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         return "restored"
 
     def _backend(self, target: Target) -> Sets:
@@ -390,3 +551,8 @@ class Changer:
         if not isinstance(backend, Sets):
             raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend
+
+
+def _on_its_device(back: Change, change: Change) -> Change:
+    """The way back for the very device that was changed: what applies it compares that with the one that is there."""
+    return replace(back, identity=change.identity)

@@ -3,58 +3,65 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
+from app.engine.change.back import plan_back
 from app.engine.change.changer import Changer
 from app.engine.change.trial import arm, check_seconds
-from app.engine.change.unfinished import ValueState, lapsed, not_before_it_ends, reverse, standing_of
+from app.engine.change.unfinished import ValueState, lapsed, not_before_it_ends, standing_of
 from app.engine.session.events import (
     ChangeEnded,
 )
-from app.engine.session.hardware import Hardware
-from app.engine.session.journal import OpenChange, boot_clock, boot_id
-from app.engine.session.locks import HeldLock
-from app.engine.session.paths import Paths
-from app.engine.session.root_journal import journal_on
+from app.engine.session.hardware import STALE, Hardware
+from app.engine.session.journal import OVERDUE, OpenChange, boot_clock, boot_id
+from app.engine.session.journals import journal_on
+from app.engine.session.recorder import Recorder
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
-from backends.errors import BlockedError, NotFoundError, RaidbenchError, RefusedError
+from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from backends.host import Host
 from backends.model import Controller, Target
-from backends.protocol import CanRemake, TellsRemains
+from backends.nameplate import Nameplate, nameplate_of_parts
+from backends.protocol import TellsRemains
 from backends.settings import Risk
 
 
-class Changes(Hardware):
+class Changes:
     """Changes settings and remembers how to take that back."""
 
-    def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
-        super().__init__(host, paths=paths)
+    def __init__(self, record: Recorder, hardware: Hardware, host: Host) -> None:
+        """`host`: the one below what notes every command, which a journal of root's needs."""
+        self._record, self._hardware = record, hardware
         self.journal = journal_on(host, self._own_journal())
         self._armed: float | None = None
+        self._known_trials: tuple[OpenChange, ...] = ()
         self._watching: asyncio.Task[str] | None = None
         self.watches_itself = False
         """Whether this process lives on until a trial of a simulated machine is over, and takes it back itself."""
 
     def _own_journal(self) -> Path:
-        return self.paths.journal_of(simulated=self.simulated, apart=self.host.capabilities.apart)
+        return self._record.paths.journal_of(
+            simulated=self._record.simulated, apart=self._record.host.capabilities.apart
+        )
 
     def _changer(self) -> Changer:
-        folder = self.need_recording()
+        folder = self._record.need_recording()
         return Changer(
-            backends=self.machine.backends,
+            backends=self._hardware.machine.backends,
             journal=self.journal,
-            locks=self.locks,
+            locks=self._record.locks,
             folder=folder,
-            emit=self.emit,
-            next_id=lambda: f"c{len(self.session.changes) + 1}",
+            emit=self._record.emit,
+            next_id=lambda: f"c{len(self._record.session.changes) + 1}",
             arm=self._arm,
             controller_of=self.controller_of,
-            side=self.host.root_side,
+            side=self._record.host.root_side,
+            forget=self._hardware.machine.host.forget,
         )
 
     async def _arm(self, until: float) -> None:
@@ -63,14 +70,14 @@ class Changes(Hardware):
             self._watching = asyncio.create_task(self._end_in_time(until))
             self._armed = until
         if until != self._armed:
-            if not self.host.capabilities.shares_watchdog:
+            if not self._record.host.capabilities.shares_watchdog:
                 raise RefusedError(
                     "There are trials only on the machine that raidbench runs on.",
                     hint="Apply it, then undo.",
                 )
-            folder, side = self.need_recording(), self.host.root_side
+            folder, side = self._record.need_recording(), self._record.host.root_side
             if side is None:
-                await arm(self.paths, folder, until)
+                await arm(self._record.paths, folder, until)
             else:
                 await side.ask("arm", session=str(folder), until=until)
             self._armed = until
@@ -79,33 +86,32 @@ class Changes(Hardware):
         """What the watchdog of a real machine does in a process of its own."""
         from app.engine.change.watchdog import watch
 
-        paths = replace(self.paths, journal=self._own_journal())
-        return await watch(paths, str(self.folder), until, self.machine.backends)
+        locks = self._record.paths.locks_of(simulated=self._record.simulated)
+        paths = replace(self._record.paths, journal=self._own_journal(), locks=locks)
+        return await watch(paths, str(self._record.folder), until, self._hardware.machine.backends)
 
     async def end_watching(self) -> None:
         """Take back what is on trial where only this process watches over it, and it ends. Raises RaidbenchError."""
-        if self.watches_itself and self.recording:
+        if self.watches_itself and self._record.recording:
             for trial in self.trials():
                 await self.undo(trial.id)
 
-    async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
+    async def apply(self, change: Change, *, undoes: str | None = None, old: Change | None = None) -> ChangeEnded:
         """Make one change, which may take back another of the session. See `Changer.apply`."""
-        return await self._changer().apply(change, undoes=undoes)
+        return await self._changer().apply(change, undoes=undoes, old=old)
 
-    async def remake(self, record: ChangeRecord) -> None:
-        """Make what a change deleted and, cut short by a crash, did not make again.
+    async def plan_remake(self, left: OpenChange) -> tuple[Change, Nameplate]:
+        """What makes again what a change of the journal deleted, and the nameplate of what it is made of.
 
-        Raises BlockedError where nothing can, RefusedError, ToolFailedError.
+        Raises BlockedError where nothing can, RefusedError, DeviceGoneError.
         """
-        backend = self.machine.backend(record.change.target)
-        if not isinstance(backend, CanRemake):
-            error = BlockedError(f"{record.change.target} is gone, and cannot be made again from here.")
-            raise await self._changer().with_remains(record.change, error)
-        side = self.host.root_side
-        if side is None:
-            await backend.remake(record.change)
-        else:
-            await side.ask("remake", session=str(self.need_recording()), id=record.id)
+        change = await self._changer().plan_remake(left)
+        return change, nameplate_of_parts(change.target, left.change.members)
+
+    async def remake(self, left: OpenChange, confirm: str) -> ChangeEnded:
+        """Do it. See `Changer.remake`."""
+        plate = nameplate_of_parts(left.change.target, left.change.members)
+        return await self._changer().remake(left, confirm=confirm, plate=plate)
 
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None
@@ -119,7 +125,13 @@ class Changes(Hardware):
 
     def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this session that are not decided yet, newest first."""
-        return tuple(trial for trial in self.journal.trials() if trial.session == str(self.folder))
+        found = tuple(trial for trial in self.journal.trials() if trial.session == str(self._record.folder))
+        if self._record.host.root_side is None and not self.journal.file.exists():
+            # Its watchdog holds them still: a journal that is gone has decided nothing.
+            now = boot_clock()
+            return tuple(one for one in self._known_trials if one.until is not None and now < one.until + OVERDUE)
+        self._known_trials = found
+        return found
 
     async def keep_trials(self, *, of_all: bool = False) -> tuple[tuple[OpenChange, ChangeEnded], ...]:
         """Let the values on trial stand, of this session or `of_all`; which, and what is read by now.
@@ -131,15 +143,15 @@ class Changes(Hardware):
             self.journal.outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept(trial)) for trial in kept]
         for trial, ended in ends:
-            if trial.session == str(self.folder):
-                self.emit(ended)
+            if trial.session == str(self._record.folder):
+                self._record.emit(ended)
         return tuple(ends)
 
     async def _kept(self, trial: OpenChange) -> ChangeEnded:
         """What was verified when it was set may have gone back by itself since."""
         change = trial.change
         try:
-            reading = (await self.read(change.target)).get(change.key)
+            reading = (await self._hardware.read(change.target)).get(change.key)
             now = None if reading is None else reading.now
             message = "" if now == change.after else f"{change.after} did not stay"
         except RaidbenchError as error:
@@ -150,14 +162,14 @@ class Changes(Hardware):
         """Seconds until what this session has on trial is taken back; None where nothing is on trial."""
         ends = [
             record.intent.trial_until - boot_clock()
-            for record in self.session.changes
+            for record in self._record.session.changes
             if record.on_trial and record.intent.trial_until is not None and record.intent.boot == boot_id()
         ]
         return max((left for left in ends if left > 0), default=None)
 
     def controller_of(self, target: Target) -> Target | None:
         """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
-        things = (self.session.inventory.find(str(view)) for view in self.views_of(target))
+        things = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
         known = (thing.target if isinstance(thing, Controller) else thing.controller for thing in things if thing)
         return next((controller for controller in known if controller is not None), None)
 
@@ -167,11 +179,11 @@ class Changes(Hardware):
         all_back = True
         for record in self.undoable():
             if record.on_trial and record.id not in undecided:
-                reading = (await self.read(record.change.target)).get(record.change.key)
+                reading = (await self._hardware.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
                 back = standing_of(record, now) is ValueState.BEFORE
                 all_back = all_back and back
-                self.emit(
+                self._record.emit(
                     ChangeEnded(
                         at=time.time(),
                         id=record.id,
@@ -182,30 +194,38 @@ class Changes(Hardware):
                 )
         return all_back
 
-    async def undo(self, change_id: str, *, confirm: str | None = None) -> ChangeEnded:
-        """Take a change of this session back. See `Changer.undo`.
+    async def undo(self, change_id: str, *, confirm: str | None = None, shown: Change | None = None) -> ChangeEnded:
+        """Take a change of this session back; `shown`: its plan that somebody has seen. See `Changer.undo`.
 
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
         """
-        record = self.session.change(change_id)
+        record = self._record.session.change(change_id)
         if record is None:
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
         if not record.in_force:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
-        lost = record.change.risk is Risk.DESTROYS_DATA
-        plate = await self.nameplate(record.change.target) if lost else None
-        return await self._changer().undo(record, confirm=confirm, plate=plate)
+        asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
+        plate = await self._hardware.nameplate(record.change.target) if asked else None
+        return await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown)
 
-    def plan_undo(self, change_id: str) -> Change:
-        """What undoing a change will do, for the dialog. Raises NotFoundError, BlockedError."""
-        record = self.session.change(change_id)
+    async def plan_undo(self, change_id: str) -> Change:
+        """What undoing a change will do by what was read since the last look. Raises as `plan_back`."""
+        record = self._record.session.change(change_id)
         if record is None:
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
-        return reverse(record.change)
+        with contextlib.suppress(RaidbenchError), self._hardware.machine.as_seen(STALE):
+            back = await self.plan_back(record.change)
+            if back.risk is not Risk.DESTROYS_DATA:
+                return back
+        return await self.plan_back(record.change)
+
+    async def plan_back(self, change: Change) -> Change:
+        """What takes a change back as things are now. Raises RaidbenchError where nothing can."""
+        return self._hardware.with_above(await plan_back(self._hardware.machine.setter(change.target), change))
 
     def undoable(self) -> tuple[ChangeRecord, ...]:
         """Changes in force, newest first; a reboot takes those back that it loses."""
-        return tuple(record for record in self.session.in_force if not lapsed(record.intent))
+        return tuple(record for record in self._record.session.in_force if not lapsed(record.intent))
 
     def unresolved(self) -> tuple[OpenChange, ...]:
         """Changes a crash left in the middle, newest first."""
@@ -215,13 +235,13 @@ class Changes(Hardware):
         """Changes of a raidbench that is gone whose program still sets them, newest first."""
         return self.journal.left_running()
 
-    def at_rest(self, change: Change) -> AbstractAsyncContextManager[HeldLock]:
-        """Inside, nobody sets what the change sets. See `Changer.at_rest`."""
-        return self._changer().at_rest(change)
+    def left_alone(self, change: Change) -> AbstractAsyncContextManager[None]:
+        """Inside, nobody sets what a change of the session sets. See `Changer.left_alone`."""
+        return self._changer().left_alone(change)
 
     async def remains(self, change: Change) -> str | None:
         """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
-        backend = self.machine.backends.get(change.target.backend)
+        backend = self._hardware.machine.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, TellsRemains):
             return None
         return await backend.remains(change)

@@ -9,14 +9,18 @@ from app.engine.session.events import (
     RulePersisted,
 )
 from app.engine.session.hardware import Hardware
+from app.engine.session.recorder import Recorder
 from backends.errors import BlockedError
 from backends.host import Command
 from backends.model import Target
 from backends.protocol import CanPersist, PersistRule
 
 
-class Keeping(Hardware):
+class Keeping:
     """Writes the files that set values again at boot."""
+
+    def __init__(self, record: Recorder, hardware: Hardware) -> None:
+        self._record, self._hardware = record, hardware
 
     async def plan_rule(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The file that would keep `values` after a reboot; an empty mapping takes the target's lines out.
@@ -24,7 +28,7 @@ class Keeping(Hardware):
         Raises BlockedError.
         """
         keeper = self.keeper_of(target, values)
-        backend = self.machine.backend(keeper)
+        backend = self._hardware.machine.backend(keeper)
         if not isinstance(backend, CanPersist):
             raise BlockedError(f"{keeper} keeps its settings by itself, or cannot be made to.")
         return await backend.persist(keeper, values)
@@ -34,13 +38,17 @@ class Keeping(Hardware):
 
         Raises BlockedError where different views have them.
         """
-        homes = tuple(dict.fromkeys(self.home_of(target, key) for key in values))
+        homes = tuple(dict.fromkeys(self._hardware.home_of(target, key) for key in values))
         if len(homes) > 1:
             raise BlockedError(
                 f"Settings of {' and '.join(map(str, homes))} are kept in different places.",
                 hint="Keep those of each by themselves.",
             )
-        able = (view for view in self.views_of(target) if isinstance(self.machine.backend(view), CanPersist))
+        able = (
+            view
+            for view in self._hardware.views_of(target)
+            if isinstance(self._hardware.machine.backend(view), CanPersist)
+        )
         return homes[0] if homes else next(able, target)
 
     async def install_rule(self, target: Target, rule: PersistRule, values: Mapping[str, str]) -> None:
@@ -48,19 +56,19 @@ class Keeping(Hardware):
 
         Raises StorageError, ToolFailedError, RefusedError.
         """
-        self.need_recording()
-        self.emit(RulePersisted(at=time.time(), target=target, path=rule.path, values=dict(values)))
-        if self.host.root_side is not None:
-            await self.host.root_side.ask(
+        self._record.need_recording()
+        self._record.emit(RulePersisted(at=time.time(), target=target, path=rule.path, values=dict(values)))
+        if self._record.host.root_side is not None:
+            await self._record.host.root_side.ask(
                 "persist", target=str(target), scope=target.scope, values=dict(values), text=rule.text
             )
             return
-        await self.host.install(rule.path, rule.text)
+        await self._record.host.install(rule.path, rule.text)
         for argv in rule.reload:
             await self._reload(argv)
 
     async def _reload(self, argv: Sequence[str]) -> None:
         """Make a rule known; without the tool it is in force at the next boot, which is what was asked."""
-        program = self.host.which((argv[0],))
+        program = self._record.host.which((argv[0],))
         if program is not None:
-            await self.host.run(Command(argv=(program, *argv[1:]), mutates=True))
+            await self._record.host.run(Command(argv=(program, *argv[1:]), mutates=True))

@@ -8,13 +8,20 @@ from app.engine.session.events import ChangeEnded
 from backends.change import Change
 from backends.changing import require_same
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError
-from backends.protocol import Sets
-from backends.settings import Effect
+from backends.protocol import ReadsOne, Sets
+from backends.settings import Effect, Reading
+
+
+async def read_for(backend: Sets, change: Change) -> Reading | None:
+    """The setting of a change as it is now; None where it cannot be seen. Raises as `Sets.read`."""
+    if isinstance(backend, ReadsOne):
+        return (await backend.read_for(change.target, change.key)).get(change.key)
+    return (await backend.read(change.target)).get(change.key)
 
 
 async def require_as_planned(backend: Sets, change: Change) -> None:
     """Raises DeviceGoneError, RefusedError (the value is another one since), BlockedError."""
-    reading = (await backend.read(change.target)).get(change.key)
+    reading = await read_for(backend, change)
     if reading is None:
         raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
     if reading.now != change.before:
@@ -29,7 +36,7 @@ async def require_as_planned(backend: Sets, change: Change) -> None:
 async def verdict(backend: Sets, change_id: str, change: Change, message: str) -> ChangeEnded:
     """How a change ended, by what is read back: the tool's word is not proof. `message`: what went wrong so far."""
     try:
-        reading = (await backend.read(change.target)).get(change.key)
+        reading = await read_for(backend, change)
         now = None if reading is None else reading.now
     except RaidbenchError as error:
         now = None
@@ -47,18 +54,11 @@ async def verdict(backend: Sets, change_id: str, change: Change, message: str) -
     return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
 
 
-async def require_same_device(backend: Sets, change: Change) -> None:
+def require_its_device(change: Change, back: Change) -> None:
     """Another device that reads as the one of before is no proof that this one was put back.
 
-    Where one is made anew it is another one by that. Raises DeviceGoneError.
+    `back`: what would take the change back on the device that is there. Where one is made anew it is another one by
+    that. Raises DeviceGoneError.
     """
-    if change.effect is Effect.RECREATED:
-        return
-    try:
-        present = (await backend.plan(change.target, change.key, change.wish)).identity
-    except DeviceGoneError:
-        raise
-    except RaidbenchError:  # nothing can be set on it now, and nothing has to be
-        return
-    if present is not None and change.identity is not None:
-        require_same(change, present)
+    if back.effect is not Effect.RECREATED and back.identity is not None and change.identity is not None:
+        require_same(change, back.identity)

@@ -26,18 +26,34 @@ def check_seconds(seconds: float) -> float:
     return seconds
 
 
+_LATER = {
+    Effect.RESHAPE: "takes a reshape of hours",
+    Effect.REBOOT: "takes effect with a reboot",
+    Effect.RESET: "takes effect with a reset",
+}
+
+
+def why_not_unattended(change: Change) -> str:
+    """Why it must not be set with nobody there to look: `takes a reshape of hours`; "" if it may."""
+    if change.effect in _LATER:
+        return _LATER[change.effect]
+    if change.effect is not Effect.AT_ONCE or change.risk is Risk.DESTROYS_DATA:
+        return "destroys data, and so does taking it back"
+    return ""
+
+
+def why_not_tried(change: Change) -> str:
+    """Why it cannot come back by itself, in the same words; "" if it can."""
+    return why_not_unattended(change) or ("" if change.undo else "has no way back")
+
+
 def require_triable(change: Change) -> None:
-    """Raises RefusedError for what must not come back by itself, with nobody there to look."""
-    if change.effect is Effect.AT_ONCE and change.risk is not Risk.DESTROYS_DATA:
-        return
-    reason = {
-        Effect.RESHAPE: "takes a reshape of hours",
-        Effect.REBOOT: "takes effect with a reboot",
-        Effect.RESET: "takes effect with a reset",
-    }.get(change.effect, "destroys data, and so does taking it back")
-    raise RefusedError(
-        f"{change.label} of {change.target} cannot be tried for a while: it {reason}.", hint="Apply it without a trial."
-    )
+    """Raises RefusedError for what cannot be tried for a while."""
+    if reason := why_not_tried(change):
+        raise RefusedError(
+            f"{change.label} of {change.target} cannot be tried for a while: it {reason}.",
+            hint="Apply it without a trial.",
+        )
 
 
 async def arm(paths: Paths, session: Path, until: float) -> None:

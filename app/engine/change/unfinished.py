@@ -9,7 +9,7 @@ from app.engine.session.events import ChangeIntended
 from app.engine.session.journal import OpenChange, boot_id
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
-from backends.errors import BlockedError, HeldError
+from backends.errors import HeldError, RefusedError
 from backends.settings import Persistence
 from backends.text import clean
 
@@ -53,14 +53,12 @@ def not_before_it_ends(left: OpenChange) -> HeldError:
     return HeldError(still_running(left), hint="Wait until it has ended, then do this again.")
 
 
-def reverse(change: Change) -> Change:
-    """The change that takes another one back. Raises BlockedError when its old value is not known."""
-    if change.before is None or not change.undo:
-        raise BlockedError(
-            f"{change.label} of {change.target} cannot be taken back: its old value is not known.",
-            hint="Set the value you want by hand.",
-        )
-    return change.reversed()
+def undecided(trial: OpenChange) -> RefusedError:
+    """The error for whoever would change what a trial may still take back."""
+    return RefusedError(
+        f"{trial.change.key} of {clean(str(trial.change.target), 200)} is on trial and not decided yet.",
+        hint="Keep it, or wait until it is taken back.",
+    )
 
 
 def lapsed(intent: ChangeIntended) -> bool:

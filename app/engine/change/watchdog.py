@@ -10,81 +10,127 @@ import os
 import pkgutil
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import app.engine.change
 import app.engine.session
 import backends
+from app.engine.change.back import plan_back
 from app.engine.change.changer import Changer
-from app.engine.doors import opened
 from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
-from backends.errors import HeldError, RaidbenchError, RefusedError
+from app.engine.web_hosts import opened
+from backends.errors import RaidbenchError, StorageError
 from backends.host import Command
 from backends.hosts.local import LocalHost
 from backends.hosts.local.detached import STAY
 from backends.protocol import Finds, Sets
 from backends.registry import Machine
 
-LOOK_EVERY = 0.5
-"""Seconds between two looks at the journal."""
+LOOK_EVERY = 0.05
+"""Seconds between two looks whether there is more in the journal: a further change of the set follows at once."""
 
 TRY_EVERY = 1.0
 """Seconds between two tries of a restore that is refused."""
 
-TRIES = 20
-"""How often a restore is tried that is refused for another reason than that somebody is at it."""
-
 LONGEST_WAIT = 3600.0
-"""Seconds after the deadline that a program which still sets the value is waited for."""
+"""Seconds after the deadline for which it is tried again: a program still sets the value, a disk is away or full."""
 
 _NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
-_OTHER_HOSTS = ("backends.hosts.simulated", "backends.hosts.recorded", "backends.hosts.streams")
+_OTHER_HOSTS = ("backends.racks", "backends.hosts.recorded", "backends.hosts.streams")
 _LATE = ("cattrs", "encodings.ascii", "importlib.metadata", "tomllib")
 """What modules of ours import when they first need it, or open a file with."""
 
 
 async def watch(paths: Paths, session: str, until: float, found: Mapping[str, Finds | Sets]) -> str:
-    """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`."""
-    journal = Journal(paths.journal)
+    """Wait for the end of a set of trials; returns how it ended: `kept`, `restored`, `conflict`, `failed`.
+
+    What is on trial is held here from the first look on: a journal that is gone, or cannot be read or written any more,
+    keeps nothing from being taken back.
+    """
+    trials = _Trials(Journal(paths.journal), Path(session), until)
     while (left := until - boot_clock()) > 0:
-        if not journal.trials_of(Path(session), until):
+        if not trials.undecided():
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
-    result = "kept"
     changer = Changer(
         backends=found,
-        journal=journal,
+        journal=trials.journal,
         locks=paths.locks,
         folder=Path(session),
         emit=lambda _event: None,
-        next_id=lambda: f"{trials[0].id}-back",
+        next_id=lambda: f"{session}-back",
     )
-    while trials := journal.trials_of(Path(session), until):  # newest first: a later change may rest on an earlier one
-        result = await _take_back(changer, journal, trials[0])
-        if result == "conflict":  # somebody else's value is never touched; nothing waits for it any more
-            journal.outcome(trials[0].id, Path(session), "conflict")
-        elif result == "failed":
-            return result
+    last = boot_clock() + LONGEST_WAIT
+    result = "kept"
+    while pending := trials.undecided():
+        results = [await _take_back(changer, one, trials) for one in _first_of_each(pending)]
+        if "failed" not in results:
+            result = results[-1]
+            continue
+        if boot_clock() >= last:
+            return "failed"
+        await asyncio.sleep(TRY_EVERY)
     return result
 
 
-async def _take_back(changer: Changer, journal: Journal, intent: OpenChange) -> str:
-    refusals = 0
-    last = boot_clock() + LONGEST_WAIT
-    while refusals < TRIES and boot_clock() < last:
+class _Trials:
+    """One set of trials, as the journal told of it as long as it could."""
+
+    def __init__(self, journal: Journal, session: Path, until: float) -> None:
+        self.journal = journal
+        self._of = session, until
+        self._held: dict[str, OpenChange] = {}
+        self._done: dict[str, str] = {}
+        self._seen: tuple[int, int, int] | None = None
+        self._decided: set[str] = set()
+
+    def undecided(self) -> tuple[OpenChange, ...]:
+        """Those that nobody has kept and that are not taken back yet, newest first."""
+        if (seen := self._state()) != self._seen or seen is None:
+            self._held.update((one.id, one) for one in reversed(self.journal.trials_of(*self._of)))
+            self._decided = {id for id, one in self._held.items() if self.journal.decided(one)}
+            self._seen = seen
+        return tuple(one for one in reversed(self._held.values()) if one.id not in self._decided)
+
+    def result_of(self, trial: OpenChange) -> str | None:
+        """How it was ended here, though the journal could not be told yet."""
+        return self._done.get(trial.id)
+
+    def ended(self, trial: OpenChange, result: str) -> bool:
+        """Tell the journal how a trial ended; whether it could be told."""
+        self._done[trial.id] = result
         try:
-            return await changer.recover(intent)
-        except RefusedError as error:
-            # As long as somebody is at it, what is read now is not yet what is to be taken back.
-            refusals += not isinstance(error, HeldError)
-            await asyncio.sleep(TRY_EVERY)
-            if not any(one.id == intent.id for one in journal.trials_of(Path(intent.session), intent.until or 0.0)):
-                return "kept"  # somebody decided meanwhile
+            self.journal.outcome(trial.id, self._of[0], result)
+        except StorageError:
+            return False
+        self._seen = None
+        return True
+
+    def _state(self) -> tuple[int, int, int] | None:
+        """What changes with each record, so that nothing is read anew for nothing."""
+        try:
+            info = self.journal.file.stat()
+        except OSError:
+            return None
+        return info.st_ino, info.st_size, info.st_mtime_ns
+
+
+def _first_of_each(pending: Sequence[OpenChange]) -> Iterator[OpenChange]:
+    """The newest of each target: an earlier change may be taken back only after those that rest on it."""
+    return iter({one.change.target: one for one in reversed(pending)}.values())
+
+
+async def _take_back(changer: Changer, trial: OpenChange, trials: _Trials) -> str:
+    """Put a value back, and record that afterwards; `failed` where either has to be tried again."""
+    result = trials.result_of(trial)
+    if result is None:
+        try:
+            result = await changer.put_back(trial)  # somebody else's value is never touched: `conflict`
         except RaidbenchError:
-            break
-    return "failed"
+            return "failed"  # held, refused, away: as long as there is time it may come back
+    return result if trials.ended(trial, result) else "failed"
 
 
 def load_all() -> None:
@@ -108,7 +154,7 @@ async def rehearse(paths: Paths, session: str, until: float) -> Mapping[str, Fin
     for trial in Journal(paths.journal).trials_of(Path(session), until):
         backend = found[trial.change.target.backend]
         if isinstance(backend, Sets):
-            await backend.read(trial.change.target)
+            await plan_back(backend, trial.change)
     with contextlib.suppress(RaidbenchError):  # what only starting a program and writing a file import
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")

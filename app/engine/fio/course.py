@@ -8,8 +8,8 @@ from dataclasses import replace
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sampler import Sampler
 from app.engine.fio.steadiness import SteadyWatch
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Phase, Sample, SteadyFigures
-from app.engine.session.steady import SteadyPlan
 
 _JUDGED = (Phase.SETTLING, Phase.MEASURING)
 

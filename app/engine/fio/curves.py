@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from app.engine.fio.course import Course
 from app.engine.fio.document import FioDocument
 from app.engine.fio.stream import Document, StreamParser
-from app.engine.session.figures import Sample
-from app.engine.session.steady import SteadyPlan
+from app.engine.session.event_values import SteadyPlan
+from app.engine.session.figures import Phase, Sample
 
 _CHUNK = 1 << 20
 
@@ -37,3 +37,14 @@ def documents_of(raw: Path) -> Iterator[Mapping[str, Any]]:
     except OSError:
         return
     yield from (event.data for event in parser.close() if isinstance(event, Document))
+
+
+def timed(samples: Sequence[Sample]) -> list[tuple[float, Sample]]:
+    """With the seconds since what is measured began, at the end of each interval; those before are negative."""
+    placed: list[tuple[float, Sample]] = []
+    after = 0.0
+    for phase in (Phase.MEASURING, Phase.SETTLING, Phase.RAMP):  # backwards, as each ends where the next begins
+        part = [sample for sample in samples if sample.phase is phase]
+        after -= part[-1].at if part and phase is not Phase.MEASURING else 0.0
+        placed = [*((sample.at + after, sample) for sample in part), *placed]
+    return placed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.engine.session.event_values import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from app.engine.session.figures import RunFigures
-from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from backends.values import dataclass
 
 

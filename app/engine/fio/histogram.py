@@ -7,7 +7,6 @@ Everything from 17.18 s on is in the last bucket (fio's stat.h, FIO_IO_U_PLAT_BI
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -15,13 +14,9 @@ from typing import Self
 
 from backends.fio_buckets import LAST_BUCKET, LAST_VALUE, bucket_of, edges_of, value_of
 from backends.values import dataclass
-from widgets.plain.bins import bin_of
+from widgets.plain.ticks import bin_of
 
 __all__ = ["LAST_BUCKET", "LAST_VALUE", "Histogram", "bucket_of", "edges_of", "value_of"]
-
-
-_SURE = 1.959964
-"""Standard deviations of a normal variable within which it lies with 95 %."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ class Histogram:
         return sum(value * count for value, count in self.counts.items()) / self.total
 
     def spread(self) -> tuple[int, tuple[int, ...]]:
-        """The lowest bin and the counts from there on; bins are those of `widgets.plain.bins`, of ns."""
+        """The lowest bin and the counts from there on; bins are those of `widgets.plain.ticks`, of ns."""
         counts: dict[int, int] = {}
         for value, count in self.counts.items():
             place = bin_of(value)
@@ -104,24 +99,6 @@ class Histogram:
         """
         return self.percentiles((percent,))[0]
 
-    def interval(self, percent: float) -> tuple[int, int] | None:
-        """Between which values in ns a percentile lies with 95 %, were the I/Os independent; None when empty.
-
-        By order statistics, so whatever the latencies are like.
-        """
-        if not self.total:
-            return None
-        low, high = ranks_around(self.total, percent)
-        return self._ranked(low), self._ranked(high)
-
-    def _ranked(self, rank: int) -> int:
-        seen = 0
-        for value, count in self.bins:
-            seen += count
-            if seen >= rank:
-                return value
-        return self.bins[-1][0]
-
     def percentiles(self, percents: Iterable[float]) -> tuple[int | None, ...]:
         """Several percentiles, in ascending order of `percents`, in one pass."""
         wanted = list(percents)
@@ -141,15 +118,3 @@ class Histogram:
                 seen += row[1]
             found.append(value)
         return tuple(found)
-
-
-def ranks_around(count: int, percent: float) -> tuple[int, int]:
-    """The ranks of the I/Os, counted from 1, between which a percentile lies with 95 %.
-
-    How many of them lie below the true value is binomial. Its quantiles are those of Cornish and Fisher, right to a
-    rank where ten I/Os lie beyond.
-    """
-    share = percent / 100
-    middle = count * share + (_SURE**2 - 1) * (1 - 2 * share) / 6
-    away = _SURE * math.sqrt(count * share * (1 - share))
-    return round(middle - away), round(middle + away) + 1

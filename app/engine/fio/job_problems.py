@@ -9,6 +9,7 @@ from app.engine.fio.fields import FIELDS
 from app.engine.fio.job_values import Arrival, Engine
 from app.engine.fio.sizes import format_size
 from backends.errors import InvalidValueError
+from backends.sizes import size_words
 
 if TYPE_CHECKING:
     from app.engine.fio.job import Job
@@ -77,7 +78,7 @@ def _load(job: Job) -> _Problems:
     largest = max(_sizes(job))
     buffers = largest * job.iodepth * job.numjobs
     said = (
-        f"{job.numjobs} x {job.iodepth} blocks of {format_size(largest)} need {buffers / (1 << 30):.0f} GiB of memory;"
+        f"{job.numjobs} x {job.iodepth} blocks of {format_size(largest)} need {size_words(buffers)} of memory;"
         " 4 GiB is the limit"
     )
     yield "iodepth", buffers <= _LARGEST_BUFFERS, said

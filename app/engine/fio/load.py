@@ -6,24 +6,23 @@ import asyncio
 import contextlib
 import posixpath
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from app.engine.fio.course import Course
 from app.engine.fio.events import Finished, LoadEvent
-from app.engine.fio.job import Engine, Job
+from app.engine.fio.job import Engine, Job, JobTarget, TargetKind
 from app.engine.fio.patience import Patience
 from app.engine.fio.preflight import find_fio
 from app.engine.fio.render import FILL_BLOCK, Rendering, render, render_fill, render_layout
 from app.engine.fio.running import Running, open_raw
-from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.session.event_values import PhaseChanged, SteadyPlan
 from app.engine.session.figures import Phase, RunFigures, RunStatus
-from app.engine.session.progress import PhaseChanged
-from app.engine.session.steady import SteadyPlan
-from backends.errors import InvalidValueError, StorageError
-from backends.host import Command, Host
+from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.host import Command, Host, Process
+from backends.text import clean
 from backends.values import dataclass
 
 TARGETS_A_DOCUMENT = 8
@@ -81,6 +80,10 @@ class _Errand:
     targets: tuple[JobTarget, ...]
     seconds: int | None
     """Ramp and run time as fio has them; None for what ends by amount."""
+    interval_ms: int
+    """Milliseconds between two documents."""
+    cap_s: int | None = None
+    """Seconds that it may wait for the steady state; None for no wait."""
 
     @property
     def raw(self) -> Path:
@@ -188,6 +191,8 @@ class FioLoad:
             job=job,
             targets=tuple(targets),
             seconds=job.ramp + steady.fio_seconds(job.runtime),
+            interval_ms=interval_ms,
+            cap_s=steady.cap_s if steady.until else None,
         )
 
     def _writing(
@@ -204,6 +209,7 @@ class FioLoad:
             job=None,
             targets=(target,),
             seconds=None,
+            interval_ms=self._interval_ms,
         )
 
     async def _may_create(self, target: JobTarget) -> bool:
@@ -222,6 +228,29 @@ class FioLoad:
             )
         return True
 
+    def _program(self, errand: _Errand, command: Command) -> AbstractAsyncContextManager[Process]:
+        """fio: started here, or by the root helper where it reads what is in use. Raises RefusedError."""
+        kept = [target.name for target in errand.targets if target.root is not None and not target.root.lent]
+        side = self._host.root_side
+        if not kept or side is None or errand.job is None:
+            return self._host.stream(command)
+        others = [target.name for target in errand.targets if target.root is None]
+        if others:
+            raise RefusedError(
+                f"{clean(kept[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
+                hint="Measure them one after another.",
+            )
+        from backends.hosts.split.program import HelpersProgram
+
+        asked = {
+            "holds": [target.root.number for target in errand.targets if target.root is not None],
+            "job": errand.job.texts(),
+            "cap": errand.cap_s,
+            "interval": errand.interval_ms,
+            "fio": command.argv[0],
+        }
+        return HelpersProgram(side, asked)
+
     async def _drive(self, errand: _Errand, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Start fio, pass its events on, end with the verdict."""
         job = errand.job
@@ -238,7 +267,7 @@ class FioLoad:
                 # but in its private working folder.
                 env={"TMPDIR": "."},
             )
-            async with self._host.stream(command) as process:
+            async with self._program(errand, command) as process:
                 running = Running(
                     process,
                     errand.course,

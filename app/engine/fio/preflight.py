@@ -84,10 +84,7 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
     An engine is tried once, which takes a quarter of a second.
     Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
     """
-    try:
-        ready = _known.get(host) or await _ask(host)
-    except TypeError:  # a host that cannot be remembered
-        ready = await _ask(host)
+    ready = await known_fio(host)
     while (engine := ready.untried(job)) is not None:
         refusal = await _try(host, ready.path, engine)
         refused = ready.refused if refusal is None else {**ready.refused, engine: refusal}
@@ -95,6 +92,14 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
     with contextlib.suppress(TypeError):
         _known[host] = ready
     return ready
+
+
+async def known_fio(host: Host) -> Preflight:
+    """What fio on this host says of itself; no engine is tried. Raises as `preflight`."""
+    try:
+        return _known.get(host) or await _ask(host)
+    except TypeError:  # a host that cannot be remembered
+        return await _ask(host)
 
 
 async def _ask(host: Host) -> Preflight:

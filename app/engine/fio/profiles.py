@@ -8,7 +8,9 @@ from types import MappingProxyType
 
 from app.engine.fio.job import Job
 from app.engine.fio.job_values import Pattern, Split
+from app.engine.fio.profile_names import TITLES
 from backends.errors import NotFoundError
+from backends.suggestions import suggested
 from backends.text import clean
 from backends.values import dataclass
 
@@ -50,29 +52,27 @@ _ALIGNED = (
 )
 
 
-def _plain(name: str, title: str, about: str, job: Job) -> Profile:
-    return Profile(name=name, title=title, help=about, job=job)
+def _plain(name: str, about: str, job: Job) -> Profile:
+    return Profile(name=name, title=TITLES[name], help=about, job=job)
 
 
-def _iometer(name: str, title: str, about: str, job: Job) -> tuple[Profile, Profile]:
+def _iometer(name: str, about: str, job: Job) -> tuple[Profile, Profile]:
     sector, aligned = replace(job, blockalign=512), replace(job, blockalign=4096)
     return (
-        Profile(name=name, title=f"{title} (sector aligned)", help=about + _AS_IOMETER, job=sector),
-        Profile(name=f"{name}-4k", title=f"{title} (4k aligned)", help=about + _ALIGNED, job=aligned),
+        _plain(name, about + _AS_IOMETER, sector),
+        _plain(f"{name}-4k", about + _ALIGNED, aligned),
     )
 
 
 _ALL: tuple[Profile, ...] = (
     _plain(
         "randread-4k",
-        "4k random read",
         "Small reads all over the array, queue depth 64: what a busy database asks of it. The test of most"
         " published RAID controller comparisons.",
         Job(rw=Pattern.RANDREAD, iodepth=64),
     ),
     _plain(
         "randwrite-4k",
-        "4k random write",
         "Small writes all over the array, queue depth 64: the worst case of parity RAID. Destroys the"
         " data of a raw"
         " device.",
@@ -80,7 +80,6 @@ _ALL: tuple[Profile, ...] = (
     ),
     _plain(
         "seqread-4k",
-        "4k sequential read",
         "Small reads one after the other, queue depth 512: how well requests are merged. One job is"
         " soon bound by"
         " one processor core.",
@@ -88,7 +87,6 @@ _ALL: tuple[Profile, ...] = (
     ),
     _plain(
         "seqwrite-4k",
-        "4k sequential write",
         "Small writes one after the other, queue depth 512: how well stripes are gathered. Destroys the"
         " data of a"
         " raw device.",
@@ -96,13 +94,11 @@ _ALL: tuple[Profile, ...] = (
     ),
     _plain(
         "seqread-4m",
-        "4M sequential read",
         "Large reads, queue depth 64: the bandwidth of all drives together, as backups and media servers need it.",
         Job(rw=Pattern.READ, bs=4 * _M, iodepth=64),
     ),
     _plain(
         "seqwrite-4m",
-        "4M sequential write",
         "Large writes, queue depth 64: bandwidth when stripes are written whole, or not. Destroys the"
         " data of a raw"
         " device.",
@@ -110,19 +106,16 @@ _ALL: tuple[Profile, ...] = (
     ),
     _plain(
         "mixed-32k",
-        "32k random, 75/25",
         "Three quarters reads, queue depth 32: virtual machines; used to compare mirrors of unequal drives.",
         Job(rw=Pattern.RANDRW, bs=32 * _K, iodepth=32, rwmixread=75),
     ),
     _plain(
         "randread-32k",
-        "32k random read",
         "The reading half of the virtual machine test, queue depth 32.",
         Job(rw=Pattern.RANDREAD, bs=32 * _K, iodepth=32),
     ),
     _plain(
         "mixed-4k",
-        "4k random, 67/33",
         "Two thirds reads, queue depth 128: the usual Iometer test of SAS controllers. Destroys the"
         " data of a raw"
         " device.",
@@ -130,14 +123,12 @@ _ALL: tuple[Profile, ...] = (
     ),
     *_iometer(
         "iometer-file-server",
-        "File server",
         "Iometer's file server: 80 % reads, all random, 512 bytes to 64k. From fio's own"
         " examples/iometer-file-access-server.fio.",
         Job(rw=Pattern.RANDRW, rwmixread=80, bssplit=_FILE_SERVER, iodepth=64),
     ),
     *_iometer(
         "iometer-web-server",
-        "Web server",
         "Iometer's web server: reads only, all random, 512 bytes to 512k. Shares as published in Tom's"
         " Hardware's"
         " storage tests.",
@@ -145,7 +136,6 @@ _ALL: tuple[Profile, ...] = (
     ),
     *_iometer(
         "iometer-database",
-        "Database",
         "Iometer's database: 8k, 67 % reads, all random. As published in Tom's Hardware's storage tests.",
         Job(rw=Pattern.RANDRW, rwmixread=67, bs=8 * _K, iodepth=64),
     ),
@@ -160,6 +150,7 @@ def profile(name: str) -> Profile:
     found = PROFILES.get(name)
     if found is None:
         raise NotFoundError(
-            f"There is no workload called '{clean(name, 40)}'", hint="There are " + ", ".join(PROFILES) + "."
+            f"There is no workload called '{clean(name, 40)}'",
+            hint=suggested(name, PROFILES, "There are " + ", ".join(PROFILES) + "."),
         )
     return found

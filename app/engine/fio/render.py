@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from app.engine.fio.fields import FIELDS
-from app.engine.fio.job import Arrival, Engine, Job
+from app.engine.fio.job import Arrival, Engine, Job, JobTarget, TargetKind
 from app.engine.fio.sizes import format_size
-from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.session.steady import SteadyPlan
+from app.engine.session.event_values import SteadyPlan
 from backends.errors import InvalidValueError
+from backends.sizes import size_words
 
 JOB_NAME = "raidbench"
 """Of the section of a job file; of several sections each has its number behind it."""
@@ -229,7 +229,7 @@ def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
     largest = max(job.block_sizes)
     if total < largest:
         raise InvalidValueError(
-            f"{target.name} has {format_size(total)}, less than one block of {format_size(largest)}",
+            f"{target.name} has {size_words(total)}, less than one block of {format_size(largest)}",
             hint="Choose a smaller block size or a larger file.",
         )
     step = job.offset_increment
@@ -247,7 +247,7 @@ def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
         rest = total - step * (job.numjobs - 1)
         if rest < largest:
             raise InvalidValueError(
-                f"The last of {job.numjobs} jobs, each {format_size(step)} further, starts beyond the end of"
+                f"The last of {job.numjobs} jobs, each {size_words(step)} further, starts beyond the end of"
                 f" {target.name}",
                 hint="Use fewer jobs or a smaller stream distance.",
             )

@@ -14,13 +14,12 @@ from app.engine.fio.course import Course
 from app.engine.fio.cpu import CpuMeter
 from app.engine.fio.document import FioDocument
 from app.engine.fio.events import LoadEvent
-from app.engine.fio.job import Job
+from app.engine.fio.job import Job, JobTarget
 from app.engine.fio.patience import Patience, bring_to_an_end
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
 from app.engine.fio.summary import Outcome, Window, summarize
-from app.engine.fio.target import JobTarget
+from app.engine.session.event_values import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from app.engine.session.figures import CpuFigures, Phase, RunFigures
-from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken, SteadinessSeen
 from backends.host import Process
 from backends.text import clean
 
@@ -234,7 +233,9 @@ class Running:
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True
-                self._say(self._phase, f"fio should have ended {beyond:.0f} s ago; some I/O does not come back")
+                self._say(
+                    self._phase, f"fio should have ended {max(beyond, 0.0):.0f} s ago; some I/O does not come back"
+                )
             if beyond > self._patience.give_up:
                 self._overdue = True
                 self._say(Phase.STOPPING, "fio does not end and is being stopped")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from backends.errors import InvalidValueError
+from backends.sizes import fraction_of
 from backends.text import clean
 
-_UNITS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([bkmgtp]?)(i?b)?", re.IGNORECASE | re.ASCII)
+_SPELLED = re.compile(r"[0-9.]+\s*[a-z]*", re.ASCII | re.IGNORECASE)
+"""Nothing before or behind it, no commas: they stand between sizes."""
 _LARGEST = 1 << 62
 _LETTERS = "kMGTP"
 
@@ -19,23 +20,16 @@ def parse_size(text: str) -> int:
 
     Raises InvalidValueError: not a size, or not a whole number of bytes.
     """
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
+    size = fraction_of(text, bare="b") if _SPELLED.fullmatch(text.strip()) else None
+    if size is None:
         raise InvalidValueError(
             f"'{clean(text, 40)}' is not a size", hint="Write a number with k, M, G or T: 4k, 256M, 10G."
         )
-    number, letter, _ = match.groups()
-    factor = 1 << (10 * _UNITS[letter.lower()])
-    whole, _, fraction = number.partition(".")
-    size = int(whole) * factor
-    if fraction:
-        part, rest = divmod(int(fraction) * factor, 10 ** len(fraction))
-        if rest:
-            raise InvalidValueError(f"{clean(text, 40)} is not a whole number of bytes")
-        size += part
+    if size.denominator != 1:
+        raise InvalidValueError(f"{clean(text, 40)} is not a whole number of bytes")
     if size > _LARGEST:
         raise InvalidValueError(f"{clean(text, 40)} is larger than any device")
-    return size
+    return int(size)
 
 
 def format_size(size: int) -> str:

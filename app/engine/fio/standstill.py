@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Final
 
 from app.engine.session.figures import Phase, Sample
 from backends.values import dataclass
+
+_ENOUGH: Final = 10
+"""I/Os that a stretch would have had, from which on it is no chance that it had none."""
 
 STILL_S: Final = 1.0
 """Seconds without a completed I/O from which it is told: longer than any I/O of a disk that works takes."""
@@ -63,6 +66,24 @@ def standstills(samples: Iterable[Sample]) -> tuple[Standstill, ...]:
     for sample in samples:
         course.take(sample)
     return tuple(course.found)
+
+
+def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0) -> Standstill | None:
+    """The longest standstill that is the device's; None where the job is as slow as that by itself.
+
+    `idle_s`: seconds that the job pauses by itself between I/Os, `flush_s`: the longest flush of the run. A job of few
+    I/Os (one of 256 MiB takes a disk two seconds) stands still for none of them: the pace outside of the stretch says
+    how many it would have had in it.
+    """
+    found = [one for one in standstills(samples) if one.seconds >= STILL_S + 2 * idle_s and flush_s < one.seconds / 2]
+    longest = max(found, key=lambda one: one.seconds, default=None)
+    if longest is None:
+        return None
+    begin, end = longest.at, longest.at + longest.seconds
+    outside = [one for one in samples if one.phase is Phase.MEASURING and not begin < one.at <= end]
+    seconds = sum(one.seconds for one in outside if _completed(one))
+    pace = sum(map(_completed, outside)) / seconds if seconds else 0.0
+    return None if seconds and pace * longest.seconds < _ENOUGH else longest
 
 
 def _completed(sample: Sample) -> int:

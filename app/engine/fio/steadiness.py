@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
+from app.engine.session.event_values import WINDOW, SteadyPlan
 from app.engine.session.figures import Sample, SteadyFigures
-from app.engine.session.steady import WINDOW, SteadyPlan
 from backends.values import dataclass
 
 RANGE_SHARE = 0.20

@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
-from app.engine.fio.difference import counters_since
 from app.engine.fio.document import Counters, FioDocument
-from app.engine.fio.job import Job
+from app.engine.fio.job import Job, JobTarget
 from app.engine.fio.render import section_names
-from app.engine.fio.sizes import format_size
-from app.engine.fio.target import JobTarget
+from app.engine.fio.sampler import counters_since
 from app.engine.session.figures import (
     SIDES,
     CpuFigures,
@@ -25,6 +23,7 @@ from app.engine.session.figures import (
     RunStatus,
     TargetFigures,
 )
+from backends.sizes import size_words
 from backends.text import clean_lines
 from backends.values import dataclass
 
@@ -230,43 +229,65 @@ _OVERDUE = Diagnosis(
 )
 
 
+_Verdict = tuple[RunStatus, Diagnosis]
+
+
 def _verdict(
     outcome: Outcome, document: FioDocument, lines: Sequence[str], seconds: float, job: Job | None
-) -> tuple[RunStatus, Diagnosis]:
+) -> _Verdict:
     """The rules, hardest first."""
-    known = diagnose(lines, document.errors)
-    if known is not None:
-        return RunStatus.FAILED, known
     # fio catches SIGINT and SIGTERM and ends in good order, with figures and an exit status of its own: only its words
     # tell that somebody stopped it.
     signal = signal_from_outside(lines)
-    if outcome.overdue:
-        return RunStatus.FAILED, _OVERDUE
-    if outcome.returncode < 0 and not outcome.stopped:
-        return RunStatus.FAILED, died_of(-outcome.returncode)
     interrupted = outcome.stopped or signal is not None or outcome.returncode == _INTERRUPTED
-    if outcome.returncode not in (0, _INTERRUPTED) and not outcome.stopped:
-        words = first_words(lines)
-        said = f": {words}" if words else ""
-        return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
-    failure = _nothing_done(document, interrupted, lines) or _not_all_done(document, job) or _too_little(document, job)
+    failure = (
+        _broken_off(outcome, document, lines)
+        or _nothing_done(document, interrupted, lines)
+        or _not_all_done(document, job)
+        or _too_little(document, job)
+    )
     if failure is not None:
         return failure
-    if job is not None and (
-        seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or _amount_done(document, job)
-    ):
+    if job is not None and _long_enough(outcome, document, seconds, job):
         return RunStatus.OK, Diagnosis("")
-    before = " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
-    how = "" if job is None else f" after {seconds:.1f} of {job.runtime} s" if seconds else before
+    if job is None and not interrupted:
+        return RunStatus.OK, Diagnosis("")
+    how = _when(outcome, seconds, job)
     if interrupted:
         by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
         hint = "The figures are those of the time until then." if seconds else ""
         return RunStatus.STOPPED, Diagnosis(by + how, hint)
-    if job is None:
-        return RunStatus.OK, Diagnosis("")
     return RunStatus.FAILED, Diagnosis(
         f"fio ended{how} without saying why", "What it did until then is not what was asked for: measure again."
     )
+
+
+def _broken_off(outcome: Outcome, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
+    """What fio says of itself, or how it ended; None where it ended in good order or was asked to."""
+    if (known := diagnose(lines, document.errors)) is not None:
+        return RunStatus.FAILED, known
+    if outcome.overdue:
+        return RunStatus.FAILED, _OVERDUE
+    if outcome.stopped or outcome.returncode in (0, _INTERRUPTED):
+        return None
+    if outcome.returncode < 0:
+        return RunStatus.FAILED, died_of(-outcome.returncode)
+    words = first_words(lines)
+    said = f": {words}" if words else ""
+    return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
+
+
+def _long_enough(outcome: Outcome, document: FioDocument, seconds: float, job: Job) -> bool:
+    return seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or _amount_done(document, job)
+
+
+def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
+    """When it ended, as a sentence goes on: ` after 3.0 of 60 s`; "" where no job says what was planned."""
+    if job is None:
+        return ""
+    if seconds:
+        return f" after {seconds:.1f} of {job.runtime} s"
+    return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
 
 
 def _amount_done(document: FioDocument, job: Job) -> bool:
@@ -279,7 +300,7 @@ def _amount_done(document: FioDocument, job: Job) -> bool:
     return False
 
 
-def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> tuple[RunStatus, Diagnosis] | None:
+def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> _Verdict | None:
     if document.total_ios:
         return None
     if interrupted:
@@ -292,7 +313,7 @@ def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]
     )
 
 
-def _not_all_done(document: FioDocument, job: Job | None) -> tuple[RunStatus, Diagnosis] | None:
+def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
     """Errors that were passed over: fio counts failed I/Os as if they had been done."""
     parts = [part for name in ("read", "write") if (part := document.counters(name))]
     # With latency switched off nothing is timed, and nothing can be missing.
@@ -309,7 +330,7 @@ def _not_all_done(document: FioDocument, job: Job | None) -> tuple[RunStatus, Di
     )
 
 
-def _too_little(document: FioDocument, job: Job | None) -> tuple[RunStatus, Diagnosis] | None:
+def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
     """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
     parts = [part for name in ("read", "write") if (part := document.counters(name))]
     done = sum(part.completed for part in parts)
@@ -328,7 +349,7 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets:
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
     found += [
-        f"{format_size(job.size)} were asked for, but {one.name} has {format_size(one.size)}: all of it was used"
+        f"{size_words(job.size)} were asked for, but {one.name} has {size_words(one.size)}: all of it was used"
         for one in targets
         if job is not None and job.size is not None and job.size > one.size
     ]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.engine.history.past import thing_of
+from app.engine.history.earlier_runs import thing_of
 from app.engine.judge.grouping import condition
 from app.engine.judge.verdict import FEWEST_RUNS
 from app.engine.session import wire
@@ -24,6 +24,7 @@ from app.engine.session.store import Loaded
 from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError
 from backends.formats import FORMATS, Kept, require_known
 from backends.model import Inventory
+from backends.suggestions import suggested
 from backends.text import clean
 from backends.values import dataclass
 from backends.version import program_version
@@ -91,8 +92,7 @@ class Baselines:
         try:
             return _of_json(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
-            known = ", ".join(self.names()) or "none"
-            raise NotFoundError(f"There is no baseline {name}.", hint=f"There are: {known}.") from None
+            raise self._none(name) from None
         except OSError as error:
             raise StorageError(f"{path} cannot be read: {error.strerror}.", evidence=str(error)) from error
         except NewerError:
@@ -104,12 +104,17 @@ class Baselines:
                 evidence=str(error),
             ) from error
 
+    def _none(self, name: str) -> NotFoundError:
+        names = self.names()
+        hint = suggested(name, names, f"There are: {', '.join(names) or 'none'}.")
+        return NotFoundError(f"There is no baseline {name}.", hint=hint)
+
     def remove(self, name: str) -> None:
         """Raises NotFoundError, StorageError."""
         try:
             self._path(name).unlink()
         except FileNotFoundError:
-            raise NotFoundError(f"There is no baseline {name}.") from None
+            raise self._none(name) from None
         except OSError as error:
             raise StorageError(f"The baseline cannot be removed: {error.strerror}.", evidence=str(error)) from error
 

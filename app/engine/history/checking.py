@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from app.engine.history.baselines import Baseline
-from app.engine.history.past import PastRun, job_words
+from app.engine.history.earlier_runs import PastRun, job_words
 from app.engine.history.series import Difference
 from app.engine.judge.caveats import forbidden, weakened
 from app.engine.judge.comparison import differing
+from app.engine.judge.grouping import engine_of
 from app.engine.judge.kinds import Figure, headline, value_of
-from app.engine.judge.later import LaterJudgement, LaterVerdict, apart, judge_later
+from app.engine.judge.nights import NightChart, night_chart
+from app.engine.judge.reasons import Doubt
+from app.engine.judge.regression import LaterJudgement, LaterVerdict, apart, judge_later
 from app.engine.judge.stats import Spread, geometric_mean
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
@@ -42,12 +45,20 @@ class Check:
     """Percent."""
     between: Spread | None
     """How far sessions of the same lie apart; None of too few."""
+    chart: NightChart | None
+    """Of all nights since the baseline, this one the last; None where it has no figure or no verdict."""
+    since: float | None
+    """When an episode was told that goes on, seconds since the epoch; None without one."""
     differs: tuple[Difference, ...]
     """Settings, and what else is known of how the runs came about."""
-    reason: str
-    """Why there is no verdict, where that lies in the runs; "" else."""
-    caveats: str
-    """What weakens the figures; "" without."""
+    failed: tuple[str, ...]
+    """Runs that did not come to a good end."""
+    engines: tuple[str, ...]
+    """The I/O engines, of the baseline first, where it is not the same."""
+    doubts: tuple[Doubt, ...]
+    """Why the state of the array forbids a verdict."""
+    weakened: tuple[Doubt, ...]
+    """What weakens the figures."""
 
 
 def check(baseline: Baseline, runs: Sequence[RunRecord], known: Iterable[PastRun], *, threshold: float) -> Check:
@@ -56,34 +67,48 @@ def check(baseline: Baseline, runs: Sequence[RunRecord], known: Iterable[PastRun
     saved = [value_of(run.figures, direction, about) for run in baseline.runs]
     now = [value_of(run.figures, direction, about) for run in runs]
     alike = [run for run in known if run.kind == (about.key, direction)]
-    between = apart(_other_sessions(baseline, alike, {run.start.at for run in runs}))
-    judgement, reason = LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=None), ""
-    failed = [run.id for run in runs if run.figures.status is not RunStatus.OK]
-    ones, others = _all(saved), _all(now)
-    if failed:
-        reason = f"{', '.join(failed)} did not come to a good end"
-    elif not ones or not others:
-        reason = "a run has no such figure"
+    others = _other_sessions(baseline, alike, {run.start.at for run in runs})
+    judgement = LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=None)
+    chart, since = None, None
+    failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
+    ones, these = _all(saved), _all(now)
+    doubts: tuple[Doubt, ...] = ()
+    engines = tuple(dict.fromkeys(engine_of(run) for run in (*baseline.runs, *runs)))
+    if failed or not ones or not these:
+        pass
+    elif len(engines) > 1:
+        judgement = LaterJudgement(standing=LaterVerdict.REFUSED, interval=None)
+    elif doubts := forbidden((*baseline.runs, *runs)):
+        seen = judge_later(ones, these, between=apart(_means(others)), threshold=threshold)
+        judgement = LaterJudgement(standing=LaterVerdict.REFUSED, interval=seen.interval)
     else:
-        judgement = judge_later(
-            ones, others, between=between, higher_is_better=about.higher_is_better, threshold=threshold
+        nights = _nights(baseline, runs, alike)
+        chart = night_chart(
+            [ones, *map(_values, nights), these],
+            earlier=_means(each for each in others if each[0].at < baseline.start.at),
+            higher_is_better=about.higher_is_better,
+            threshold=threshold,
         )
-        reason = forbidden((*baseline.runs, *runs))
-    if reason and judgement.interval is not None:
-        judgement = LaterJudgement(standing=LaterVerdict.REFUSED, interval=judgement.interval)
+        judgement = chart.judgement
+        begun = [baseline.start.at, *(night[0].at for night in nights), runs[0].start.at]
+        since = None if chart.begun is None else begun[chart.begun]
     return Check(
         baseline=baseline,
         runs=tuple(runs),
         figure=about,
         direction=direction,
         saved=geometric_mean(ones) if ones else None,
-        now=geometric_mean(others) if others else None,
+        now=geometric_mean(these) if these else None,
         judgement=judgement,
         threshold=threshold,
-        between=between,
+        between=apart(_means(others)),
+        chart=chart,
+        since=since,
         differs=_differs(baseline.runs[0], runs[-1]) if runs else (),
-        reason=reason,
-        caveats=weakened((*baseline.runs, *runs)),
+        failed=failed,
+        engines=engines if len(engines) > 1 else (),
+        doubts=doubts,
+        weakened=weakened((*baseline.runs, *runs)),
     )
 
 
@@ -92,16 +117,45 @@ def _all(values: Sequence[float | None]) -> list[float]:
     return there if len(there) == len(values) else []
 
 
-def _other_sessions(baseline: Baseline, known: Iterable[PastRun], now: set[float]) -> list[float]:
-    """One value of each session in which the same was measured with the same settings, but for the runs of now."""
-    start = baseline.start
-    wanted = (start.simulated, baseline.thing, job_words(start.job))
-    alike = [run for run in known if run.counts and run.condition == wanted and run.settings == start.settings]
-    sessions: dict[str, list[float]] = {}
-    for run in alike:
-        if run.value is not None and run.at not in now:
-            sessions.setdefault(run.session, []).append(run.value)
-    return [geometric_mean(values) for values in sessions.values()]
+def _other_sessions(baseline: Baseline, known: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:
+    """The runs of each session in which the same was measured with the same settings, but for those of now."""
+    settings = baseline.start.settings
+    return _sessions(run for run in _alike(baseline, known) if run.settings == settings and run.at not in now)
+
+
+def _nights(baseline: Baseline, now: Sequence[RunRecord], known: Iterable[PastRun]) -> list[list[PastRun]]:
+    """The sessions between the baseline and now that measured the same, with the settings of either.
+
+    Whoever tries other settings in between makes no night of it; a setting that was changed to stay does.
+    """
+    first, last = now[0].start.at, baseline.runs[-1].start.at
+    settings = (baseline.start.settings, now[0].start.settings)
+    return _sessions(
+        run
+        for run in _alike(baseline, known)
+        if last < run.at < first and run.session != baseline.session and run.settings in settings
+    )
+
+
+def _alike(baseline: Baseline, known: Iterable[PastRun]) -> list[PastRun]:
+    wanted = (baseline.start.simulated, baseline.thing, job_words(baseline.start.job))
+    return [run for run in known if run.counts and run.condition == wanted]
+
+
+def _values(runs: Iterable[PastRun]) -> list[float]:
+    return [run.value for run in runs if run.value is not None]
+
+
+def _means(sessions: Iterable[Iterable[PastRun]]) -> list[float]:
+    return [geometric_mean(_values(runs)) for runs in sessions]
+
+
+def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
+    """In time."""
+    found: dict[str, list[PastRun]] = {}
+    for run in runs:
+        found.setdefault(run.session, []).append(run)
+    return list(found.values())
 
 
 def _differs(saved: RunRecord, now: RunRecord) -> tuple[Difference, ...]:

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 from zlib import crc32
 
-from app.engine.history.past import PastRun, past_runs
+from app.engine.history.earlier_runs import PastRun, past_runs
 from app.engine.session import store
 from app.engine.session.paths import Paths, private_folder
 from app.engine.session.store import Loaded
@@ -259,6 +259,6 @@ def _run(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
     values = dict(zip(_COLUMNS, row[:-1], strict=True))
     for name in _JSON:
         values[name] = parsed(values[name])
-    for name in ("simulated", "tried"):
+    for name in ("simulated", "tried", "forbidden"):
         values[name] = bool(values[name])
     return PastRun(**values)

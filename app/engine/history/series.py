@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from app.engine.history.past import Condition, PastRun
+from app.engine.history.earlier_runs import Condition, PastRun
 from app.engine.judge.comparison import differing
-from app.engine.judge.shifts import Shift, shifts
+from app.engine.judge.drift import Shift, shifts
+from app.engine.judge.nights import NightChart, night_chart
 from app.engine.judge.stats import geometric_mean
 from backends.values import dataclass
 
@@ -62,6 +63,15 @@ class RunSeries:
         """Where its level changed."""
         found = shifts([point.value for point in self.points])
         return tuple(self._change(shift) for shift in found)
+
+    @cached_property
+    def chart(self) -> NightChart:
+        """Whether a loss began or goes on at its last point, held against all before it that were not alarmed."""
+        return night_chart(
+            [[run.value for run in point.runs if run.value is not None] for point in self.points],
+            higher_is_better=self.runs[0].about.higher_is_better,
+            judged_early=False,
+        )
 
     def _change(self, shift: Shift) -> LevelChange:
         last, first = self.points[shift.at - 1].runs[-1], self.points[shift.at].runs[0]

@@ -11,109 +11,113 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from app.engine.advisor.condition_rules import TASKS
+from app.engine.judge.grouping import engine_of
+from app.engine.judge.reasons import Doubt, Reason
 from app.engine.judge.verdict import Judgement, Verdict
 from app.engine.session.figures import Advice
 from app.engine.session.state import RunRecord
-
-_MOST_NAMED = 6
 
 LOST_WRITE_BACK = ("write_cache", "write-through")
 """What advice of write-back that is set and not in force is about."""
 
 
-def _tasks(advice: Advice, _: RunRecord) -> str:
-    kinds = [TASKS[kind] for kind in advice.about if kind in TASKS] or ["background work"]
-    return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} under way"
+def _always(_: Advice, __: RunRecord) -> bool:
+    return True
 
 
-def _not_write_back(advice: Advice, run: RunRecord) -> str:
+def _not_write_back(advice: Advice, run: RunRecord) -> bool:
     """Write-back that is not there yet; cached I/O that makes write-through cache is what was set and no mishap."""
     # Logs of earlier versions name no policy: where write-back was set, it may be the one.
-    lost = advice.about == LOST_WRITE_BACK if advice.about else run.start.settings.get("write_cache") == "write-back"
-    return "write-back was not in force" if lost else ""
+    return advice.about == LOST_WRITE_BACK if advice.about else run.start.settings.get("write_cache") == "write-back"
 
 
-FORBIDS: Mapping[str, Callable[[Advice, RunRecord], str]] = MappingProxyType(
+FORBIDS: Mapping[str, Callable[[Advice, RunRecord], bool]] = MappingProxyType(
     {
-        "background-task": _tasks,
-        "policy-changed": lambda *_: "a policy in force changed",
-        "battery-learning": lambda *_: "the controller's battery was learning",
+        "background-task": _always,
+        "policy-changed": _always,
+        "battery-learning": _always,
         "policy-not-in-force": _not_write_back,
     }
 )
-"""Advice with which there is no verdict, and why, "" where it does not forbid; keys of docs/advice.md."""
+"""Advice with which there is no verdict, and whether it forbids one of a run; keys of docs/advice.md."""
 
-WEAKENS: Mapping[str, str] = MappingProxyType(
+WEAKENS = frozenset(
     {
-        "page-cache": "page cache",
-        "unwritten-flash": "blocks never written",
-        "device-busy": "others used the disk",
-        "throttled": "too warm",
-        "fio-cpu-bound": "fio at the limit of its core",
-        "host-cpu-bound": "processors without idle time",
-        "policy-not-in-force": "a policy set but not in force",
-        "array-degraded": "array degraded",
-        "cache-larger-than-area": "area small compared with the cache",
-        "rate-not-held": "rate not held",
-        "depth-not-kept": "depth not kept",
-        "not-steady": "not steady",
-        "same-blocks": "jobs that read the same blocks",
-        "same-seed": "same blocks in each run",
-        "cache-not-full": "cache not yet full",
-        "governor": "frequency governor",
-        "too-short": "too short",
+        "page-cache",
+        "unwritten-flash",
+        "device-busy",
+        "throttled",
+        "fio-cpu-bound",
+        "host-cpu-bound",
+        "policy-not-in-force",
+        "array-degraded",
+        "cache-larger-than-area",
+        "rate-not-held",
+        "depth-not-kept",
+        "not-steady",
+        "same-blocks",
+        "same-seed",
+        "cache-not-full",
+        "governor",
+        "too-short",
     }
 )
-"""Advice that is named after a verdict, and in which words."""
+"""Advice that is named after a verdict."""
 
 
 def weighed(judgement: Judgement, runs: Iterable[RunRecord]) -> Judgement:
-    """The judgement, or no verdict where one of the runs it rests on forbids it; the interval stays."""
-    reason = forbidden(runs)
-    if not reason:
+    """The judgement, or no verdict where one of the runs it rests on forbids it, or their I/O engines differ.
+
+    The interval stays.
+    """
+    runs = tuple(runs)
+    if len({engine_of(run) for run in runs}) > 1:
+        return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.ENGINES, further_pairs=None)
+    doubts = forbidden(runs)
+    if not doubts:
         return judgement
-    return replace(judgement, verdict=Verdict.REFUSED, reason=reason, further_pairs=None)
+    return replace(judgement, verdict=Verdict.REFUSED, reason=Reason.STATE, doubts=doubts, further_pairs=None)
 
 
-def forbidden(runs: Iterable[RunRecord]) -> str:
-    """Why these runs carry no verdict: `a rebuild was under way in r3, r5`; "" if they may."""
+def forbidden(runs: Iterable[RunRecord]) -> tuple[Doubt, ...]:
+    """Why these runs carry no verdict; none if they may."""
     return _listed(runs, _forbidding)
 
 
-def weakened(runs: Iterable[RunRecord]) -> str:
-    """What weakens them: `not steady in r1, frequency governor in all runs`; "" without."""
+def weakened(runs: Iterable[RunRecord]) -> tuple[Doubt, ...]:
+    """What weakens a verdict on these runs."""
     return _listed(runs, _weakening)
 
 
-def _listed(runs: Iterable[RunRecord], words_of: Callable[[RunRecord], Iterator[str]]) -> str:
+_Key = tuple[str, tuple[str, ...]]
+
+
+def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_Key]]) -> tuple[Doubt, ...]:
     runs = tuple(sorted(runs, key=lambda run: run.start.at))
-    found: dict[str, list[str]] = {}
+    found: dict[_Key, list[str]] = {}
     for run in runs:
-        for words in dict.fromkeys(words_of(run)):
-            found.setdefault(words, []).append(run.id)
-    return ", ".join(f"{words} in {_named(ids, len(runs))}" for words, ids in found.items())
+        for key in dict.fromkeys(keys_of(run)):
+            found.setdefault(key, []).append(run.id)
+    return tuple(
+        Doubt(key=key, about=about, runs=tuple(ids), all_runs=len(ids) == len(runs) > 2)
+        for (key, about), ids in found.items()
+    )
 
 
-def _forbidding(run: RunRecord) -> Iterator[str]:
+def _forbidding(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if words := _reason(advice, run):
-            yield words
+        if _forbids(advice, run):
+            tasks = advice.key == "background-task"
+            yield advice.key, tuple(kind for kind in advice.about if kind in TASKS) if tasks else ()
 
 
-def _weakening(run: RunRecord) -> Iterator[str]:
+def _weakening(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if advice.key in WEAKENS and not _reason(advice, run):
-            yield WEAKENS[advice.key]
+        if advice.key in WEAKENS and not _forbids(advice, run):
+            yield advice.key, ()
     if run.figures.steady is not None and not run.figures.steady.attained:
-        yield WEAKENS["not-steady"]
+        yield "not-steady", ()
 
 
-def _reason(advice: Advice, run: RunRecord) -> str:
-    return FORBIDS[advice.key](advice, run) if advice.key in FORBIDS else ""
-
-
-def _named(ids: list[str], of: int) -> str:
-    if len(ids) == of and of > 2:
-        return "all runs"
-    shown = ", ".join(ids[:_MOST_NAMED])
-    return shown if len(ids) <= _MOST_NAMED else f"{shown} and {len(ids) - _MOST_NAMED} more"
+def _forbids(advice: Advice, run: RunRecord) -> bool:
+    return advice.key in FORBIDS and FORBIDS[advice.key](advice, run)

@@ -6,32 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.engine.judge.caveats import weakened, weighed
-from app.engine.judge.family import BESIDE, corrected
-from app.engine.judge.grouping import Sides, pairs_of, sides_of
-from app.engine.judge.kinds import FIGURES, SYNC, Figure, headline, name_of, value_of, values_of
-from app.engine.judge.looks import LEVEL, reached, upcoming
-from app.engine.judge.provenance import Differences, between_sessions, between_words, differences, sentences
-from app.engine.judge.residuals import disturbances
+from app.engine.judge.drift import Disturbance, disturbances
+from app.engine.judge.grouping import Order, Sides, pairs_of, sides_of, silent, silent_side
+from app.engine.judge.kinds import FIGURES, SYNC, Figure, headline, value_of, values_of
+from app.engine.judge.multiplicity import BESIDE, corrected
+from app.engine.judge.pairs import LEVEL, reached, upcoming
+from app.engine.judge.provenance import Differences, between_sessions, differences
+from app.engine.judge.reasons import Doubt, Reason
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
-from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
+from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between, stopped_answering
 from app.engine.session.events import ExperimentStarted
-from app.engine.session.figures import SIDES, RunStatus
-from app.engine.session.labels import in_words
-from app.engine.session.state import RunRecord, Session
+from app.engine.session.figures import SIDES
+from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
-from widgets.plain import units
-
-SINGLE_RUNS = (
-    "These are two single runs: how far runs of the same settings lie apart is not known, so nothing says whether the "
-    "difference comes from the settings. Repeat both in turn: `raidbench ab` does."
-)
-"""What has to stand under every comparison of single runs."""
-
-NOT_INTERLEAVED = (
-    "The runs were not measured in turn, so a drift of the machine may be behind a difference. `raidbench ab` measures "
-    "in turn; where that cannot be, measure the first side once more after the second."
-)
-"""What has to stand under every comparison of groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +37,8 @@ class FigureComparison:
     """What the repeats show; None where one side has no figure, or it is not one to be judged."""
     headline: bool = False
     """Whether it is the figure that the job is about."""
+    same_as: str = ""
+    """The figure of the same direction that says the same, as all I/Os are of one size; "" of one that says more."""
 
     @property
     def percent(self) -> float | None:
@@ -57,28 +46,6 @@ class FigureComparison:
         if self.a is None or self.b is None or not self.a:
             return None
         return (self.b - self.a) / self.a * 100
-
-    @property
-    def name(self) -> str:
-        """`read IOPS`."""
-        return name_of(self.figure, self.direction)
-
-    @property
-    def word(self) -> str:
-        """The verdict as people read it."""
-        return "not compared" if self.judgement is None else self.judgement.word
-
-    @property
-    def percent_text(self) -> str:
-        """The difference alone: `-18.4 %`."""
-        interval = None if self.judgement is None else self.judgement.interval
-        return units.difference(self.a, self.b) if interval is None else f"{interval.percent:+.1f} %"
-
-    @property
-    def difference(self) -> str:
-        """The difference with its interval, if there is one."""
-        interval = None if self.judgement is None else self.judgement.interval
-        return units.difference(self.a, self.b) if interval is None else str(interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +68,16 @@ class Comparison:
     """What else differs, as for settings."""
     between: Spread | None
     """How far earlier sessions of the same lie apart, as logarithms of means of the headline; None if not known."""
-    sentence: str
-    """What they show of the figure that the job is about, and what weakens it."""
-    caveats: tuple[str, ...]
-    """Sentences that have to be read with the figures."""
+    disturbances: tuple[Disturbance, ...]
+    """What the runs did by themselves in the figure that the job is about."""
+    weakened: tuple[Doubt, ...]
+    """What was said of the runs that weakens a verdict."""
+    experiment: ExperimentStarted | None = None
+    """The A/B they are of."""
+    names: tuple[str, str] = ("", "")
+    """What the sides are called where they differ in nothing that was set."""
+    rule: int | None = None
+    """The number of the rule that judged it when it ended; None where it is judged now."""
 
     @property
     def differing(self) -> tuple[tuple[str, str | None, str | None], ...]:
@@ -112,21 +85,16 @@ class Comparison:
         return (*self.settings, *self.job, *self.provenance)
 
     @property
-    def counted(self) -> str:
-        """`6 pairs`, `3 and 2 runs, not in turn`."""
-        return _counted(self.sides)
-
-    @property
     def headline(self) -> FigureComparison | None:
         """The figure that the job is about; None where a side has none."""
         return next((row for row in self.rows if row.headline), None)
 
     @property
-    def covers(self) -> str:
-        """How much its intervals cover: `95 %`."""
+    def level(self) -> float:
+        """What its intervals leave out: 0.05 for those of 95 %."""
         row = self.headline
         interval = None if row is None or row.judgement is None else row.judgement.interval
-        return f"{(1 - LEVEL) * 100:g} %" if interval is None else interval.covers
+        return LEVEL if interval is None else interval.level
 
 
 def compare(
@@ -137,29 +105,36 @@ def compare(
     *,
     names: tuple[str, str] | None = None,
     earlier: Sequence[Sequence[RunRecord]] = (),
-    threshold: float = THRESHOLD_PERCENT,
+    threshold: float | None = None,
+    experiments: Sequence[ExperimentRecord] = (),
 ) -> Comparison:
     """Both runs, each with its repeats among the runs of its session.
 
     `names`: what they are called, by their ids where None. `earlier`: runs of other sessions, each of one. `threshold`:
-    a difference within it is none, in percent.
+    a difference within it is none, in percent, 2 where None. `experiments`: of the first one's session, for
+    the plan of one that both are of.
     """
-    sides = replace(sides_of(a, b, a_session, b_session), threshold=threshold)
-    return _compare(a, b, sides, names or (a.id, b.id), earlier)
+    sides = sides_of(a, b, a_session, b_session, experiments)
+    start = next((each.start for each in experiments if each.id == sides.experiment), None)
+    if start is not None and a.start.mark is not None and a.start.mark.letter == "B":
+        start = replace(start, a=start.b, b=start.a)
+    planned = None if start is None else start.threshold_percent
+    sides = replace(sides, threshold=threshold or planned or THRESHOLD_PERCENT)
+    return _compare(a, b, sides, names or (a.id, b.id), earlier, start)
 
 
-def compare_experiment(session: Session, experiment_id: str) -> Comparison | None:
-    """The two letters of an experiment by the pairs so far; None before the first whole pair."""
+def compare_experiment(session: Session, experiment_id: str, *, rule: int | None = None) -> Comparison | None:
+    """The two letters of an experiment by the pairs so far; None before the first whole pair.
+
+    By the rule that it was judged by when it was measured, or by `rule` where somebody asks for that.
+    """
     sides = pairs_of(session, experiment_id)
+    if rule is not None:
+        sides = replace(sides, rule=rule)
     record = session.experiment(experiment_id)
     if not sides.a or record is None:
         return None
-    return _compare(sides.a[0], sides.b[0], sides, letters(record.start))
-
-
-def letters(start: ExperimentStarted) -> tuple[str, str]:
-    """What the two letters of an experiment are called: `Read-ahead 128 KiB`, `Read-ahead 4096 KiB`."""
-    return f"{start.label} {in_words(start.key, start.a)}", f"{start.label} {in_words(start.key, start.b)}"
+    return _compare(sides.a[0], sides.b[0], sides, ("A", "B"), experiment=record.start)
 
 
 def _compare(
@@ -168,24 +143,29 @@ def _compare(
     sides: Sides,
     names: tuple[str, str],
     earlier: Sequence[Sequence[RunRecord]] = (),
+    experiment: ExperimentStarted | None = None,
 ) -> Comparison:
-    about, direction = headline((*sides.a, *sides.b))
-    beneath = differences(sides)
+    about, direction = _about(sides)
     between = between_sessions(a, earlier, lambda run: value_of(run.figures, direction, about)) if sides.apart else None
-    job = differing(a.start.job, b.start.job)
-    rows = tuple(_compared_figures(sides))
     return Comparison(
         a=a,
         b=b,
         sides=sides,
-        rows=rows,
+        rows=tuple(_compared_figures(sides)),
         settings=differing(a.start.settings, b.start.settings),
-        job=job,
-        provenance=beneath,
+        job=differing(a.start.job, b.start.job),
+        provenance=differences(sides),
         between=between,
-        sentence=" ".join((*sentences(sides, beneath), *_sentences(rows, sides, names, beneath, between))),
-        caveats=tuple(_caveats(a, b, sides, bool(job))),
+        disturbances=tuple(disturbances(sides, lambda run: value_of(run.figures, direction, about))),
+        weakened=weakened((*sides.a, *sides.b)),
+        experiment=experiment,
+        names=names,
     )
+
+
+def _about(sides: Sides) -> tuple[Figure, str]:
+    """What the job is about, by runs that did any I/O."""
+    return headline(sorted((*sides.a, *sides.b), key=silent))
 
 
 def differing(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[tuple[str, str | None, str | None], ...]:
@@ -202,59 +182,84 @@ def varying(mappings: list[Mapping[str, str]]) -> list[str]:
 
 def headline_beside(sides: Sides) -> FigureComparison | None:
     """The figure that the job is about, alone: quick where there are many to be told of."""
-    about, direction = headline((*sides.a, *sides.b))
+    about, direction = _about(sides)
     return _compared_figure(direction, about, sides, headline=True)
 
 
-def interim(session: Session, experiment_id: str) -> str:
-    """The headline of a running experiment so far: an interval, never a verdict; "" before there is one."""
-    sides = pairs_of(session, experiment_id)
-    if not sides.a:
-        return ""
-    row = headline_beside(sides)  # this alone: it is drawn again with every sample of a run
-    interval = None if row is None or row.judgement is None else row.judgement.interval
-    return "" if row is None or interval is None else f"{row.name} {interval}, not yet decided"
-
-
 def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
-    """The figure that the job is about first, judged alone; all others as one family."""
-    about, direction = headline((*sides.a, *sides.b))
+    """The figure that the job is about first, judged alone; all others as one family.
+
+    Where all I/Os are of one size, bytes are I/Os once more: they are judged as those are, and not counted twice.
+    """
+    about, direction = _about(sides)
     first = _compared_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
-    rest = [
-        row
+    again = _OTHER_RATE.get(about.key, "bytes_per_second") if _one_block_size(sides) else ""
+    others = [
+        (side, figure)
         for side in SIDES
         for figure in FIGURES
-        if (side, figure) != (direction, about)
-        and figure.of(side)
-        and (row := _compared_figure(side, figure, sides)) is not None
+        if (side, figure) != (direction, about) and figure.of(side)
     ]
-    judgements = corrected([row.judgement for row in rest], share=BESIDE)
-    yield from (replace(row, judgement=judgement) for row, judgement in zip(rest, judgements, strict=True))
+    told_twice = {(side, figure) for side, figure in others if figure.key == again and side != SYNC}
+    counted = [each for each in others if each not in told_twice and _judged_values(*each, sides) is not None]
+    share = BESIDE / max(1, len(counted))
+    rest = [row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None]
+    family = [row for row in rest if (row.direction, row.figure) not in told_twice]
+    judgements = corrected([row.judgement for row in family], share=BESIDE)
+    held = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
+    known = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *held)}
+    for row in rest:
+        if (kept := known.get((row.direction, row.figure.key))) is not None:
+            yield kept
+        elif (twin := known.get((row.direction, _OTHER_RATE[again]))) is not None:
+            yield replace(row, judgement=twin.judgement, same_as=twin.figure.key)
+        else:
+            yield row
 
 
-def _compared_figure(direction: str, figure: Figure, sides: Sides, headline: bool = False) -> FigureComparison | None:
+_OTHER_RATE = {"iops": "bytes_per_second", "bytes_per_second": "iops"}
+
+
+def _one_block_size(sides: Sides) -> bool:
+    """Whether all I/Os of both sides are of one size that is known."""
+    jobs = [run.start.job for run in (*sides.a, *sides.b)]
+    return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") and not job.get("bssplit") for job in jobs)
+
+
+def _compared_figure(
+    direction: str, figure: Figure, sides: Sides, *, headline: bool = False, share: float = 1.0
+) -> FigureComparison | None:
+    """`share` of the level: what the first of several figures has to reach."""
     a, b = values_of(sides.a, direction, figure), values_of(sides.b, direction, figure)
-    if all(value is None for value in (*a, *b)):
+    mute = silent_side(sides)
+    if all(value is None for value in (*a, *b)) and not (mute and headline):
         return None
-    ones, others = _all(a), _all(b)
     judgement = None
-    alike = not figure.is_latency or direction == SYNC or len(_latency_kinds(sides)) == 1
-    if figure.judged and alike and ones and others and min(*ones, *others) > 0:
-        judgement = weighed(_judged(ones, others, sides, figure.higher_is_better), (*sides.a, *sides.b))
+    if mute:
+        judgement = stopped_answering(threshold=sides.threshold) if headline else None
+    elif (values := _judged_values(direction, figure, sides)) is not None:
+        judgement = weighed(_judged(*values, sides, figure.higher_is_better, share), (*sides.a, *sides.b))
     return FigureComparison(
-        direction=direction, figure=figure, a=_mean(ones), b=_mean(others), judgement=judgement, headline=headline
+        direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
     )
 
 
-def _latency_kinds(sides: Sides) -> set[bool]:
+def _judged_values(direction: str, figure: Figure, sides: Sides) -> tuple[list[float], list[float]] | None:
+    """The figures of both sides; None where they are not to be judged."""
+    a, b = (_all(values_of(side, direction, figure)) for side in (sides.a, sides.b))
+    alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
+    return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
+
+
+def latency_kinds(sides: Sides) -> set[bool]:
     """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
     both = (one for run in (*sides.a, *sides.b) for one in (run.figures.read, run.figures.write) if one is not None)
     return {one.completion_ns is not None for one in both}
 
 
-def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool) -> Judgement:
+def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool, share: float) -> Judgement:
     """By the plan of an experiment, between two measurements of A, or as what they are."""
     if sides.after:
         before, after = a[: -sides.after], a[-sides.after :]
@@ -269,12 +274,18 @@ def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool
         higher_is_better=higher_is_better,
         threshold=sides.threshold,
         level=level,
+        strictest=level * share,
+        rule=sides.rule,
+        ahead=[look for look in sides.looks if look.pairs > len(a)],
     )
+    if sides.order is Order.IN_TURN or not sides.known:
+        reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
+        return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None)
     if look is not None or ahead is None:
         return judgement
-    more = units.plural(ahead.pairs - len(a), "pair")
-    reason = f"it was to be judged after {ahead.pairs} pairs, {more} more"
-    return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=ahead.pairs - len(a))
+    return replace(
+        judgement, verdict=Verdict.NOT_DECIDED, reason=Reason.BEFORE_LOOK, further_pairs=ahead.pairs - len(a)
+    )
 
 
 def _all(values: Sequence[float | None]) -> list[float]:
@@ -289,26 +300,6 @@ def _mean(values: list[float]) -> float | None:
     return geometric_mean(values)
 
 
-def _sentences(
-    rows: Sequence[FigureComparison],
-    sides: Sides,
-    names: tuple[str, str],
-    beneath: Differences,
-    between: Spread | None,
-) -> Iterator[str]:
-    about = next((row for row in rows if row.headline), None)
-    if about is not None:
-        yield _sentence(about, sides, names, same=not beneath)
-        if between is not None:
-            yield between_words(between)
-        if (tail := tail_of(rows)) is not None and not sides.alike:
-            yield f"{tail.name.capitalize()} {tail.difference}: {tail.word}."
-        yield from disturbances(sides, lambda run: value_of(run.figures, about.direction, about.figure))
-    caveats = weakened((*sides.a, *sides.b))
-    if caveats:
-        yield f"Caveats: {caveats}."
-
-
 def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
     """The 99th percentile beside every headline, that of the slower direction; None of single runs.
 
@@ -321,61 +312,3 @@ def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
     found = [row for row in tails if row.judgement and row.judgement.interval]
     return max(found, key=lambda row: row.a or 0.0, default=None)
-
-
-def _sentence(row: FigureComparison, sides: Sides, names: tuple[str, str], *, same: bool) -> str:
-    """`same`: whether nothing beneath differs, so that only chance is left of two repeats."""
-    a, b = names
-    judgement = row.judgement
-    name = row.name
-    if judgement is None:
-        return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
-    if sides.alike:
-        why = ", which is chance and drift" if same else ""
-        return f"{b} repeats {a}: {name} {row.difference}{why}."
-    what = f"{name} {row.difference} in {_counted(sides)}"
-    match judgement.verdict:
-        case Verdict.NO_DIFFERENCE:
-            said = f"No difference between {a} and {b}: {what}, all within +-{sides.threshold:g} %"
-        case Verdict.NOT_DECIDED:
-            said = f"Not decided between {a} and {b}: {what}; {judgement.reason}"
-        case Verdict.REFUSED:
-            said = f"Verdict on {b} against {a} refused: {judgement.reason}; {what}"
-        case _:
-            said = f"{b} is {judgement.word} than {a}: {what}" + (f", {judgement.reason}" if judgement.reason else "")
-    if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
-        said += f"; within +-{sides.threshold:g} % is no difference here"
-    odd = judgement.outlier if judgement.outlier and judgement.outlier not in said else ""
-    return f"{said}; {odd}." if odd else f"{said}."
-
-
-def _counted(sides: Sides) -> str:
-    if sides.interleaved:
-        return units.plural(len(sides.a), "pair")
-    where = " of two sessions" if sides.apart else ""
-    if len(sides.a) == len(sides.b) == 1:
-        return f"two single runs{where}"
-    return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}{where}, not in turn"
-
-
-def _caveats(a: RunRecord, b: RunRecord, sides: Sides, jobs_differ: bool) -> Iterator[str]:
-    for run in (a, b):
-        if run.figures.status is not RunStatus.OK:
-            why = (run.figures.reason or run.figures.status.value).rstrip(".")
-            yield f"{run.id} is not a whole run: {why}."
-    if a.start.target != b.start.target:
-        yield f"The targets differ: {a.start.target} and {b.start.target}."
-    if jobs_differ:
-        yield "The jobs differ, so more than the settings may be behind a difference."
-    if len(_latency_kinds(sides)) > 1:
-        yield "Latencies are not compared: some runs, of an earlier version, have them without submission."
-    if a.start.simulated or b.start.simulated:
-        yield "SIMULATED: at least one of them was not measured on hardware."
-    if sides.note:
-        yield sides.note
-    if sides.alike:
-        return
-    if len(sides.a) == len(sides.b) == 1:
-        yield SINGLE_RUNS
-    elif not sides.interleaved and not sides.after:
-        yield NOT_INTERLEAVED

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
 
+from app.engine.judge.pairs import RULE, asked_again
 from app.engine.judge.stats import THRESHOLD_PERCENT
+from app.engine.session.event_values import Look
 from app.engine.session.figures import RunStatus
-from app.engine.session.looks import Look
-from app.engine.session.state import RunRecord, Session
+from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
+
+
+class Order(StrEnum):
+    """How the runs of two sides were measured."""
+
+    EXPERIMENT = "experiment"
+    """By the plan of an A/B, in pairs whose order was drawn."""
+    SINGLE = "single"
+    """One run of each."""
+    IN_TURN = "in-turn"
+    """In pairs of neighbours, by hand."""
+    BETWEEN = "between"
+    """The second side between two measurements of the first."""
+    GROUPS = "groups"
+    """One side after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +41,24 @@ class Sides:
     """Whether a[i] and b[i] are a pair and the pairs were measured in turn."""
     alike: bool = False
     """Whether both are repeats of the same."""
-    note: str = ""
-    """Which runs these are, or why they are no pairs; a sentence."""
+    order: Order = Order.SINGLE
+    """How they were measured."""
+    experiment: str = ""
+    """The A/B they are of; "" else."""
     looks: tuple[Look, ...] = ()
-    """When the pairs were to be judged; none where no plan was made for them."""
+    """When the pairs were to be judged, those of others counted; none where no plan was made for them."""
+    others: tuple[str, ...] = ()
+    """Earlier experiments of the session that asked the same, whose pairs come first."""
+    before: int = 0
+    """How many pairs these have."""
+    known: bool = True
+    """Of an experiment, whether its plan is at hand."""
     apart: bool = False
     """Whether they are of two sessions."""
     threshold: float = THRESHOLD_PERCENT
     """A difference within this many percent is none."""
+    rule: int = RULE
+    """The number of the rule that judges them."""
     after: int = 0
     """How many of the last runs of a were measured after all of b, where the others came before; else 0."""
 
@@ -55,6 +83,25 @@ def condition(run: RunRecord) -> Condition:
     return where, tuple(sorted(start.job.items())), tuple(sorted(start.settings.items())), subject
 
 
+def engine_of(run: RunRecord) -> str:
+    """How its requests reached the kernel: as much of a difference as a setting makes."""
+    return run.start.job.get("ioengine") or "libaio"
+
+
+def silent(run: RunRecord) -> bool:
+    """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
+    figures = run.figures
+    both = (one for one in (figures.read, figures.write) if one is not None)
+    answered = any(one.total_ios or one.iops for one in both)
+    return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
+
+
+def silent_side(sides: Sides) -> str:
+    """The letter of the side that stopped answering, in one of its runs at least; "" where neither or both did."""
+    a, b = (any(map(silent, runs)) for runs in (sides.a, sides.b))
+    return "" if a == b else "A" if a else "B"
+
+
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
     """Whole runs by what was measured, in their order."""
     found: dict[Condition, tuple[RunRecord, ...]] = {}
@@ -65,30 +112,70 @@ def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]
 
 
 def pairs_of(session: Session, experiment_id: str) -> Sides:
-    """The whole pairs of an experiment; both sides may be empty."""
-    found: dict[int, dict[str, RunRecord]] = {}
-    for run in session.runs:
-        mark = run.start.mark
-        if mark is not None and mark.experiment == experiment_id and run.figures.status is RunStatus.OK:
-            found.setdefault(mark.pair, {})[mark.letter] = run
-    whole = [pair for _, pair in sorted(found.items()) if len(pair) == 2]
-    record = session.experiment(experiment_id)
+    """The whole pairs of an experiment, after those of earlier ones that asked the same; both sides may be empty."""
+    whole, record = _pairs(session, experiment_id), session.experiment(experiment_id)
+    others = _asked_before(session, record, whole[0]) if record is not None and whole else ()
+    earlier = [pair for other in others for pair in _pairs(session, other)]
+    both = (*earlier, *whole)
     return Sides(
-        a=tuple(pair["A"] for pair in whole),
-        b=tuple(pair["B"] for pair in whole),
+        a=tuple(a for a, _ in both),
+        b=tuple(b for _, b in both),
         interleaved=True,
-        looks=() if record is None else record.start.looks,
+        order=Order.EXPERIMENT,
+        experiment=experiment_id,
+        looks=() if record is None else asked_again(record.start.looks, len(others), len(earlier)),
+        others=others,
+        before=len(earlier),
+        known=record is not None,
         threshold=(record and record.start.threshold_percent) or THRESHOLD_PERCENT,
+        rule=RULE if record is None else record.start.rule,
     )
 
 
-def sides_of(a: RunRecord, b: RunRecord, a_session: Sequence[RunRecord], b_session: Sequence[RunRecord]) -> Sides:
+def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRecord, RunRecord]) -> tuple[str, ...]:
+    """Earlier experiments with whole pairs that asked the same of the same thing, drawn and judged as this one is."""
+    start = record.start
+    if start.seed is None or start.until_percent is not None or not start.looks:
+        return ()
+    places = [each.id for each in session.experiments]
+    found = []
+    for other in session.experiments[: places.index(record.id)]:
+        asked = other.start
+        alike = (asked.target, asked.key, asked.a, asked.b, asked.rule) == (
+            *(start.target, start.key, start.a, start.b),
+            start.rule,
+        )
+        drawn = asked.seed is not None and asked.looks and asked.until_percent is None
+        pairs = _pairs(session, other.id) if alike and drawn else ()
+        if pairs and [*map(condition, pairs[0])] == [*map(condition, first)]:
+            found.append(other.id)
+    return tuple(found)
+
+
+def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
+    """Run of A, run of B of each whole pair of one experiment."""
+    found: dict[int, dict[str, RunRecord]] = {}
+    for run in session.runs:
+        mark = run.start.mark
+        counts = run.end is not None and (run.figures.status is RunStatus.OK or silent(run))
+        if mark is not None and mark.experiment == experiment_id and counts:
+            found.setdefault(mark.pair, {})[mark.letter] = run
+    return tuple((pair["A"], pair["B"]) for _, pair in sorted(found.items()) if len(pair) == 2)
+
+
+def sides_of(
+    a: RunRecord,
+    b: RunRecord,
+    a_session: Sequence[RunRecord],
+    b_session: Sequence[RunRecord],
+    experiments: Sequence[ExperimentRecord] = (),
+) -> Sides:
     """The sides that two runs stand for: the pairs of their experiment, or the repeats of each.
 
-    `a_session` and `b_session` hold the runs of the session that each belongs to.
+    `a_session` and `b_session` hold the runs of the session that each belongs to, `experiments` those of the first.
     """
     together = a_session is b_session or tuple(a_session) == tuple(b_session)
-    if together and (pairs := _experiment(a, b, a_session)) is not None:
+    if together and (pairs := _experiment(a, b, a_session, experiments)) is not None:
         return pairs
     if together and condition(a) == condition(b):
         return Sides(a=(a,), b=(b,), interleaved=False, alike=True)
@@ -99,24 +186,21 @@ def sides_of(a: RunRecord, b: RunRecord, a_session: Sequence[RunRecord], b_sessi
         return order
     if after := _after(one, other):
         ordered = tuple(sorted(one, key=lambda run: run.start.at))
-        note = f"{_names(ordered[:-after])}, then {_names(other)}, then {_names(ordered[-after:])}."
-        return Sides(a=ordered, b=other, interleaved=False, apart=not together, note=note, after=after)
-    of_one, of_other = ("", "") if together else (" of the first session", " of the second")
-    note = f"Not in turn: {_names(one)}{of_one} against {_names(other)}{of_other}."
-    return Sides(a=one, b=other, interleaved=False, apart=not together, note=note)
+        return Sides(a=ordered, b=other, interleaved=False, apart=not together, order=Order.BETWEEN, after=after)
+    return Sides(a=one, b=other, interleaved=False, apart=not together, order=Order.GROUPS)
 
 
-def _experiment(a: RunRecord, b: RunRecord, runs: Sequence[RunRecord]) -> Sides | None:
+def _experiment(
+    a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
+) -> Sides | None:
     """The pairs of the experiment that both belong to; the letter of `a` first."""
     one, other = a.start.mark, b.start.mark
     if one is None or other is None or one.experiment != other.experiment or one.letter == other.letter:
         return None
-    pairs = pairs_of(Session(runs=tuple(runs)), one.experiment)
+    pairs = pairs_of(Session(runs=tuple(runs), experiments=tuple(experiments)), one.experiment)
     if not pairs.a:
         return None
-    note = f"All {len(pairs.a)} pairs of the experiment {one.experiment}."
-    first, second = (pairs.a, pairs.b) if one.letter == "A" else (pairs.b, pairs.a)
-    return Sides(a=first, b=second, interleaved=True, note=note)
+    return pairs if one.letter == "A" else replace(pairs, a=pairs.b, b=pairs.a)
 
 
 def _alike(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
@@ -141,7 +225,7 @@ def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Sides | None
         a=tuple(one for one, _ in ordered),
         b=tuple(other for _, other in ordered),
         interleaved=True,
-        note=f"Measured in turn: {', '.join(run.id for run in timed)}.",
+        order=Order.IN_TURN,
     )
 
 
@@ -150,7 +234,3 @@ def _after(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> int:
     first, last = min(run.start.at for run in b), max(run.start.at for run in b)
     before, after = sum(run.start.at < first for run in a), sum(run.start.at > last for run in a)
     return after if before and before + after == len(a) else 0
-
-
-def _names(runs: tuple[RunRecord, ...]) -> str:
-    return ", ".join(run.id for run in runs)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from app.engine.session.figures import DirectionFigures, RunFigures
 from app.engine.session.state import RunRecord
 from backends.values import dataclass
-from widgets.plain import units
 
 Read = Callable[[DirectionFigures], float | None]
 
@@ -27,12 +26,8 @@ class Figure:
 
     key: str
     """In JSON."""
-    label: str
-    """For people."""
     read: Read
     """Where it is found; None where too few I/Os carry it."""
-    show: Callable[[float | None], str]
-    """How it is written."""
     higher_is_better: bool = False
     """More of it is faster; of times less is."""
     judged: bool = True
@@ -49,22 +44,20 @@ class Figure:
 
 
 FIGURES: tuple[Figure, ...] = (
-    Figure(key="iops", label="IOPS", read=lambda of: of.iops, show=units.iops, higher_is_better=True),
+    Figure(key="iops", read=lambda of: of.iops, higher_is_better=True),
     Figure(
         key="bytes_per_second",
-        label="MiB/s",
         read=lambda of: of.bytes_per_second,
-        show=units.mib_per_s,
         higher_is_better=True,
     ),
-    Figure(key="latency_mean_ns", label="mean latency", read=lambda of: of.latency_ns.mean, show=units.latency),
-    Figure(key="latency_p50_ns", label="p50", read=lambda of: of.latency_ns.p50, show=units.latency),
-    Figure(key="latency_p95_ns", label="p95", read=lambda of: of.latency_ns.p95, show=units.latency),
-    Figure(key="latency_p99_ns", label="p99", read=lambda of: of.latency_ns.p99, show=units.latency),
-    Figure(key="latency_p99_9_ns", label="p99.9", read=lambda of: of.latency_ns.p99_9, show=units.latency),
-    Figure(key="latency_p99_99_ns", label="p99.99", read=lambda of: of.latency_ns.p99_99, show=units.latency),
+    Figure(key="latency_mean_ns", read=lambda of: of.latency_ns.mean),
+    Figure(key="latency_p50_ns", read=lambda of: of.latency_ns.p50),
+    Figure(key="latency_p95_ns", read=lambda of: of.latency_ns.p95),
+    Figure(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
+    Figure(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
+    Figure(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
     # One request decides it.
-    Figure(key="latency_max_ns", label="max", read=lambda of: of.latency_ns.max, show=units.latency, judged=False),
+    Figure(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),
 )
 """In the order to show them."""
 
@@ -100,11 +93,6 @@ def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
         if None not in values_of(runs, direction, _KNOWN[key]):
             return _KNOWN[key], direction
     return _KNOWN["latency_mean_ns"], direction
-
-
-def name_of(figure: Figure, direction: str) -> str:
-    """`read IOPS`, of a mixed job `IOPS`."""
-    return figure.label if direction == BOTH else f"{direction} {figure.label}"
 
 
 def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | None:

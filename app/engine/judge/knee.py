@@ -13,9 +13,8 @@ from itertools import pairwise
 from math import exp, fsum, log, sqrt
 from random import Random
 
-from app.engine.judge.looks import LEVEL
-from app.engine.judge.stats import geometric_mean
-from app.engine.judge.student import quantile
+from app.engine.judge.pairs import LEVEL
+from app.engine.judge.stats import geometric_mean, quantile
 from backends.values import dataclass
 
 NEAR_BEST = 0.8

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from app.engine.judge.grouping import Condition, condition, repeats
 from app.engine.judge.kinds import FIGURES, Figure
 from app.engine.judge.stats import Spread, spread
 from app.engine.session.figures import SIDES
 from app.engine.session.state import RunRecord
-from widgets.plain import units
 
 
 class Repeats:
@@ -46,10 +45,3 @@ def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, Figure, Spread], ...]
         if figure.judged and figure.of(direction)
     )
     return tuple((direction, figure, seen) for direction, figure, seen in found if seen is not None)
-
-
-def mean_text(seen: Spread, show: Callable[[float | None], str]) -> str:
-    """`83.6k ±0.5 %`: mean, half the 95 % interval as a share of it."""
-    if seen.half is None or not seen.mean:
-        return show(seen.mean)
-    return f"{show(seen.mean)} ±{units.percent(seen.half / seen.mean * 100)}"

@@ -1,26 +1,90 @@
-"""Intervals of log-ratios, and what else is needed to tell a difference from chance. Pure, standard library only.
-
-A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn, the
-first of each pair drawn, because drift and order make as much of a difference as most settings do (Duplyakin et al.,
-USENIX ATC 2023).
-"""
+"""Intervals of log-ratios from Student's t, and what else is needed to tell a difference from chance. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, expm1, fsum, inf, log, sqrt
+from functools import lru_cache
+from math import exp, expm1, fsum, inf, lgamma, log, log1p, sqrt
 
-from app.engine.judge.looks import LEVEL
-from app.engine.judge.student import quantile, tails
+from app.engine.judge.pairs import LEVEL
 from backends.values import dataclass
+
+# -- student's t distribution from the incomplete beta function -------------------------------------------------------
+
+# The continued fraction of the incomplete beta function is the one of Abramowitz & Stegun 26.5.8, evaluated with
+# Lentz's method.
+
+_TINY = 1e-300
+_PRECISION = 1e-15
+_TERMS = 10_000
+
+
+def incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function I_x(a, b); a, b > 0, 0 <= x <= 1."""
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x))
+    # The fraction converges fast on one side of the mean only; the other side is its mirror image.
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(a, b, x) / a
+    return 1 - front * _fraction(b, a, 1 - x) / b
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    c, d = 1.0, _away_from_zero(1 - (a + b) * x / (a + 1))
+    d = 1 / d
+    value = d
+    for m in range(1, _TERMS):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / _away_from_zero(1 + term * d)
+            c = _away_from_zero(1 + term / c)
+            value *= c * d
+        if abs(c * d - 1) < _PRECISION:
+            break
+    return value
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY
+
+
+def tails(t: float, dof: float) -> float:
+    """The probability that |T| is at least |t|; `dof` > 0 need not be whole (Welch)."""
+    return incomplete_beta(dof / 2, 0.5, dof / (dof + t * t)) if t else 1.0
+
+
+@lru_cache(maxsize=4096)
+def quantile(p: float, dof: float) -> float:
+    """The t below which T lies with probability p. Raises ValueError unless 0 < p < 1 and dof > 0."""
+    if not 0 < p < 1 or dof <= 0:
+        raise ValueError(f"no quantile of Student's t for p={p}, dof={dof}")
+    if p == 0.5:
+        return 0.0
+    tail = 2 * min(p, 1 - p)
+    low, high = 0.0, 1.0
+    while tails(high, dof) > tail:
+        low, high = high, high * 2
+        if high == inf:
+            return inf if p > 0.5 else -inf
+    while high - low > 4e-15 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tails(middle, dof) > tail else (low, middle)
+    return (low + high) / 2 if p > 0.5 else -(low + high) / 2
+
+
+# -- intervals of log-ratios, and what else is needed to tell a difference from chance --------------------------------
+
+# A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn,
+# the first of each pair drawn, because drift and order make as much of a difference as most settings do (Duplyakin et
+# al., USENIX ATC 2023).
 
 THRESHOLD_PERCENT = 2.0
 """A difference smaller than this makes no one change a setting."""
-
-_LARGEST_PERCENT = 50
-
-MOST_PAIRS = 1000
-"""More are never proposed."""
 
 POWER = 0.80
 """How often an effect of the size named is to be found."""
@@ -46,15 +110,10 @@ class Interval:
     """It covers 1 - level: 0.05 for an interval of 95 %."""
 
     @property
-    def covers(self) -> str:
-        """`95 %`, `99.2 %`."""
-        return f"{(1 - self.level) * 100:.4g} %"
-
-    @property
     def smallest_percent(self) -> float:
         """The smallest effect that so many runs with this scatter would have shown four times of five, in percent."""
         error = self.sd / sqrt(self.n)
-        return expm1((quantile(1 - self.level / 2, self.n - 1) + quantile(POWER, self.n - 1)) * error) * 100
+        return expm1((self.high - self.low) / 2 + quantile(POWER, self.n - 1) * error) * 100
 
     @property
     def percent(self) -> float:
@@ -79,9 +138,6 @@ class Interval:
     def within(self, percent: float) -> bool:
         """Whether all of it lies inside +-percent."""
         return self.percent_low > -percent and self.percent_high < percent
-
-    def __str__(self) -> str:
-        return f"{self.percent:+.1f} % [{self.percent_low:+.1f}, {self.percent_high:+.1f}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,16 +166,6 @@ class LogSpread:
     """Upper end."""
     n: int
     """How many runs."""
-
-
-def paired(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:
-    """The interval of ln(b[i]/a[i]) with Student's t, n-1 degrees of freedom.
-
-    Raises ValueError unless both hold the same number, at least two, of positive values.
-    """
-    if len(a) != len(b) or len(a) < 2:
-        raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
-    return of_ratios(log_ratios(a, b), level=level)
 
 
 def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> Interval:
@@ -163,45 +209,6 @@ def log_spread(values: Sequence[float]) -> LogSpread:
     return LogSpread(mean=exp(seen.mean), low=exp(seen.low), high=exp(seen.high), n=len(values))
 
 
-def threshold_of(text: str) -> float:
-    """Percent as somebody writes them: `1%` or `1`. Raises ValueError with the reason."""
-    try:
-        number = float(text.strip().removesuffix("%"))
-    except ValueError:
-        number = 0.0
-    if not 0 < number < _LARGEST_PERCENT:
-        raise ValueError(f"{text.strip()!r} is not a share such as 1% (above 0, below {_LARGEST_PERCENT}).")
-    return number
-
-
-def pairs_to_decide(interval: Interval, *, threshold: float = THRESHOLD_PERCENT) -> int:
-    """Pairs in all that decide four times of five, if effect and scatter are as seen.
-
-    Either the effect shows, or, where it is below the threshold, that it is. At most MOST_PAIRS + 1.
-    """
-    effect, limit = abs(interval.mean), log(1 + threshold / 100)
-    # Inside the threshold on both sides: each of them may miss it.
-    margins = [(margin, power) for margin, power in ((effect, POWER), (limit - effect, (1 + POWER) / 2)) if margin > 0]
-    needed = (pairs_needed(interval.sd, margin, level=interval.level, power=power) for margin, power in margins)
-    return max(interval.n + 1, min(needed))
-
-
-def pairs_needed(sd: float, effect: float, *, level: float = LEVEL, power: float = POWER) -> int:
-    """The smallest n >= ((t.975 + t.80) * sd / effect)**2, with n-1 degrees of freedom; at most MOST_PAIRS + 1.
-
-    `sd` of one log-ratio, `effect` as log-ratio; t.975 for a level of 0.05.
-    """
-
-    def enough(n: int) -> bool:
-        return n >= ((quantile(1 - level / 2, n - 1) + quantile(power, n - 1)) * sd / effect) ** 2
-
-    low, high = 1, MOST_PAIRS + 1
-    while high - low > 1:  # both quantiles fall as n grows, so enough stays enough
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """p values adjusted for their number after Holm, in the order given."""
     ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
@@ -225,22 +232,43 @@ def false_discoveries(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def outlier(values: Sequence[float]) -> int | None:
-    """The place of the one value that does not belong to the others; None where all do.
+    """The place of the one value that does not belong to the others; None where all do, and of fewer than four.
 
     The externally studentised residual against Student's t, for the number of values (Bonferroni, 5 %), 3.5 at least:
     of six values from one distribution one in seven times the largest is beyond 3.5 alone.
     """
+    if len(values) < 4:
+        return None
+    place, far = _farthest(values)
+    return place if far else None
+
+
+def outliers(values: Sequence[float]) -> tuple[int, ...]:
+    """The places of all values that do not belong to the others, a quarter of them at most.
+
+    One hides another, so the farthest is taken away again and again, and the last that is too far then counts with all
+    before it (Rosner, Technometrics 25, 1983).
+    """
+    left, taken, named = [*range(len(values))], list[int](), 0
+    for _ in range(len(values) // 4):
+        place, far = _farthest([values[at] for at in left])
+        taken.append(left.pop(place))
+        if far:
+            named = len(taken)
+    return tuple(sorted(taken[:named]))
+
+
+def _farthest(values: Sequence[float]) -> tuple[int, bool]:
+    """The place of the value farthest from the mean, and whether it is too far; three values at least."""
     n = len(values)
-    if n < 4:
-        return None
     mean, variance = _moments(values)
-    if not variance:
-        return None
     place = max(range(n), key=lambda at: abs(values[at] - mean))
+    if not variance:
+        return place, False
     residual = values[place] - mean
     rest = (variance * (n - 1) - residual**2 * n / (n - 1)) / (n - 2)
     studentised = abs(residual) / sqrt(rest * (1 - 1 / n)) if rest > 0 else inf
-    return place if studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2)) else None
+    return place, studentised > max(3.5, quantile(1 - LEVEL / (2 * n), n - 2))
 
 
 def geometric_mean(values: Sequence[float]) -> float:

@@ -2,7 +2,7 @@
 
 The interval against the threshold, and nothing else: all of it inside is no difference, also where it excludes 0; else
 one that excludes 0 is faster or slower (of a latency lower or higher); else nothing is decided. More pairs make the
-interval narrower, so they never make a verdict less likely.
+interval narrower, also where a few of them lie far off, so they do not make a verdict less likely.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ from dataclasses import replace
 from enum import StrEnum
 from math import expm1, isfinite
 
-from app.engine.judge.looks import FEWEST_PAIRS, LEVEL, STANDARD
+from app.engine.judge.forecast import deciding
+from app.engine.judge.pairs import FEWEST_PAIRS, LEVEL, RULE
+from app.engine.judge.ranks import of_pairs
+from app.engine.judge.reasons import Doubt, FarPair, FarPairs, PlannedCount, Reason
 from app.engine.judge.stats import (
     THRESHOLD_PERCENT,
     Interval,
     log_ratios,
     of_ratios,
     outlier,
-    pairs_to_decide,
+    outliers,
     unpaired,
 )
+from app.engine.session.event_values import Look
 from backends.values import dataclass
-from widgets.plain import units
 
 BETWEEN_LEVEL = 0.03
 """Of what lies between two groups: a period that meets both alike makes 6 % of false verdicts at 0.05, 4 % here."""
@@ -49,11 +52,8 @@ class Verdict(StrEnum):
     """Too few repeats for any of these."""
     REFUSED = "refused"
     """The state of the array during the runs forbids one, however many there are."""
-
-    @property
-    def word(self) -> str:
-        """As people read it."""
-        return self.value.replace("-", " ")
+    STOPPED_ANSWERING = "stopped-answering"
+    """One side completed no I/O, the other did: nothing else counts beside it."""
 
     @property
     def decided(self) -> bool:
@@ -77,18 +77,25 @@ class Judgement:
     interval: Interval | None
     """None where there is nothing to take a spread of."""
     further_pairs: int | None
-    """Pairs to add that would decide it; None where it is decided, or where no plan has room for so many."""
+    """Pairs to add that would decide it, three times of four at least; None where it is decided, or none would."""
     interleaved: bool
     """Whether the runs were measured in turn."""
-    reason: str
-    """Why it is that and not more, or how little the effect may be; no full stop."""
-    outlier: str = ""
-    """A pair that lies far from the others, as a phrase; "" without."""
-
-    @property
-    def word(self) -> str:
-        """The verdict as people read it."""
-        return self.verdict.word
+    reason: Reason | None = None
+    """Why it is that and not more; None where the verdict says all."""
+    threshold: float = THRESHOLD_PERCENT
+    """A difference within it is none, percent."""
+    far: FarPairs | None = None
+    """Pairs that lie far from the others."""
+    measured: int = 0
+    """Pairs that it rests on."""
+    drift: float | None = None
+    """By how many percent the runs before and after the second side differ; None where there are no such."""
+    figures: int = 0
+    """How many were counted together, of one of many."""
+    wanted: PlannedCount | None = None
+    """What the plan of a sweep asks for; None elsewhere."""
+    doubts: tuple[Doubt, ...] = ()
+    """Why the state of the array forbids a verdict."""
 
     @property
     def decided(self) -> bool:
@@ -109,21 +116,34 @@ def judge(
     higher_is_better: bool = True,
     threshold: float = THRESHOLD_PERCENT,
     level: float = LEVEL,
+    strictest: float | None = None,
+    rule: int = RULE,
+    ahead: Sequence[Look] = (),
 ) -> Judgement:
     """The verdict on B against A.
 
     Interleaved: a[i] and b[i] are the two runs of pair i, and as many of each. Otherwise they are groups that were
     measured one after the other, of which drift cannot be told from an effect: no verdict, only the interval.
-    `threshold` is in percent, `level` the share of false verdicts allowed. All values are positive and finite; raises
-    ValueError if not.
+    `threshold` is in percent, `level` the share of false verdicts allowed, `strictest` what that comes to for the first
+    of several that are counted together, `rule` the number of a rule: that of another version where it gave the
+    verdict, `ahead` the looks at more pairs that may decide it. All values are positive and finite; raises ValueError
+    if not.
     """
     if not all(isfinite(value) and value > 0 for value in (*a, *b)):
         raise ValueError("only positive, finite values have a ratio")
     if not interleaved:
-        return _judge_groups(a, b, level)
+        return _judge_groups(a, b, level, threshold)
     if len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
-    return _judge_pairs(log_ratios(a, b), higher_is_better, threshold, level)
+    ratios = log_ratios(a, b)
+    if rule < _RANKS:
+        return _vetoed(ratios, higher_is_better, threshold, level)
+    interval = of_pairs(ratios, level=level, strictest=strictest) if len(ratios) > 1 else None
+    found = replace(_judge_pairs(interval, len(ratios), higher_is_better, threshold), far=_far_off(ratios))
+    if interval is None or found.reason is not Reason.NOT_SHOWN:
+        return found
+    look = deciding(interval, ahead, threshold=threshold)
+    return replace(found, further_pairs=None if look is None else look.pairs - len(ratios))
 
 
 def judge_between(
@@ -141,47 +161,86 @@ def judge_between(
     ValueError of values without a logarithm.
     """
     a = (*before, *after)
-    judgement = judge(a, b, interleaved=False, level=level)
+    judgement = judge(a, b, interleaved=False, threshold=threshold, level=level)
     if judgement.interval is None or min(len(before), len(after)) < 1 or min(len(a), len(b)) < FEWEST_RUNS:
         return judgement
     means = [sum(log_ratios([1.0] * len(side), side)) / len(side) for side in (before, after)]
     drift = abs(means[1] - means[0])
     seen = judgement.interval
     wide = replace(seen, low=seen.low - drift, high=seen.high + drift)
-    held = _of_interval(wide, higher_is_better, threshold, room=0)
-    between = f"the runs before and after it differ by {expm1(drift) * 100:.1f} %"
-    reason = f"{held.reason}, {between}" if held.reason else between
-    return replace(held, interleaved=False, reason=reason)
+    held = _of_interval(wide, higher_is_better, threshold)
+    return replace(held, interleaved=False, drift=expm1(drift) * 100)
 
 
-def _judge_pairs(ratios: Sequence[float], higher_is_better: bool, threshold: float, level: float) -> Judgement:
-    few = f"{len(ratios)} of at least {FEWEST_PAIRS} pairs measured"
-    if len(ratios) < 2:
-        return _undecided(None, few, interleaved=True)
-    interval = of_ratios(ratios, level=level)
-    if interval.n < FEWEST_PAIRS:
-        return _undecided(interval, few, interleaved=True, further=FEWEST_PAIRS - interval.n)
-    found = _of_interval(interval, higher_is_better, threshold)
-    odd = outlier(ratios)
-    if odd is None:
-        return found
-    rest = [ratio for at, ratio in enumerate(ratios) if at != odd]
-    without = _of_interval(of_ratios(rest, level=level), higher_is_better, threshold)
-    named = f"pair {odd + 1} ({expm1(ratios[odd]) * 100:+.1f} %) lies far from the others"
-    if without.verdict is found.verdict:
-        return replace(found, outlier=f"{named}; without it the verdict is the same")
-    reason = f"{named}: {found.word} with it, {without.word} without it"
-    return _undecided(interval, reason, interleaved=True, outlier=named)
+def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> Judgement:
+    """Of two sides of which one completed no I/O: there is no ratio, and no interval is needed."""
+    return Judgement(
+        verdict=Verdict.STOPPED_ANSWERING,
+        interval=None,
+        further_pairs=None,
+        interleaved=False,
+        reason=Reason.NO_IO,
+        threshold=threshold,
+    )
 
 
-def _of_interval(
-    interval: Interval, higher_is_better: bool, threshold: float, *, room: int = STANDARD[-1].pairs
+def judge_interval(
+    interval: Interval, *, higher_is_better: bool = True, threshold: float = THRESHOLD_PERCENT
 ) -> Judgement:
-    """The rule. `threshold` in percent; `room`: pairs that a plan has at most, 0 where there are none."""
+    """The verdict that an interval carries whose level has everything in it already."""
+    return _of_interval(interval, higher_is_better, threshold)
+
+
+def _judge_pairs(interval: Interval | None, pairs: int, higher_is_better: bool, threshold: float) -> Judgement:
+    if interval is not None and pairs >= FEWEST_PAIRS:
+        return _of_interval(interval, higher_is_better, threshold)
+    further = FEWEST_PAIRS - pairs if interval is not None else None
+    return _undecided(
+        interval, Reason.FEW_PAIRS, interleaved=True, further=further, measured=pairs, threshold=threshold
+    )
+
+
+def _far_off(ratios: Sequence[float]) -> FarPairs | None:
+    """Pairs that lie far from the others; None where none does."""
+    places = outliers(ratios)
+    return FarPairs(pairs=tuple(_pair(ratios, at) for at in places)) if places else None
+
+
+def _pair(ratios: Sequence[float], at: int) -> FarPair:
+    return FarPair(pair=at + 1, percent=expm1(ratios[at]) * 100)
+
+
+_RANKS = 2
+"""The first rule that judges by ranks, and has no veto."""
+
+
+def _vetoed(ratios: Sequence[float], higher_is_better: bool, threshold: float, level: float) -> Judgement:
+    """By the first rule. Its veto changed less than one verdict of a hundred, and two far pairs hid each other."""
+    interval = of_ratios(ratios, level=level) if len(ratios) > 1 else None
+    found = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
+    at = outlier(ratios)
+    if at is None:
+        return found
+    rest = [ratio for place, ratio in enumerate(ratios) if place != at]
+    without = _of_interval(of_ratios(rest, level=level), higher_is_better, threshold)
+    far = FarPairs(pairs=(_pair(ratios, at),), verdict=found.verdict, without=without.verdict)
+    if without.verdict is found.verdict:
+        return replace(found, far=far)
+    vetoed = _undecided(interval, Reason.FAR_PAIR, interleaved=True, measured=len(ratios), threshold=threshold)
+    return replace(vetoed, far=far)
+
+
+def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -> Judgement:
+    """The rule. `threshold` in percent."""
     if interval.within(threshold):
-        reason = f"the interval lies inside +-{threshold:g} %"
         return Judgement(
-            verdict=Verdict.NO_DIFFERENCE, interval=interval, further_pairs=None, interleaved=True, reason=reason
+            verdict=Verdict.NO_DIFFERENCE,
+            interval=interval,
+            further_pairs=None,
+            interleaved=True,
+            reason=Reason.INSIDE,
+            threshold=threshold,
+            measured=interval.n,
         )
     if interval.excludes_zero:
         more, less = (Verdict.FASTER, Verdict.SLOWER) if higher_is_better else (Verdict.HIGHER, Verdict.LOWER)
@@ -191,28 +250,29 @@ def _of_interval(
             interval=interval,
             further_pairs=None,
             interleaved=True,
-            reason=f"by as little as {least:.1f} %" if least < threshold else "",
+            reason=Reason.SMALL if least < threshold else None,
+            threshold=threshold,
+            measured=interval.n,
         )
-    smallest = f"an effect below {interval.smallest_percent:.1f} % would not have shown"
-    needed = pairs_to_decide(interval, threshold=threshold)
-    if needed > room:
-        return _undecided(interval, smallest, interleaved=True)
-    more_pairs = units.plural(needed - interval.n, "pair")
-    reason = f"{smallest}; about {more_pairs} more would decide it"
-    return _undecided(interval, reason, interleaved=True, further=needed - interval.n)
+    return _undecided(interval, Reason.NOT_SHOWN, interleaved=True, measured=interval.n, threshold=threshold)
 
 
-def _judge_groups(a: Sequence[float], b: Sequence[float], level: float) -> Judgement:
+def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float) -> Judgement:
     if min(len(a), len(b)) < 2:
-        return _undecided(None, "how far runs of the same settings lie apart is not known")
+        return _undecided(None, Reason.NO_REPEATS, threshold=threshold)
     interval = unpaired(a, b, level=level)
-    if min(len(a), len(b)) < FEWEST_RUNS:
-        return _undecided(interval, f"{FEWEST_RUNS} runs of each are the fewest")
-    return _undecided(interval, "not measured in turn, so drift cannot be told from an effect")
+    few = min(len(a), len(b)) < FEWEST_RUNS
+    return _undecided(interval, Reason.FEW_RUNS if few else Reason.NOT_IN_TURN, threshold=threshold)
 
 
 def _undecided(
-    interval: Interval | None, reason: str, *, interleaved: bool = False, further: int | None = None, outlier: str = ""
+    interval: Interval | None,
+    reason: Reason,
+    *,
+    interleaved: bool = False,
+    further: int | None = None,
+    measured: int = 0,
+    threshold: float,
 ) -> Judgement:
     return Judgement(
         verdict=Verdict.NOT_DECIDED,
@@ -220,5 +280,6 @@ def _undecided(
         further_pairs=further,
         interleaved=interleaved,
         reason=reason,
-        outlier=outlier,
+        threshold=threshold,
+        measured=measured,
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
+from app.engine.measure.scratch_place import Held
 from backends.changing import locks_of
 from backends.errors import NotFoundError
 from backends.guard import DeviceFacts, GuardAnswer, Intent, facts_of, judge, look_at, require, require_shown, secure
@@ -13,6 +15,8 @@ from backends.identity import Identity
 from backends.lent import LentDevice
 from backends.model import KERNEL, Inventory
 from backends.topology import kernel_name, look, node_path
+from backends.topology.room import WHOLE, Area, Room
+from backends.topology.room_look import rooms_at
 from backends.values import dataclass
 
 SECTOR = 512
@@ -39,6 +43,10 @@ class DeviceJudgement:
     """Read or write."""
     verdict: GuardAnswer
     """The guard's word."""
+    area: Area = WHOLE
+    """What is written to at most."""
+    rooms: tuple[Room, ...] = ()
+    """What it takes room from as it is written, where it promises more than there is."""
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -64,10 +72,13 @@ class Gate:
         stat = await self._host.stat(path)
         return "" if stat is None else stat.devno or ""
 
-    async def judge(self, path: str, *, writes: bool) -> DeviceJudgement:
-        """Look at the device and judge it. Raises NotFoundError when the kernel does not know it."""
+    async def judge(self, path: str, *, writes: bool, area: Area = WHOLE) -> DeviceJudgement:
+        """Look at the device and judge it. Raises NotFoundError when the kernel does not know it.
+
+        `area`: what a job writes to.
+        """
         intent = Intent.WRITE if writes else Intent.READ
-        facts, verdict = await self._look(path, intent)
+        facts, verdict = await self._look(path, intent, area)
         if facts.identity is None:
             raise NotFoundError(
                 f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
@@ -82,9 +93,15 @@ class Gate:
             along=tuple(node_path(other.name) for other in facts.along),
             intent=intent,
             verdict=verdict,
+            area=area,
+            rooms=facts.rooms,
         )
 
-    async def _look(self, path: str, intent: Intent) -> tuple[DeviceFacts, GuardAnswer]:
+    async def rooms(self, devno: str, path: str = "") -> tuple[Room, ...]:
+        """What writing takes room from, see `rooms_at`."""
+        return await rooms_at(self._host, devno, path)
+
+    async def _look(self, path: str, intent: Intent, area: Area) -> tuple[DeviceFacts, GuardAnswer]:
         """The facts of a device and the verdict on them.
 
         Of a simulated disk by what the inventory tells: it cannot be opened for oneself to make sure, and need not be.
@@ -95,8 +112,10 @@ class Gate:
             drive = next((drive for drive in drives if drive.device in (path, real)), None)
             if drive is not None:
                 facts = facts_of(drive, [one for one in drives if one.target.backend == KERNEL])
-                return facts, judge(facts, intent)
-        return await look_at(self._host, path, intent)
+                if intent is Intent.WRITE and drive.identity is not None:
+                    facts = replace(facts, rooms=await self.rooms(drive.identity.devno or ""))
+                return facts, judge(facts, intent, area)
+        return await look_at(self._host, path, intent, area)
 
     async def beneath(self, devno: str) -> tuple[str | None, int]:
         """Node of the disk behind a device number (a partition's disk), and its logical block size.
@@ -123,17 +142,17 @@ class Gate:
         return [frozenset() if node is None else picture.kin(node.name) for node in nodes]
 
     @asynccontextmanager
-    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[str, None]:
-        """The path fio is to open, good while inside.
+    async def hold(self, judgement: DeviceJudgement, typed: str | None) -> AsyncGenerator[Held, None]:
+        """What fio is to open, good while inside.
 
         Judged again while held. Of a simulated machine there is nothing to hold, and nothing that would be harmed.
         Raises RefusedError, DeviceGoneError.
         """
         if not self._host.capabilities.harmed:
-            _, verdict = await self._look(judgement.device, judgement.intent)
+            _, verdict = await self._look(judgement.device, judgement.intent, judgement.area)
             require(verdict, typed)
             require_shown(verdict, judgement.verdict.found)
-            yield judgement.device
+            yield Held(path=judgement.device)
             return
         found = judgement.verdict.found
         side = self._host.root_side
@@ -147,7 +166,8 @@ class Gate:
                 shown=found,
             )
             async with lent:
-                yield lent.path
+                yield Held(path=lent.path, root=lent.root)
             return
-        async with secure(self._host, judgement.device, judgement.intent, typed, judgement.identity, found) as hold:
-            yield hold.path
+        meant, area = judgement.identity, judgement.area
+        async with secure(self._host, judgement.device, judgement.intent, typed, meant, found, area) as hold:
+            yield Held(path=hold.path)

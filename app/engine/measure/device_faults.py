@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from app.engine.fio.standstill import standstills
+from app.engine.fio.standstill import standstills, unexplained
 from app.engine.members import Member
 from app.engine.session.figures import MemberFigures, RunFigures, RunStatus, Sample
 from backends.host import Host
 from backends.topology import kernel_name
 from backends.topology.tree import number
 from backends.values import dataclass
+from widgets.plain import units
 
 SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
 """Members that an md array of a level can do without; None for all but one, levels not named here: not known."""
@@ -70,10 +71,16 @@ class Witness:
         self._before = [one for one in before if one is not None]
         self._samples = samples
 
-    async def tell(self, figures: RunFigures, members: Sequence[Member] = ()) -> RunFigures:
-        """The figures with what befell device and members. `members`: as they were when the run began."""
-        if sentence := stood_still(self._samples()):
-            figures = replace(figures, warnings=(*figures.warnings, sentence))
+    async def tell(
+        self, figures: RunFigures, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
+    ) -> RunFigures:
+        """The figures with what befell device and members.
+
+        `members`: as they were when the run began. `ramp`: seconds before the measured phase, beside what was waited
+        for the steady state. `idle_s`: seconds that the job pauses by itself between I/Os.
+        """
+        waited = figures.steady.waited_s if figures.steady is not None else 0.0
+        figures = with_standstill(figures, self._samples(), measured_from=ramp + waited, idle_s=idle_s)
         roles = {member.device: member.role for member in members}
         afters = await asyncio.gather(*(settled(self._host, before, figures) for before in self._before))
         reason = figures.reason
@@ -182,14 +189,37 @@ def _of_members(lost: Sequence[MemberFigures], after: Standing) -> Iterator[str]
         yield "The figures are a mixture of before and after: put it right, then measure again"
 
 
-def stood_still(samples: Sequence[Sample]) -> str | None:
-    """A sentence on the longest standstill, None if there is none."""
+def with_standstill(
+    figures: RunFigures, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
+) -> RunFigures:
+    """The figures with the longest standstill; a run in which the device stood still did not go well. Pure."""
+    sentence = stood_still(samples, measured_from)
+    if sentence is None:
+        return figures
+    flush = 0 if figures.sync is None else figures.sync.latency_ns.max or 0
+    still = unexplained(samples, idle_s=idle_s, flush_s=flush / 1e9)
+    if still is None:
+        return replace(figures, warnings=(*figures.warnings, sentence))
+    figures = replace(figures, still_s=still.seconds)
+    if figures.status is not RunStatus.OK:
+        return replace(figures, warnings=(*figures.warnings, sentence))
+    return replace(figures, status=RunStatus.FAILED, reason=f"{sentence}.", hint=_STILL_HINT)
+
+
+_STILL_HINT = "Its figures are a mixture of two states of the device. Find what held it up, then measure again."
+
+
+def stood_still(samples: Sequence[Sample], measured_from: float) -> str | None:
+    """A sentence on the longest standstill, None if there is none; `measured_from`: when the measured phase began.
+
+    It has the clock of the run's time axis, as the graph and the notices have.
+    """
     found = standstills(samples)
     if not found:
         return None
     longest = max(found, key=lambda one: one.seconds)
     more = f" (the longest of {len(found)} such times)" if len(found) > 1 else ""
     return (
-        f"{longest.words}, from second {longest.at:.0f} on{more}: the device stood still."
+        f"{longest.words} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
         " The kernel log tells of time-outs and resets"
     )

@@ -11,9 +11,7 @@ from app.engine.advisor.watching import Watch
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.measure.course_watch import CourseWatch
 from app.engine.members import MemberMeter
-from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.figures import Phase, RunFigures, RunStatus, Sample
-from app.engine.session.progress import (
+from app.engine.session.event_values import (
     Advised,
     CpuSampled,
     Happened,
@@ -23,6 +21,8 @@ from app.engine.session.progress import (
     SampleTaken,
     SteadinessSeen,
 )
+from app.engine.session.events import AnyEvent, LiveEvent
+from app.engine.session.figures import Phase, RunFigures, RunStatus, Sample
 from backends.text import clean
 
 _SILENT_S = 1.0

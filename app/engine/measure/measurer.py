@@ -12,28 +12,26 @@ from pathlib import Path
 
 from app.engine.advisor.gather import JobPlace
 from app.engine.advisor.watching import Watch
-from app.engine.fio.job import Job, fit
+from app.engine.fio.job import Job, JobTarget, TargetKind, fit, flushing
 from app.engine.fio.load import Load
 from app.engine.fio.preflight import Preflight
 from app.engine.fio.render import render, render_fill
-from app.engine.fio.sizes import format_size
-from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.measure.cap import WriteCap
+from app.engine.measure.beginning import make_folder, run_started
 from app.engine.measure.course_watch import CourseWatch, told_of
 from app.engine.measure.device_access import Gate
 from app.engine.measure.device_faults import Witness
+from app.engine.measure.ending import HEAT, REMAPPED, ROOM, EndingWatch, Look, WriteCap
 from app.engine.measure.following import Following
-from app.engine.measure.heat import HeatWatch
-from app.engine.measure.preparation import NamedTarget, Preparation, Request, Site
+from app.engine.measure.preparation import NamedTarget, Preparation, Request, Site, require_apart, suits_several
 from app.engine.measure.scratch_place import Held, LocalScratching, Scratching
-from app.engine.measure.several import require_apart, suits_several
 from app.engine.members import Member, MemberMeter
-from app.engine.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded, RunStarted, RunTarget
+from app.engine.session.event_values import Advised
+from app.engine.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded
 from app.engine.session.figures import Phase, RunFigures, RunStatus
 from app.engine.session.locks import LockPlace, hold_lock
-from app.engine.session.paths import private_folder
-from app.engine.session.progress import Advised
-from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.errors import RaidbenchError, RefusedError
+from backends.sizes import size_words
+from backends.topology.room import WHOLE, Area, Lying, Room, refusals
 
 __all__ = ["Emit", "Measurer", "Preparation", "Request"]
 
@@ -57,15 +55,20 @@ class Measurer:
         witness: Callable[[Sequence[str]], Awaitable[Witness]] | None = None,
         course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[CourseWatch | None]] | None = None,
         heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
+        room: Callable[[Preparation], Look | None] = lambda ready: None,
+        remap: Callable[[Preparation], Look | None] = lambda ready: None,
+        lying: Callable[[str], tuple[Lying, ...]] = lambda path: (),
         caps: Callable[[Preparation], Sequence[int | None]] = lambda ready: (),
+        found: Callable[[], Awaitable[object]] | None = None,
         simulated: bool = False,
     ) -> None:
         """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
 
         `members`: the meter of the devices below some disks and files; None counts none. `witness`: sees what befalls
         them. `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
-        `heat`: which of them are too warm, which ends a run; None where nothing tells. `caps`: after how many bytes
-        that it wrote to each target a run ends, None for never.
+        `heat`: which of them are too warm, which ends a run; None where nothing tells. `room`: looks at what is left
+        beneath, and `remap` at what a device lies on, which end it too. `lying`: what earlier runs left on a device, by
+        its number, or in a file. `caps`: after how many bytes that it wrote to each target a run ends, None for never.
         """
         self._load = load
         self._preflight = preflight
@@ -78,8 +81,21 @@ class Measurer:
         self._witness = witness
         self._course = course
         self._heat = heat
+        self._room = room
+        self._remap = remap
+        self._lying = lying
         self._caps = caps
         self._simulated = simulated
+        self._found = found
+
+    async def why_not(self) -> RaidbenchError | None:
+        """Why nothing can be measured here, with what to do: no fio, or one too old; None where it can."""
+        try:
+            if self._found is not None:
+                await self._found()
+        except RaidbenchError as error:
+            return error
+        return None
 
     async def prepare(self, request: Request) -> Preparation:
         """Look at target, tool and room; changes nothing.
@@ -89,14 +105,16 @@ class Measurer:
         """
         if request.steady is not None:
             request.steady.checked()
-        ready = await self._preflight(request.job)
-        wanted, substituted = ready.substitute(request.job)
+        asked, flushed = flushing(request.job)
+        ready = await self._preflight(asked)
+        wanted, substituted = ready.substitute(asked)
         suits_several(request)
-        sites = [await self._site(asked, wanted, writes=request.writes) for asked in request.targets]
+        sites = [await self._site(asked, wanted, request) for asked in request.targets]
         if len(sites) > 1:
             await self._require_apart(sites)
+            _require_room_for_all(sites)
         job, notes = fit(wanted, max(site.target.logical_block_size for site in sites))
-        notes = (*notes, *(note for site in sites for note in _clipped(job, site)))
+        notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
         targets = [site.target for site in sites]
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
         fill = render_fill(targets[0], loops=request.fills, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
@@ -111,11 +129,16 @@ class Measurer:
             notes=(*substituted, *notes),
         )
 
-    async def _site(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
+    async def _site(self, asked: NamedTarget, job: Job, request: Request) -> Site:
         """One target, looked at and judged."""
         if not await self._gate.is_device(asked.where):
-            return await self._file(asked, job, writes=writes)
-        judgement = await self._gate.judge(asked.where, writes=writes)
+            return await self._file(asked, job, writes=request.writes)
+        area = (
+            WHOLE
+            if request.fills
+            else Area(size=job.size, lying=self._lying(await self._gate.device_number(asked.where)))
+        )
+        judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
         if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
             raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
         target = JobTarget(
@@ -125,7 +148,7 @@ class Measurer:
             size=judgement.size,
             logical_block_size=judgement.logical_block_size,
         )
-        return Site(asked=asked, target=target, judgement=judgement, device=judgement.device)
+        return Site(asked=asked, target=target, judgement=judgement, device=judgement.device, area=area)
 
     async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
         plan = await self._scratching.plan(asked.where, job.size, writes=writes)
@@ -137,11 +160,20 @@ class Measurer:
             size=plan.size,
             logical_block_size=block,
         )
-        return Site(asked=asked, target=target, scratch=plan, device=device)
+        area = Area(size=plan.size, lying=self._lying(str(plan.path)))
+        site = Site(asked=asked, target=target, scratch=plan, device=device, area=area)
+        return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
+
+    async def _require_room(self, site: Site) -> tuple[Room, ...]:
+        """What a scratch file takes room from beneath its file system. Raises RefusedError where it does not fit."""
+        rooms = await self._gate.rooms(await self.number(site), site.file or "")
+        if reasons := refusals(site.name, rooms, site.area):
+            raise RefusedError(" ".join(reasons), hint="Name another folder, or a smaller --size.")
+        return rooms
 
     async def _require_apart(self, sites: Sequence[Site]) -> None:
         """Raises RefusedError where two of them have anything in common."""
-        numbers = [await self._number(site) for site in sites]
+        numbers = [await self.number(site) for site in sites]
         kin = await self._gate.kin(numbers)
         for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
             if site.scratch is not None:
@@ -154,7 +186,7 @@ class Measurer:
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
 
-    async def _number(self, site: Site) -> str:
+    async def number(self, site: Site) -> str:
         """MAJ:MIN of a device, or of what a file lies on."""
         if site.scratch is not None:
             return await self._scratching.beneath(site.scratch)
@@ -214,13 +246,15 @@ class Measurer:
     async def _hold(self, site: Site, ready: Preparation, confirm: str | None) -> AsyncGenerator[Held, None]:
         """One target, held; a device is judged again. Raises RefusedError, DeviceGoneError, StorageError."""
         if site.scratch is not None:
+            if site.rooms:
+                await self._require_room(site)
             async with self._scratching.hold(site.scratch) as held:
                 held.keep = ready.request.keep
                 yield held
         else:
             assert site.judgement is not None
-            async with self._gate.hold(site.judgement, ready.word_for(site, confirm)) as path:
-                yield Held(path=path)
+            async with self._gate.hold(site.judgement, ready.word_for(site, confirm)) as held:
+                yield held
 
     async def _record(
         self,
@@ -231,52 +265,19 @@ class Measurer:
         stop: asyncio.Event,
         watch: Watch | None,
     ) -> RunFigures:
-        targets = [replace(site.target, path=one.path) for site, one in zip(ready.sites, held, strict=True)]
+        targets = [
+            replace(site.target, path=one.path, root=one.root) for site, one in zip(ready.sites, held, strict=True)
+        ]
         folder = Path("runs") / run_id
         workdir = self._folder / folder
-        try:
-            private_folder(workdir.parent)
-            private_folder(workdir)
-        except OSError as error:
-            raise StorageError(
-                f"The run's folder cannot be made: {error.strerror or error}.",
-                hint=f"Check {workdir}.",
-                evidence=str(error),
-            ) from error
-        told = tuple(self._told(site, ready.request) for site in ready.sites)
-        first = told[0] if len(told) == 1 else RunTarget(target=ready.name)
-        self._emit(
-            RunStarted(
-                at=time.time(),
-                id=run_id,
-                target=first.target,
-                device=first.device,
-                profile=ready.request.profile,
-                job={key: text for key, text in ready.job.texts().items() if text},
-                title=ready.title,
-                planned_seconds=float(ready.job.ramp + ready.job.runtime),
-                settings=dict(settings),
-                destructive=ready.destructive,
-                found=ready.found,
-                fio_version=ready.fio_version,
-                simulated=self._simulated,
-                scratch=first.scratch,
-                mark=ready.mark,
-                steady=ready.request.steady,
-                fills=ready.request.fills,
-                provenance=dict(ready.provenance),
-                targets=told if len(told) > 1 else (),
-            )
-        )
+        make_folder(workdir)
+        kept = ready.request.keep or not self._scratching.real
+        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._simulated))
         if watch is not None:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=Advised(advice=watch.first())))
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
-            cap = WriteCap(self._caps(ready), stop)
-            async with HeatWatch(look, stop) as heat:
-                figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap)
-            figures = cap.tell(heat.tell(figures))
+            figures = await self._watched(run_id, ready, targets, workdir, stop, watch)
             moved = [one.moved() for one in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
             if watch is not None:  # the figures are safe already, should this be cut short
@@ -288,10 +289,25 @@ class Measurer:
             self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
         return figures
 
-    def _told(self, site: Site, request: Request) -> RunTarget:
-        """One target as the session has it."""
-        temporary = site.scratch is not None and site.scratch.own and not request.keep and self._scratching.real
-        return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)
+    async def _watched(
+        self,
+        run_id: str,
+        ready: Preparation,
+        targets: Sequence[JobTarget],
+        workdir: Path,
+        stop: asyncio.Event,
+        watch: Watch | None,
+    ) -> RunFigures:
+        """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
+        look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
+        cap = WriteCap(self._caps(ready), stop)
+        async with (
+            EndingWatch(HEAT, look, stop) as heat,
+            EndingWatch(ROOM, self._room(ready), stop) as room,
+            EndingWatch(REMAPPED, self._remap(ready), stop) as remap,
+        ):
+            figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap)
+        return remap.tell(cap.tell(room.tell(heat.tell(figures))))
 
     async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys([one for disk in disks for one in await heat(disk)]))
@@ -336,7 +352,7 @@ class Measurer:
         if course is not None:
             figures = told_of(figures, await course.end())
         if witness is not None:
-            figures = await witness.tell(figures, below)
+            figures = await witness.tell(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run_id}/fio.out")
         return figures
 
@@ -398,7 +414,15 @@ class Measurer:
         )
 
 
+def _require_room_for_all(sites: Sequence[Site]) -> None:
+    """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
+    together = ", ".join(site.name for site in sites)
+    rooms = [room.asked(site.area) for site in sites for room in site.taking]
+    if reasons := refusals(f"{together} together", rooms, WHOLE):
+        raise RefusedError(" ".join(reasons), hint="Measure them one after another, or with a smaller --size.")
+
+
 def _clipped(job: Job, site: Site) -> Iterator[str]:
     """A sentence where the job wants more than a device has."""
     if site.scratch is None and job.size is not None and job.size > site.size:
-        yield f"The job wants {format_size(job.size)}, {site.name} has {format_size(site.size)}."
+        yield f"The job wants {size_words(job.size)}, {site.name} has {size_words(site.size)}."

@@ -11,16 +11,15 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.engine.session.event_values import written_ago
 from app.engine.session.events import (
     PreconditionEnded,
 )
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.hardware import Hardware
-from app.engine.session.paths import Paths
+from app.engine.session.recorder import Recorder
 from app.engine.session.state import RunRecord
-from app.engine.session.write_history import written_ago
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.host import Host
 from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:  # imported when something is to be measured: every workbench 
     from app.engine.advisor.facts import RunFacts
     from app.engine.advisor.gather import JobPlace
     from app.engine.advisor.watching import Watch
+    from app.engine.measure.ending import LeftThere
     from app.engine.measure.measurer import Measurer
     from app.engine.measure.preconditioning import DeviceMemory
     from app.engine.measure.preparation import Preparation, Request, Site
@@ -37,56 +37,66 @@ _Readings = Mapping[str, tuple[str, Reading]]
 """Labels and readings of the settings of a device, by key."""
 
 
-class Measuring(Hardware):
+class Measuring:
     """Runs jobs, one at a time."""
 
-    def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
-        super().__init__(host, paths=paths)
+    def __init__(self, record: Recorder, hardware: Hardware) -> None:
+        self._record, self._hardware = record, hardware
         self._stop: asyncio.Event | None = None
         self._occupant: Callable[[], None] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
 
     @cached_property
+    def _left(self) -> LeftThere:
+        from app.engine.measure.ending import LeftThere
+
+        return LeftThere(self._record.host)
+
+    @cached_property
     def _scratching(self) -> Scratching:
         from app.engine.measure.scratch_place import scratching_on
 
-        return scratching_on(self.host)
+        return scratching_on(self._record.host)
 
     def _measurer(self, folder: Path) -> Measurer:
         from app.engine.advisor.gather import too_warm
         from app.engine.fio.load import FioLoad
-        from app.engine.fio.preflight import preflight
-        from app.engine.measure.cap import caps_of
+        from app.engine.fio.preflight import known_fio, preflight
         from app.engine.measure.course_watch import course_watch
         from app.engine.measure.device_access import Gate
         from app.engine.measure.device_faults import witness
+        from app.engine.measure.ending import caps_of, remap_look, room_look
         from app.engine.measure.measurer import Measurer
         from app.engine.members import member_meter
 
         return Measurer(
-            load=FioLoad(self.host),
-            preflight=partial(preflight, self.host),
-            gate=Gate(self.host, self._disks),
-            locks=self.locks,
+            load=FioLoad(self._record.host),
+            preflight=partial(preflight, self._record.host),
+            found=partial(known_fio, self._record.host),
+            gate=Gate(self._record.host, self._disks),
+            locks=self._record.locks,
             folder=folder,
-            emit=self.emit,
+            emit=self._record.emit,
             scratching=self._scratching,
-            members=partial(member_meter, self.host),
-            witness=partial(witness, self.host, self._samples),
-            course=partial(course_watch, self.host),
-            heat=partial(too_warm, self.host),
-            caps=lambda ready: caps_of(ready, self.session.inventory),
-            simulated=self.simulated,
+            members=partial(member_meter, self._record.host),
+            witness=partial(witness, self._record.host, self._samples),
+            course=partial(course_watch, self._record.host),
+            heat=partial(too_warm, self._record.host),
+            room=partial(room_look, self._record.host),
+            remap=partial(remap_look, self._record.host),
+            lying=self._left.on,
+            caps=lambda ready: caps_of(ready, self._record.session.inventory),
+            simulated=self._record.simulated,
         )
 
     def _samples(self) -> tuple[Sample, ...]:
         """Those of the running job."""
-        return () if self.session.active is None else self.session.active.samples
+        return () if self._record.session.active is None else self._record.session.active.samples
 
     async def _disks(self) -> Inventory:
         """The kernel's disks alone: no card is asked."""
-        block = self.machine.backends.get("block")
+        block = self._hardware.machine.backends.get("block")
         return await block.inventory() if block is not None else Inventory()
 
     async def forget_scratch(self, ready: Preparation) -> None:
@@ -99,15 +109,19 @@ class Measuring(Hardware):
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
         from app.engine.advisor import advise
 
-        ready = await self._measurer(self.folder or Path()).prepare(request)
+        ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=advise(await self._facts_of(ready)))
+
+    async def why_not(self) -> RaidbenchError | None:
+        """Why nothing can be measured on this host, with what to do; None where it can. Nothing is tried."""
+        return await self._measurer(self._record.folder or Path()).why_not()
 
     async def foresee(self, request: Request) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
         from app.engine.advisor import advise
-        from app.engine.advisor.together import together
+        from app.engine.advisor.several_targets import together
 
-        measurer = self._measurer(self.folder or Path())
+        measurer = self._measurer(self._record.folder or Path())
         alone = [replace(request, where=each.where, name=each.name, beside=()) for each in request.targets]
         try:
             places = [await measurer.survey(each) for each in alone]
@@ -117,7 +131,7 @@ class Measuring(Hardware):
 
     def _sized(self, place: JobPlace) -> JobPlace:
         """The place with no more of a device than there is."""
-        thing = self.session.inventory.find(place.device) if place.device is not None else None
+        thing = self._record.session.inventory.find(place.device) if place.device is not None else None
         if place.scratch or not place.whole_disk or isinstance(thing, Controller | None):
             return place
         return replace(place, area_bytes=min(filter(None, (place.area_bytes, thing.size_bytes)), default=None))
@@ -126,9 +140,9 @@ class Measuring(Hardware):
         """What the advisor is to know beforehand; that a device was written may be remembered of earlier sessions."""
         from app.engine.advisor.gather import gather
 
-        facts = await gather(self.host, place, self.session)
+        facts = await gather(self._record.host, place, self._record.session)
         if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
-            things = self.session.inventory.at(place.device or "")
+            things = self._record.session.inventory.at(place.device or "")
             identity = next((thing.identity for thing in things if thing.identity is not None), None)
             known = None if identity is None else self.memory.last_written(identity)
             if known is not None and known.filled_bytes >= facts.area_bytes:
@@ -143,14 +157,14 @@ class Measuring(Hardware):
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
         ready.require(confirm)  # before anything is asked of a device that is left alone
-        measurer = self._measurer(self.need_recording())
+        measurer = self._measurer(self._record.need_recording())
         self._stop = asyncio.Event()
         self._idle.clear()
-        run_id = f"r{len(self.session.runs) + 1}"
+        run_id = f"r{len(self._record.session.runs) + 1}"
         try:
-            from app.engine.advisor.together import in_turn
+            from app.engine.advisor.several_targets import in_turn
 
-            readings = [await self.readings_of(site.device, site.file) for site in ready.sites]
+            readings = [await self._hardware.readings_of(site.device, site.file) for site in ready.sites]
             settings = in_turn([_now(one) for one in readings])
             facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
@@ -158,26 +172,27 @@ class Measuring(Hardware):
             ready = replace(ready, provenance=told)
             await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch)
             self._remember_fill(run_id, ready)
+            await self._left.note(ready, measurer.number)
         finally:
             self._stop = None
             if self._occupant is None:
                 self._idle.set()
-        record = self.session.run(run_id)
+        record = self._record.session.run(run_id)
         if record is None:
             raise StorageError("The run is over, but the session does not have it.")
         return record
 
     def _remember_fill(self, run_id: str, ready: Preparation) -> None:
         """Write down how much of a device was filled before a run, for this session and for later ones."""
-        record = self.session.run(run_id)
+        record = self._record.session.run(run_id)
         if record is None or not record.figures.filled_bytes:
             return
         from app.engine.measure.preconditioning import written_by
 
-        written = written_by(record, ready, session=str(self.folder))
+        written = written_by(record, ready, session=str(self._record.folder))
         identity = None if ready.judgement is None else ready.judgement.identity
         remembered = identity is not None and self.memory.remember(identity, written)
-        self.emit(
+        self._record.emit(
             PreconditionEnded(
                 at=written.at, id=run_id, target=record.start.target, written=written, remembered=remembered
             )
@@ -188,7 +203,9 @@ class Measuring(Hardware):
         """What is known of devices from one session to the next: which were written in full, and when."""
         from app.engine.measure.preconditioning import DeviceMemory
 
-        return DeviceMemory(self.paths.devices_of(simulated=self.simulated, apart=self.host.capabilities.apart))
+        return DeviceMemory(
+            self._record.paths.devices_of(simulated=self._record.simulated, apart=self._record.host.capabilities.apart)
+        )
 
     def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
         """The thing with what is known of it from earlier sessions among its facts."""
@@ -206,7 +223,7 @@ class Measuring(Hardware):
 
         Raises RefusedError when a job is running.
         """
-        if self.measuring:
+        if self.running:
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
         self._occupant = stop
         self._idle.clear()
@@ -217,7 +234,7 @@ class Measuring(Hardware):
             self._idle.set()
 
     @property
-    def measuring(self) -> bool:
+    def running(self) -> bool:
         """Whether a job or an experiment is being run."""
         return self._stop is not None or self._occupant is not None
 
@@ -236,8 +253,8 @@ class Measuring(Hardware):
         from app.engine.measure.provenance import provenance
 
         return await provenance(
-            self.host,
-            self.session.inventory,
+            self._record.host,
+            self._record.session.inventory,
             site.disk,
             size_bytes=site.size,
             governors=facts.governors,
@@ -246,26 +263,28 @@ class Measuring(Hardware):
 
     async def _facts_of(self, ready: Preparation) -> RunFacts:
         """Those of all that is measured."""
-        from app.engine.advisor.together import together
+        from app.engine.advisor.several_targets import together
 
         return together([await self._facts(site.place(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: Preparation, facts: RunFacts, readings: Sequence[_Readings]) -> Watch:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
         from app.engine.advisor import Condition
-        from app.engine.advisor.together import policies_together
+        from app.engine.advisor.several_targets import policies_together
         from app.engine.advisor.watching import Watch
 
         async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
-            known = [await self.tasks_of(site.disk) for site in ready.sites]
+            known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
             tasks = {task.kind: task for one in known for task in (otherwise if one is None else one)}
             return Condition(tasks=tuple(tasks.values()), policies=policies_together(readings))
 
         async def after() -> Condition:
-            return await condition([await self.readings_of(site.device, site.file) for site in ready.sites], ())
+            return await condition(
+                [await self._hardware.readings_of(site.device, site.file) for site in ready.sites], ()
+            )
 
         before = await condition(readings, facts.before.tasks)
-        return Watch(self.host, replace(facts, before=before), devices=ready.disks, condition=after)
+        return Watch(self._record.host, replace(facts, before=before), devices=ready.disks, condition=after)
 
 
 def _now(readings: _Readings) -> dict[str, str]:

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from app.engine.fio.job import Job
 from app.engine.measure.preparation import Preparation, Request
+from app.engine.session.event_values import SteadyPlan, Written
 from app.engine.session.json_values import structure, unstructure
 from app.engine.session.paths import private_folder
 from app.engine.session.state import RunRecord
-from app.engine.session.steady import SteadyPlan
-from app.engine.session.write_history import Written
 from backends.errors import StorageError
 from backends.formats import FORMATS, Kept, is_newer
 from backends.identity import Identity

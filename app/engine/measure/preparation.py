@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
-from app.engine.session.steady import SteadyPlan
+from backends.errors import InvalidValueError, RefusedError
 from backends.guard import require
 from backends.nameplate import word_of
+from backends.text import clean
+from backends.topology.room import WHOLE, Area, taken
 from backends.values import dataclass
 
-if TYPE_CHECKING:  # known to whoever makes these values
+if TYPE_CHECKING:
     from app.engine.advisor.gather import JobPlace
-    from app.engine.fio.target import JobTarget
+    from app.engine.fio.job import JobTarget
     from app.engine.measure.device_access import DeviceJudgement
     from app.engine.measure.scratch import ScratchPlan
     from backends.nameplate import Nameplate
+    from backends.topology.room import Room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +88,21 @@ class Site:
     """The guard's word on a device, None for a file."""
     device: str | None = None
     """Block device beneath, `/dev/sda`; None if unknown."""
+    rooms: tuple[Room, ...] = ()
+    """What a scratch file takes room from beneath its file system."""
+
+    area: Area = WHOLE
+    """What is written to at most."""
+
+    @property
+    def taking(self) -> tuple[Room, ...]:
+        """What writing to it takes room from; nothing of what is only read."""
+        return taken(self.found_rooms, self.area)
+
+    @property
+    def found_rooms(self) -> tuple[Room, ...]:
+        """What was found beneath it, whether anything is taken from it or not."""
+        return self.rooms if self.judgement is None else self.judgement.rooms
 
     @property
     def name(self) -> str:
@@ -264,3 +284,37 @@ def _shown(site: Site, before: Site) -> Site:
         return site
     verdict = replace(site.judgement.verdict, found=before.judgement.verdict.found)
     return replace(site, judgement=replace(site.judgement, verdict=verdict))
+
+
+# -- several targets in one job: what has to be so for their figures to be their own ----------------------------------
+
+_ALONE = "Measure them one after another."
+
+
+def suits_several(request: Request) -> None:
+    """Raises InvalidValueError for a job that makes no sense on several targets at the same time."""
+    if len(request.targets) < 2:
+        return
+    if request.job.ends_by_amount:
+        raise InvalidValueError(
+            "A job that ends by amount ends on each target at another moment, and no sum is one of the same time",
+            hint=f"Give it a run time instead. {_ALONE}",
+        )
+    if request.fills:
+        raise InvalidValueError("Targets are written in full one at a time", hint=_ALONE)
+
+
+def require_apart(names: Sequence[str], kin: Sequence[frozenset[str]]) -> None:
+    """Raises RefusedError where two targets have a disk, a file or a file system in common.
+
+    `kin`: of each target all that its data lie on.
+    """
+    for (one, first), (other, second) in combinations(zip(names, kin, strict=True), 2):
+        if one == other:
+            raise RefusedError(f"{clean(one, 300)} is named twice.", hint="Name each target once.")
+        if shared := sorted(first & second):
+            raise RefusedError(
+                f"{clean(one, 300)} and {clean(other, 300)} have {clean(', '.join(shared), 300)} in common: at the same"
+                " time each would get in the other's way.",
+                hint=f"Name targets that share no disk. {_ALONE}",
+            )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from app.engine.measure.scratch_mark import is_own
 from backends.errors import InvalidValueError, RefusedError
+from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
-from widgets.plain import units
 
 DEFAULT_SIZE = 1 << 30
 """Bytes of a scratch file when nobody says otherwise."""
@@ -148,8 +148,8 @@ def _room(folder: Path, wanted: int) -> int:
     if free - wanted < reserve:
         most = max(0, free - reserve)
         raise RefusedError(
-            f"A scratch file of {units.size(wanted)} does not fit in {clean(str(folder))}: {units.size(free)} are "
-            f"free, and {units.size(reserve)} stay in reserve.",
-            hint=f"Name another folder, or a size of at most {units.size(most)}." if most else "Name another folder.",
+            f"A scratch file of {size_words(wanted)} does not fit in {clean(str(folder))}: {size_words(free)} are "
+            f"free, and {size_words(reserve)} stay in reserve.",
+            hint=f"Name another folder, or a size of at most {size_words(most)}." if most else "Name another folder.",
         )
     return free - wanted

@@ -18,20 +18,22 @@ from app.engine.measure.scratch import (
 from app.engine.measure.scratch_hold import HeldScratch, remove_scratch
 from backends.errors import InvalidValueError, RefusedError
 from backends.host import Host
+from backends.lent import RootHold
 from backends.text import clean
-from backends.topology.mounts import parse_mountinfo
-from backends.topology.picture import file_mount
+from backends.topology.mounts import file_mount, parse_mountinfo
 from backends.values import dataclass
 
 
 @dataclass(slots=True, kw_only=True)
 class Held:
-    """A scratch file while it is measured."""
+    """A device or a scratch file while it is measured."""
 
     path: str
     """What fio is to open."""
+    root: RootHold | None = None
+    """By what the root helper has it, of a device that it holds for reading."""
     keep: bool = False
-    """Whether it stays afterwards."""
+    """Whether a scratch file stays afterwards."""
     moved: Callable[[], str] = lambda: ""
     """A sentence where its name leads elsewhere by now, "" where not."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from app.engine.measure.cap import cap_of, drives_below
+from app.engine.measure.ending import cap_of, drives_below
 from app.engine.measure.preparation import Preparation, Site
-from app.engine.session.ratings import RATED
+from app.engine.session.event_values import RATED
 from app.engine.session.state import RunRecord
 from backends.model import Inventory
+from backends.sizes import size_words
 from widgets.plain import units
 
 ENDURANCE = "Endurance used"
@@ -35,7 +36,7 @@ def _words(
     if site.device is None:
         return ()
     filled = ready.request.fills * site.size
-    fill = f"{units.size(filled)} in order, then " if filled else ""
+    fill = f"{size_words(filled)} in order, then " if filled else ""
     steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
     seconds = times * (ready.job.ramp + ready.job.runtime + steady)
     most = cap_of(ready, site, inventory)
@@ -50,10 +51,10 @@ def amount_words(device: str, seconds: float, runs: Iterable[RunRecord], cap: in
     rates = {run: done.bytes_per_second for run, done in written.items() if done is not None}
     fastest = max(rates, key=lambda run: rates[run], default=None)
     if cap is not None and (fastest is None or rates[fastest] * seconds > cap):
-        return f"{units.size(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"
+        return f"{size_words(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"
     if fastest is None:
         return f"an unknown amount in {units.duration(seconds)}, no run of this session wrote to {device}"
-    most = units.size(round(rates[fastest] * seconds))
+    most = size_words(round(rates[fastest] * seconds))
     return f"{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
 
 

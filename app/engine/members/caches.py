@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.engine.members.hits import BCACHE, HitCounts, of_arc, of_bcache, parse_status, since
+from app.engine.members.hits import BCACHE as BCACHE_COUNTS
+from app.engine.members.hits import HitCounts, of_arc, of_bcache, parse_status, since
 from app.engine.session.figures import CacheFigures
+from backends.caches import BCACHE, Cache, cache_of
 from backends.errors import RaidbenchError
-from backends.host import Command, Host
+from backends.host import STALL, Command, Host
 from backends.text import clean
-from backends.topology.layers import volume_shown
-from backends.topology.lvm import lvm_name
-from backends.topology.pools import is_volume
+from backends.topology.layers import is_volume, volume_shown
 from backends.topology.tree import Node, Tree
 from backends.values import dataclass
 
@@ -27,8 +27,6 @@ SELDOM = 20
 LAGS = "no reads are counted yet: the kernel adds up bcache's every 14 s only"
 """Why a short run has no share (drivers/md/bcache/stats.c: accounting_delay; 13.6 s in the laboratory)."""
 
-_ORIGINS = ("corig", "wcorig")
-
 
 @dataclass(frozen=True, slots=True)
 class CacheDevice:
@@ -42,21 +40,28 @@ class CacheDevice:
     """What people call what is cached: `vg0/mail`, `bcache0`; `ARC`."""
 
 
-def caches_of(tree: Tree, names: Iterable[str], *, zfs: bool = False) -> tuple[CacheDevice, ...]:
-    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. Pure."""
+def caches_of(
+    tree: Tree, names: Iterable[str], bcache: Mapping[str, str], *, zfs: bool = False
+) -> tuple[CacheDevice, ...]:
+    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. Pure.
+
+    `bcache`: what bcache has as `cache` or `backing` device.
+    """
     nodes = [tree.nodes[name] for name in dict.fromkeys(names) if name in tree.nodes]
-    found = [CacheDevice("dm", node.attributes["dm/name"], _shown(node)) for node in nodes if _is_cached(tree, node)]
-    found += [CacheDevice("bcache", node.name, _shown(node)) for node in nodes if node.name.startswith("bcache")]
+    cached = [(node, cache) for node in nodes if (cache := _cache(tree, node, bcache)) is not None]
+    found = [
+        CacheDevice("dm", name, _shown(node))
+        for node, cache in cached
+        if cache.kind != BCACHE and (name := node.attributes.get("dm/name"))
+    ]
+    found += [CacheDevice("bcache", node.name, _shown(node)) for node, cache in cached if cache.kind == BCACHE]
     if zfs or any(is_volume(node) for node in nodes):
         found += [CacheDevice("arc", "arc", "ARC"), CacheDevice("l2arc", "l2arc", "L2ARC")]
     return tuple(found)
 
 
-def _is_cached(tree: Tree, node: Node) -> bool:
-    """Whether LVM put a cache before it: then it lies on what its slow part is called since."""
-    under = (tree.nodes.get(slave) for slave in node.slaves)
-    names = [name for one in under if one is not None and (name := lvm_name(one)) is not None]
-    return any(name.endings.intersection(_ORIGINS) for name in names) and "dm/name" in node.attributes
+def _cache(tree: Tree, node: Node, bcache: Mapping[str, str]) -> Cache | None:
+    return cache_of(node.name, (tree.nodes[slave] for slave in node.slaves if slave in tree.nodes), bcache)
 
 
 def _shown(node: Node) -> str:
@@ -139,7 +144,7 @@ class CacheMeter:
 
     async def _bcache(self, name: str) -> HitCounts | None:
         folder = f"/sys/block/{name}/bcache/stats_total"
-        texts = await self._host.read_many([f"{folder}/{count}" for count in BCACHE])
+        texts = await self._host.read_many([f"{folder}/{count}" for count in BCACHE_COUNTS])
         return of_bcache({path.rsplit("/", 1)[1]: text for path, text in texts.items()})
 
     async def _status(self) -> tuple[Mapping[str, HitCounts], str]:
@@ -147,7 +152,7 @@ class CacheMeter:
         if tool is None:
             return {}, "dmsetup is not there"
         try:
-            done = await self._host.run(Command(argv=(tool, *STATUS[1:]), timeout=10))
+            done = await self._host.run(Command(argv=(tool, *STATUS[1:]), timeout=10, stall=STALL))
         except RaidbenchError as error:
             return {}, error.message.rstrip(".")
         if done.returncode:

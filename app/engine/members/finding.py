@@ -9,10 +9,8 @@ from app.engine.members.caches import CacheDevice, caches_of
 from backends.host import Host
 from backends.text import clean
 from backends.topology import Node, Tree, parse_mountinfo, read_tree
-from backends.topology.layers import read_bcache
-from backends.topology.lvm import lvm_name
-from backends.topology.picture import file_mount
-from backends.topology.pools import Pools, pool_of, read_pools
+from backends.topology.layers import Pools, lvm_name, pool_of, read_bcache, read_pools
+from backends.topology.mounts import file_mount
 from backends.topology.tree import natural
 from backends.values import dataclass
 
@@ -102,7 +100,7 @@ async def _below(host: Host, tree: Tree, placed: Sequence[LocatedDevice], top: t
     names = (*top, *(place.node.name for place in placed))
     return Below(
         members=tuple(_member(tree, place, texts, roles[place.node.name]) for place in placed),
-        caches=caches_of(tree, names, zfs=bool(pools.names)),
+        caches=caches_of(tree, names, in_bcache, zfs=bool(pools.names)),
     )
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from app.engine.fio.job import Job
 from app.engine.session.figures import SIDES, DirectionFigures, DirectionSample, Sample, TargetFigures
 from app.engine.session.state import RunRecord, Session
-from app.engine.view.steady import outcome_words
+from app.engine.view.run import outcome_words
 from backends.text import clean
 
 _LONGEST = 2000

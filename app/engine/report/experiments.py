@@ -4,31 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.engine.judge.comparison import Comparison, compare_experiment, letters
+from app.engine.judge.comparison import Comparison
+from app.engine.judge.recorded import shown_experiment
 from app.engine.report.blocks import Grid, grid
 from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
 from app.engine.report.svg.scales import Scale
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view.comparison import comparison_table
+from app.engine.view.comparison_words import counted, letters, row_name
+from app.engine.view.percent import covers_text, interval_text
+from app.engine.view.verdict_words import judgement_word
+
+_COLUMNS = ("A/B", "Figure", "A", "B", "", "Difference", "Interval", "Verdict")
 
 _WIDE = 4.0
 """Largest difference by smallest, as ratios, from which the axis is one of ratios."""
 
 
 def compared(session: Session) -> Grid:
-    """The figures of both letters, with intervals and verdicts."""
-    found = [(record.id, compare_experiment(session, record.id)) for record in session.experiments]
-    tables = [(name, grid(comparison_table(each))) for name, each in found if each is not None]
-    columns = next((("A/B", *table.columns[:-1], "Verdict") for _, table in tables), ())
-    return Grid(columns=columns, rows=tuple((name, *row) for name, table in tables for row in table.rows))
+    """The figures of both letters, with intervals and verdicts; each experiment has its own level."""
+    found = [(record.id, shown_experiment(session, record.id)) for record in session.experiments]
+    rows = [
+        (name, *row[:-1], covers_text(each.level), row[-1])
+        for name, each in found
+        if each is not None
+        for row in grid(comparison_table(each)).rows
+    ]
+    return Grid(columns=_COLUMNS if rows else (), rows=tuple(rows))
 
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:
     """For each: differences with intervals, the pairs as they were measured, both percentile curves."""
     found: list[Graph] = []
     for record in session.experiments:
-        comparison = compare_experiment(session, record.id)
+        comparison = shown_experiment(session, record.id)
         if comparison is not None:
             graphs = (_differences(record, comparison), _pairs(record, comparison), _percentiles(record, comparison))
             found += [graph for graph in graphs if graph is not None]
@@ -48,11 +58,11 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
     rows = []
     for line in comparison.rows:
         judgement = line.judgement
-        if judgement is None or judgement.interval is None:
+        if judgement is None or judgement.interval is None or line.same_as:
             continue
         seen = judgement.interval
-        label = line.name
-        text = f"{seen}  {judgement.word}"
+        label = row_name(line)
+        text = f"{interval_text(seen)}  {judgement_word(judgement)}"
         rows.append(Whisker(label=label, mean=seen.percent, low=seen.percent_low, high=seen.percent_high, text=text))
     if not rows:
         return None
@@ -61,7 +71,8 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
     return IntervalGraph(
         key=f"{record.id}-differences",
         title=f"{record.id}: {start.label}, B against A",
-        about=f"{start.title} on {start.measured}; {a}, {b}; {comparison.counted}, intervals of {comparison.covers}."
+        about=f"{start.title} on {start.measured}; {a}, {b}; {counted(comparison.sides)}, intervals of"
+        f" {covers_text(comparison.level)}."
         f" The band is +-{comparison.sides.threshold:g} %: what lies in it makes no difference.",
         axis=Axis(
             label="B against A; of latencies less is faster",

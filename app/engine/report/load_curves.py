@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.engine.report.graph import Axis, AxisUnit, GraphLine, LineGraph, Spacing
+from app.engine.sweep.cells import LatencyFigure
 from app.engine.sweep.load_curve import LoadCurve
 from app.engine.sweep.results import Results
-from app.engine.sweep.scores import LatencyFigure
 from app.engine.view.load_curve import curve_plot, knee_words, search_plot
 from app.engine.view.plot import PlotLine
 from app.engine.view.sweep import cell_name

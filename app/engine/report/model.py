@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.engine.judge.grouping import repeats
-from app.engine.report import changes, devices, experiments, runs, sweeping
+from app.engine.report import changes, experiments, runs, sweeping
 from app.engine.report.blocks import Graphs, Paragraph, Report, Section, Sentences, section
 from app.engine.report.raw import Raw
 from app.engine.report.series import MOST_RUNS, pictured, run_graphs
 from app.engine.session.events import NoteAdded
 from app.engine.session.state import Session
-from app.engine.view.short import in_short
+from app.engine.view.session_summary import in_short
 from backends.text import clean
 from widgets.plain import units
 
@@ -38,8 +38,8 @@ def curves_wanted(session: Session) -> tuple[str, ...]:
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("In short", Sentences(items=tuple(in_short(session))))
     yield from _results(session, raw)
-    yield from section("Under test", devices.under_test(session))
-    yield from section("Machine", devices.machine_facts(session), always=True)
+    yield from section("Under test", changes.under_test(session))
+    yield from section("Machine", changes.machine_facts(session), always=True)
     yield from changes.change_sections(session)
     yield from section("Put back", Sentences(items=tuple(changes.restored(session))))
     yield from section("Still in force", Sentences(items=tuple(changes.in_force(session))), always=True)
@@ -59,7 +59,7 @@ def _sections(session: Session, raw: Raw) -> Iterator[Section]:
         section("Caches", runs.caches(session.runs), level=3) if any(run.figures.caches for run in session.runs) else ()
     )
     yield from section("Provenance", runs.provenance(session.runs))
-    yield from section("Devices", devices.devices(session.inventory), always=True)
+    yield from section("Devices", changes.devices(session.inventory), always=True)
 
 
 def _results(session: Session, raw: Raw) -> Iterator[Section]:

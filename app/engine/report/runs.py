@@ -7,19 +7,20 @@ from collections.abc import Iterator, Sequence
 from app.engine.judge.comparison import varying
 from app.engine.judge.grouping import repeats
 from app.engine.judge.kinds import FIGURES
-from app.engine.judge.repeats import Repeats, mean_text, spread_of
+from app.engine.judge.repeats import Repeats, spread_of
 from app.engine.report.blocks import Code, Grid, grid
 from app.engine.report.raw import Raw
 from app.engine.session.events import CommandRan
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.caches import COLUMNS as CACHE_COLUMNS
 from app.engine.view.caches import cache_cells
+from app.engine.view.device import in_force_of, ran_with
+from app.engine.view.figures import mean_text, shower
 from app.engine.view.members import COLUMNS, member_cells, paths
 from app.engine.view.names import key_heading, key_name, key_value
-from app.engine.view.run import both_directions, figures_table
+from app.engine.view.run import both_directions, figures_table, outcome_words
 from app.engine.view.run_list import ListedRun, runs_table
-from app.engine.view.steady import outcome_words
-from app.engine.view.table import picked
+from app.engine.view.table import picked, text_of
 from widgets.plain import units
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
@@ -41,7 +42,7 @@ def results(runs: Sequence[RunRecord]) -> Grid:
     """Whole runs, those of the same job and settings in one row: means with their 95 % intervals."""
     groups = tuple(repeats(runs).values())
     mixed = len({run.start.simulated for run in runs}) > 1
-    keys = varying([group[0].start.settings for group in groups])
+    keys = varying([in_force_of(group[0].start) for group in groups])
     flushed = any(run.figures.sync is not None for run in runs)
     shown = (*_FLUSHES, *_COLUMNS) if flushed else _COLUMNS
     rows = []
@@ -50,9 +51,9 @@ def results(runs: Sequence[RunRecord]) -> Grid:
         cells = [start.title]
         for _, direction, figure in shown:
             seen = spread_of(group, direction, figure)
-            cells.append("" if seen is None else mean_text(seen, figure.show))
+            cells.append("" if seen is None else mean_text(seen, shower(figure)))
         marked = " SIMULATED" if start.simulated and mixed else ""
-        settings = (key_value(key, start.settings[key]) if key in start.settings else "" for key in keys)
+        settings = (text_of(ran_with(start, key)) for key in keys)
         rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
     columns = ("Job", *(name for name, _, _ in shown), "n", *map(key_name, keys), "Target", "Runs")
     return Grid(columns=columns, rows=tuple(rows))
@@ -66,11 +67,11 @@ def every_run(runs: Sequence[RunRecord]) -> Grid:
 
 def common(runs: Sequence[RunRecord]) -> str:
     """Settings that were the same in all runs, in a sentence; "" without any."""
-    keys = varying([run.start.settings for run in runs])
+    keys = varying([in_force_of(run.start) for run in runs])
     same = [
-        f"{key_name(key)} {key_value(key, text)}"
+        f"{key_name(key)} {text_of(ran_with(run.start, key))}"
         for run in runs[:1]
-        for key, text in run.start.settings.items()
+        for key in run.start.settings
         if key not in keys
     ]
     return f"The same in all runs: {', '.join(same)}." if same else ""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from math import log10
 
+from app.engine.fio.curves import timed
 from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
 from app.engine.report.raw import Raw
 from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, Sample
 from app.engine.session.state import RunRecord, Session
-from app.engine.view.short import own_runs
+from app.engine.view.session_summary import own_runs
 
 MOST_RUNS = 12
 """Runs by themselves that get graphs of their own, the newest."""
@@ -99,14 +100,9 @@ def _nines(total: int, below: int) -> float:
 
 def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
     """Seconds since the measuring began, those before negative, and the stretch of these."""
-    placed: list[tuple[float, Sample]] = []
-    after = 0.0
-    for phase in (Phase.MEASURING, Phase.SETTLING, Phase.RAMP):  # backwards, as each ends where the next begins
-        part = [sample for sample in samples if sample.phase is phase]
-        length = part[-1].at if part and phase is not Phase.MEASURING else 0.0
-        after -= length
-        placed = [*((sample.at + after, sample) for sample in part), *placed]
-    return placed, (min(placed[0][0], 0.0), 0.0) if after else None
+    placed = timed(samples)
+    before = any(sample.phase is not Phase.MEASURING for _, sample in placed)
+    return placed, (min(placed[0][0], 0.0), 0.0) if before else None
 
 
 def _line(

@@ -21,8 +21,8 @@ from app.engine.report.load_curves import load_graphs
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank
-from app.engine.sweep.cell_result import CellResult
-from app.engine.sweep.curves import curves, number_of, numeric_field
+from app.engine.sweep.cells import CellResult
+from app.engine.sweep.load_curve import curves, number_of, numeric_field
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_heading, curve_table
 from app.engine.view.names import worded

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.report.as_json import to_json
+from app.engine.report.blocks import Report
 from app.engine.report.csv import runs_csv, samples_csv
 from app.engine.report.fio_plot import fio_plot_files
 from app.engine.report.html import to_html
 from app.engine.report.markdown import picture_name, to_markdown
 from app.engine.report.model import curves_wanted, report_of
-from app.engine.report.raw import intervals, read_raw
+from app.engine.report.pictures import with_pictures
+from app.engine.report.raw import intervals, read_raw, to_json
 from app.engine.report.svg import to_svg
 from app.engine.session.paths import share
 from app.engine.session.redaction import redacted
@@ -79,7 +80,7 @@ def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures
         case Form.HTML:
             return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
         case Form.MARKDOWN:
-            return to_markdown(report_of(session, read_raw(session, folder)), pictures=pictures)
+            return to_markdown(_markdown_report(session, folder), pictures=pictures)
         case Form.FIO_PLOT:
             raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
 
@@ -117,11 +118,17 @@ def write_report(
             return (file,)
 
 
+def _markdown_report(session: Session, folder: Path) -> Report:
+    """With its pictures as text besides."""
+    raw = read_raw(session, folder, curves_wanted(session))
+    return with_pictures(report_of(session, raw), session, raw)
+
+
 def _write_markdown(
     session: Session, folder: Path, file: Path, hide: Callable[[str], str], *, force: bool
 ) -> tuple[Path, ...]:
     """The text, and its graphs in a folder beside it."""
-    report = report_of(session, read_raw(session, folder, curves_wanted(session)))
+    report = _markdown_report(session, folder)
     beside = file.with_name(f"{file.stem}-files")
     if not report.graphs:
         write_file(file, hide(to_markdown(report)), force=force)

@@ -46,6 +46,7 @@ MOST_PARTS = 60_000
 """What a zip can list without its extensions."""
 
 BLOCK = 1 << 20
+_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO is not waited for
 _FOLDERS = ("output", "runs")
 _THEN = (1980, 1, 1, 0, 0, 0)
 """The time of every part: nothing is told by it, and the same session makes the same archive."""
@@ -179,7 +180,7 @@ def _put(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> ArchivedFile:
 
 def _pieces(path: Path) -> Iterator[bytes]:
     """A file as long as it is now, whatever is added meanwhile."""
-    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb") as file:
+    with open(os.open(path, _READING), "rb") as file:
         left = os.fstat(file.fileno()).st_size
         while left and (piece := file.read(min(BLOCK, left))):
             left -= len(piece)
@@ -188,7 +189,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 def _lines(path: Path) -> Iterator[str]:
     """Of a file of text; what is longer than a block comes in several."""
-    with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), encoding="utf-8", errors="replace") as file:
+    with open(os.open(path, _READING), encoding="utf-8", errors="replace") as file:
         while line := file.readline(BLOCK):
             yield line
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from app.engine.session.event_values import Look, Progress, RecordedVerdict, SteadyPlan, Written
 from app.engine.session.figures import RunFigures, RunStatus
-from app.engine.session.looks import Look
-from app.engine.session.progress import Progress
-from app.engine.session.steady import SteadyPlan
-from app.engine.session.sweep_events import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
-from app.engine.session.write_history import Written
+from app.engine.session.sweep_record import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
 from backends.change import Change
 from backends.model import Inventory, Problem, Target
 from backends.values import dataclass
@@ -247,7 +244,7 @@ class ExperimentStarted:
     target: Target
     """What has the setting."""
     key: str
-    """The setting."""
+    """The setting; "" of the same set-up against itself, of which nothing is set."""
     label: str
     """The setting for people."""
     a: str
@@ -269,7 +266,15 @@ class ExperimentStarted:
     threshold_percent: float | None = None
     """A difference within it is none; None in logs of versions that knew 2 % alone."""
     seed: int | None = None
-    """What the order and the pauses were drawn from."""
+    """What the order and the pauses were drawn from: the mark of an order that was drawn. None in logs of versions that
+    measured in a fixed order, ABBA."""
+    rule: int = 1
+    """The number of the rule that judges it; logs without one are of the first."""
+
+    @property
+    def null(self) -> bool:
+        """Whether the same was measured against itself."""
+        return not self.key
 
     @property
     def pairs(self) -> int:
@@ -291,7 +296,9 @@ class ExperimentEnded:
     reason: str = ""
     """A sentence when it is not ok or not restored."""
     sentence: str = ""
-    """What the IOPS of its pairs show; "" without a whole pair."""
+    """What its pairs show, of versions that recorded it in words; "" of later ones."""
+    verdicts: tuple[RecordedVerdict, ...] = ()
+    """What its pairs show, the figure that the job is about first; none without a whole pair."""
     moved: dict[str, str] = field(default_factory=dict)
     """Other settings of the target that moved along with it, and how: `256 -> 64`."""
 

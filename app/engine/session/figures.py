@@ -95,7 +95,7 @@ class DirectionSample:
     max_ns: int | None = None
     """Largest latency of the interval (exact if the run's maximum rose in it)."""
     spread_from: int = 0
-    """The lowest bin of `spread`, as `widgets.plain.bins` has them, of ns."""
+    """The lowest bin of `spread`, as `widgets.plain.ticks` has them, of ns."""
     spread: tuple[int, ...] = ()
     """I/Os of the interval by their latency, in this bin and those above it: a coarse histogram for a heat map."""
 
@@ -307,6 +307,8 @@ class RunFigures:
     targets: tuple[TargetFigures, ...] = ()
     """Each of several targets, whose sum the rest is; empty of a run on one."""
 
+    still_s: float | None = None
+    """The longest standstill that nothing the job asks for explains, seconds; None without one."""
     happened: tuple[RunEvent, ...] = ()
     """What befell the devices in its course, in the order of time; `warnings` has it in words."""
 

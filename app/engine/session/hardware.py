@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from app.engine.session.event_values import with_ratings
 from app.engine.session.events import (
     InventorySeen,
 )
-from app.engine.session.ratings import with_ratings
 from app.engine.session.recorder import Recorder
 from app.engine.session.standing_on import above
 from backends.change import Change
@@ -21,24 +22,40 @@ from backends.joining import joined_parts
 from backends.model import Array, Controller, Drive, Inventory, Target, Task
 from backends.nameplate import Nameplate, nameplate_of
 from backends.protocol import PlansTogether, TellsTasks
-from backends.settings import Reading, Setting
+from backends.settings import Effect, Reading, Risk, Setting, worst
+from backends.suggestions import suggested
 
 if TYPE_CHECKING:
     from backends.registry import Machine
 
 
-class Hardware(Recorder):
-    """What is there; each look goes into the session."""
+STALE = 600.0
+"""Seconds after which what was told is asked again before somebody is shown what would be done."""
+
+
+JUST_NOW = 60.0
+"""Seconds for which a look is not worth repeating for a log that begins."""
+
+
+class Hardware:
+    """What is there; each look goes into the session of `record`."""
 
     _parts: Mapping[str, Inventory] = MappingProxyType({})
     """What each backend, or card of one, told last."""
+    _found: Inventory | None = None
+    """The last whole look."""
+    _found_at: float = 0.0
+    """When it began, of time.monotonic()."""
+
+    def __init__(self, record: Recorder) -> None:
+        self._record = record
 
     @cached_property
     def machine(self) -> Machine:
         """Every backend of the host; the vendors are looked for when the first is asked."""
         from backends.registry import Machine
 
-        return Machine.of(self.host)
+        return Machine.of(self._record.host)
 
     async def probe(self) -> Inventory:
         """Ask every backend at once; what has answered is shown while others still think.
@@ -51,26 +68,47 @@ class Hardware(Recorder):
         def told(part: str, inventory: Inventory) -> None:
             answered[part] = inventory
             self._parts = {**self._parts, part: inventory}
-            self.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
+            self._record.emit(InventorySeen(at=time.time(), inventory=joined_parts(self._parts), complete=False))
 
-        merged = with_ratings(await self.machine.probe(told), self.rated)
+        self._found_at = time.monotonic()
+        merged = with_ratings(await self.machine.probe(told), self._record.rated)
         self._parts = answered
-        seen = InventorySeen(at=time.time(), inventory=merged)
-        last = next((e for e in reversed(self.session.events) if isinstance(e, InventorySeen)), None)
-        if last is not None and last.inventory == merged and self._log is not None:
-            self.session = replace(self.session, inventory=merged, probing=False)
-            for listener in tuple(self._listeners):
-                listener(self.session, seen)
-        else:
-            self.emit(seen)
+        self._see(merged)
         return merged
+
+    async def probe_unless_just_done(self) -> Inventory:
+        """As `probe`; what this process found in the last minute is put into the session without another look."""
+        if self._found is None or time.monotonic() - self._found_at > JUST_NOW:
+            return await self.probe()
+        self._see(self._found)
+        return self._found
+
+    async def look_after(self, changes: Iterable[Change]) -> Inventory:
+        """As `probe`, of what these changes may have moved: everything where one makes a device anew."""
+        done = tuple(changes)
+        if self._record.session.probing or any(change.effect is Effect.RECREATED for change in done):
+            return await self.probe()
+        vendors = {change.target.backend for change in done}
+        merged = with_ratings(await self.machine.look_after(vendors), self._record.rated)
+        self._see(merged)
+        return merged
+
+    def _see(self, merged: Inventory) -> None:
+        """Put a whole look into the session, and into its log where it is another than the last one."""
+        self._found = merged
+        seen = InventorySeen(at=time.time(), inventory=merged)
+        last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
+        if last is not None and last.inventory == merged and self._record.logs:
+            self._record.retell(replace(self._record.session, inventory=merged, probing=False, whole=True), seen)
+        else:
+            self._record.emit(seen)
 
     async def find(self, address: str) -> Controller | Array | Drive:
         """The thing an address, a device node or a link to one names.
 
         Raises NotFoundError naming what is there.
         """
-        inventory = self.session.inventory if not self.session.probing else await self.probe()
+        inventory = self._record.session.inventory if not self._record.session.probing else await self.probe()
         found = inventory.find(address)
         if found is None and ":" not in address and "/" not in address:
             found = inventory.find(f"/dev/{address}")
@@ -78,7 +116,7 @@ class Hardware(Recorder):
             named = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
             found = next((thing for thing in named if thing is not None), None)
         if found is None and address.startswith("/"):
-            real = await self.host.link(address)
+            real = await self._record.host.link(address)
             found = inventory.find(real) if real else None
         if found is None:
             things: tuple[Controller | Array | Drive, ...] = (
@@ -88,13 +126,15 @@ class Hardware(Recorder):
             )
             known = [str(thing.target) for thing in things if thing.target not in inventory.twins]
             hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
-            raise NotFoundError(f"There is no {address!r} here.", hint=hint)
+            raise NotFoundError(f"There is no {address!r} here.", hint=suggested(address, _words(things), hint))
         return found
 
     async def nameplate(self, target: Target) -> Nameplate:
         """How a question names a target, and the word that means it."""
-        inventory = self.session.inventory
-        if self.session.probing and inventory.find(str(target)) is None:  # not waiting for backends that still think
+        inventory = self._record.session.inventory
+        if (
+            self._record.session.probing and inventory.find(str(target)) is None
+        ):  # not waiting for backends that still think
             inventory = await self.probe()
         return nameplate_of(inventory, target)
 
@@ -108,9 +148,9 @@ class Hardware(Recorder):
 
     def views_of(self, target: Target) -> tuple[Target, ...]:
         """The target, then what else its block device is: an array, a vendor's drive, the kernel's disk."""
-        thing = self.session.inventory.find(str(target))
+        thing = self._record.session.inventory.find(str(target))
         device = None if thing is None or isinstance(thing, Controller) else thing.device
-        views = self.session.inventory.at(device) if device is not None else ()
+        views = self._record.session.inventory.at(device) if device is not None else ()
         return tuple(dict.fromkeys((target, *(view.target for view in views))))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -124,7 +164,7 @@ class Hardware(Recorder):
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would do, on the target or on what else its block device is."""
         home = self.home_of(target, key)
-        return self._with_above(await self.machine.setter(home).plan(home, key, value))
+        return self.with_above(await self.machine.setter(home).plan(home, key, value))
 
     async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """What setting all of `values` would do, as one set; in the order that their backend wants."""
@@ -135,14 +175,25 @@ class Hardware(Recorder):
         for home, own in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += map(self._with_above, await backend.plan_together(home, own))
+                changes += map(self.with_above, await backend.plan_together(home, own))
             else:
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
         return tuple(changes)
 
-    def _with_above(self, change: Change) -> Change:
+    async def plan_to_show(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """As `plan_all`, of what was read since the last look: whoever applies it reads again under the lock.
+
+        What destroys data, or could not be done as things were then, is planned of what is read now.
+        """
+        with contextlib.suppress(RaidbenchError), self.machine.as_seen(STALE):
+            changes = await self.plan_all(target, values)
+            if worst(change.risk for change in changes) is not Risk.DESTROYS_DATA:
+                return changes
+        return await self.plan_all(target, values)
+
+    def with_above(self, change: Change) -> Change:
         """The change, knowing what stands on its target by the last look."""
-        return replace(change, above=above(self.session.inventory, change.target))
+        return replace(change, above=above(self._record.session.inventory, change.target))
 
     async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
         """Labels and readings of the settings of a device, by key; what cannot be read is left out.
@@ -156,7 +207,7 @@ class Hardware(Recorder):
             return {}
         found: dict[str, tuple[str, Reading]] = {}
         try:
-            inventory = await self.probe() if self.session.probing else self.session.inventory
+            inventory = await self.probe() if self._record.session.probing else self._record.session.inventory
             holding = inventory.holding(file) if device is None and file is not None else None
             for thing in inventory.at(device) if device is not None else (holding,) if holding is not None else ():
                 labels = {setting.key: setting.label for setting in self.settings(thing.target)}
@@ -169,7 +220,7 @@ class Hardware(Recorder):
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
         """Background work of the array at a node and of its controller, asked anew; None where nobody can tell."""
-        arrays = [thing for thing in self.session.inventory.at(device or "") if isinstance(thing, Array)]
+        arrays = [thing for thing in self._record.session.inventory.at(device or "") if isinstance(thing, Array)]
         backend = self.machine.backends.get(arrays[0].target.backend) if arrays else None
         if backend is None:
             return None
@@ -181,3 +232,11 @@ class Hardware(Recorder):
         except RaidbenchError:
             return None
         return next((array.tasks for array in found if array.target == target), None)
+
+
+def _words(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
+    """What may be typed for each: its address, that within its backend, its kernel name."""
+    for thing in things:
+        yield from (str(thing.target), thing.target.address)
+        if not isinstance(thing, Controller) and thing.device is not None:
+            yield thing.device.rpartition("/")[2]

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.session.json_values import structure, unstructure
+from app.engine.session.own_file import NotOursError, open_own, read_own
 from app.engine.session.paths import private_folder
 from backends.change import Change
 from backends.errors import NewerError, StorageError
 from backends.formats import FORMATS, Kept, is_newer, newer
 from backends.processes import process_start
-from backends.settings import Persistence
+from backends.settings import Persistence, Risk
 from backends.values import dataclass
 from backends.version import program_version
 
@@ -71,13 +72,17 @@ class OpenChange:
     """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
     setter: Setter | None = None
     """The program that takes a step of it now; None where none runs."""
+    uid: int | None = None
+    """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
 
 
 class Journal:
     """Appends intents and outcomes, each on disk before the call returns."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, uid: int | None = None) -> None:
+        """`uid`: the user whose changes are put there, where that is another than who writes; see `OpenChange`."""
         self._folder = folder
+        self._uid = uid
 
     @property
     def file(self) -> Path:
@@ -87,6 +92,9 @@ class Journal:
     def intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
         """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
 
+        It says what is changed and what it was, which is all that a way back is planned from, and never how. The lock
+        stands there for those alone who wait for a program that is left; the members of what is made anew, because
+        nothing else knows them once it is taken apart.
         Raises StorageError: then nothing may be changed; NewerError where what a newer program has open is not known.
         """
         if (unknown := self.newer()) is not None:
@@ -101,7 +109,8 @@ class Journal:
                 "pid": os.getpid(),
                 "boot": boot_id(),
                 "start": process_start(os.getpid()),
-                **unstructure(change),
+                **({} if self._uid is None else {"uid": self._uid}),
+                **unstructure(replace(change, writes=(), undo=(), found=None, risk_text="", risk=Risk.NONE)),
             },
             "Nothing was changed.",
         )
@@ -133,6 +142,32 @@ class Journal:
             {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
             f"It does not say that the change {change_id} ended: {result}.",
         )
+
+    def decided(self, intent: OpenChange) -> bool:
+        """Whether it is on disk that a trial is kept, taken back or given up; of a journal that is gone, not.
+
+        Never raises.
+        """
+        end = False
+        for record in read_records(self.file):
+            if (record.get("session"), record.get("id")) != (intent.session, intent.id):
+                continue
+            if record.get("kind") == "intent":
+                end = False
+            elif record.get("kind") == "outcome":
+                end = end or record.get("result") in _ENDS_A_TRIAL
+        return end
+
+    def trouble(self) -> StorageError | None:
+        """Why the journal is not read, None where it is, or where there is none. Never raises."""
+        try:
+            os.close(open_own(self.file, os.O_RDONLY))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            hint = error.hint if isinstance(error, NotOursError) else ""
+            return StorageError(f"The journal is not read: {error.strerror or error}.", hint=hint, evidence=str(error))
+        return None
 
     def unresolved(self) -> tuple[OpenChange, ...]:
         """Intents without an outcome whose process is gone, newest first. Never raises.
@@ -190,7 +225,7 @@ class Journal:
                 unknown[key] = newer(Kept.JOURNAL, record.get("format"), record.get("by"), what)
         return next(iter(unknown.values()), None)
 
-    def change_of(self, change_id: str, session: Path) -> Change | None:
+    def intent_of(self, change_id: str, session: Path) -> OpenChange | None:
         """A change of which the intent is here, whatever became of it; the last of that id. Never raises."""
         wanted = (str(session), change_id)
         intents = (
@@ -198,8 +233,7 @@ class Journal:
             for record in reversed(read_records(self.file))
             if record.get("kind") == "intent" and (record.get("session"), record.get("id")) == wanted
         )
-        found = next(filter(None, map(_open_change, intents)), None)
-        return None if found is None else found.change
+        return next(filter(None, map(_open_change, intents)), None)
 
     def _open(self) -> dict[tuple[str, str], OpenChange]:
         """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
@@ -232,7 +266,7 @@ class Journal:
         try:
             new = not self.file.exists()
             private_folder(self._folder)
-            descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            descriptor = open_own(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -249,17 +283,18 @@ class Journal:
                 finally:
                     os.close(folder)
         except OSError as error:
+            hint = error.hint if isinstance(error, NotOursError) else ""
             raise StorageError(
                 f"The journal cannot be written: {error.strerror or error}. {otherwise}",
-                hint=f"Free space or correct the permissions of {self.file}.",
+                hint=hint or f"Free space or correct the permissions of {self.file}.",
                 evidence=str(error),
             ) from error
 
 
 def read_records(file: Path) -> list[dict[str, Any]]:
-    """Every complete record; torn and flipped ones are passed over. A missing file has none."""
+    """Every complete record; torn and flipped ones are passed over. A file that is missing or not ours has none."""
     try:
-        data = file.read_bytes()
+        data = read_own(file)
     except OSError:
         return []
     records: list[dict[str, Any]] = []
@@ -282,8 +317,8 @@ def read_records(file: Path) -> list[dict[str, Any]]:
 def _open_change(record: Mapping[str, Any]) -> OpenChange | None:
     """A record as a change without an end; None if an other version wrote it in a shape unknown here."""
     try:
-        # Version 0.1 wrote neither the label nor the steps there, only those back.
-        change = {"label": record["key"], "writes": (), **record}
+        # Version 0.1 wrote neither the label nor the steps there, only those back; later ones none.
+        change = {"label": record["key"], "writes": (), "undo": (), **record}
         return structure({**record, "change": change}, OpenChange)
     except Exception:  # whatever is wrong with it: a damaged record must not hide the others
         return None

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 from backends.registry import declared
-from widgets.plain import units
+from backends.sizes import exact_words
 
 
 def in_words(key: str, value: str) -> str:
     """A value of a setting with its unit, `4096 KiB`; as it is where nobody declares one."""
     setting = declared().get(key)
-    return value if setting is None or not value else units.in_unit(value, setting.unit)
+    return value if setting is None or not value else in_unit(value, setting.unit)
+
+
+def in_unit(value: str, unit: str) -> str:
+    """A setting's value with its unit, never rounded: `256 KiB` of `262144` bytes, `75 ms` of `75000` us.
+
+    A word (`unlimited`) stays as it is; so do figures in other units: `4096 KiB`, `1024 requests`, `30 %`.
+    """
+    try:
+        number = int(value)
+    except ValueError:
+        return value
+    if unit == "bytes":
+        return exact_words(number)
+    steps = ("µs", "ms", "s") if unit == "us" else (unit,)
+    at = 0
+    while at < len(steps) - 1 and number and number % 1000 == 0:
+        number //= 1000
+        at += 1
+    return f"{number} {steps[at]}".rstrip()

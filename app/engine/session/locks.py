@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from app.engine.session.own_file import open_own
 from app.engine.session.paths import private_folder
 from backends.errors import HeldError, RefusedError, StorageError
 from backends.rootside import RootSide
@@ -71,9 +73,7 @@ def lock_name(name: str) -> str:
 def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
     try:
         private_folder(folder)
-        descriptor = os.open(
-            folder / f"{lock_name(name)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-        )
+        descriptor = _open(folder / f"{lock_name(name)}.lock")
     except OSError as error:
         raise StorageError(
             f"The lock for {name} could not be made: {error.strerror or error}.",
@@ -96,6 +96,16 @@ def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
     finally:
         os.close(descriptor)
+
+
+def _open(file: Path) -> int:
+    """The lock file. On a file system that can take nothing any more, one that is there can still be locked."""
+    try:
+        return open_own(file, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        if error.errno not in (errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        return open_own(file, os.O_RDONLY)
 
 
 def _sign(descriptor: int, text: str) -> None:

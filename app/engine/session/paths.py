@@ -6,11 +6,15 @@ import os
 import stat
 from pathlib import Path
 
+from app.engine.session.own_file import require_owner
 from backends.values import dataclass
 
 ROOTS_STATE = Path("/var/lib/raidbench")
 ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
 """Where root keeps things when its environment points to places that others can write to."""
+
+ROOTS_LOCKS = Path("/run/raidbench")
+"""Where root's locks are, wherever else it keeps things: a device has one writer whatever the environment says."""
 
 _users_umask: int | None = None
 
@@ -48,6 +52,10 @@ class Paths:
         """
         return self.journal / _made_up(apart) if simulated else self.journal
 
+    def locks_of(self, *, simulated: bool) -> Path:
+        """Where locks are of devices of this machine, or of made up ones, which nobody else can have."""
+        return self.journal.parent / "simulated-locks" if simulated else self.locks
+
     def devices_of(self, *, simulated: bool, apart: str = "") -> Path:
         """What is remembered of devices, one file each; that of simulated and recorded ones apart."""
         folder = self.journal.parent / "devices"
@@ -65,7 +73,7 @@ class Paths:
             return cls(
                 sessions=base / "sessions",
                 journal=base / "journal",
-                locks=base / "locks",
+                locks=ROOTS_LOCKS if os.geteuid() == 0 else base / "locks",
                 config=base / "config.toml",
             )
         import platformdirs
@@ -80,7 +88,7 @@ class Paths:
             return cls(
                 sessions=state / "sessions",
                 journal=ROOTS_STATE / "journal",
-                locks=Path("/run/raidbench"),
+                locks=ROOTS_LOCKS,
                 config=config,
             )
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
@@ -101,9 +109,11 @@ def _only_root_writes(path: Path) -> bool:
 def private_folder(path: Path) -> Path:
     """Make `path` (0700) and everything above it.
 
-    Raises OSError; NotADirectoryError if it is a link or a file of somebody else's making.
+    Raises OSError; NotADirectoryError if it is a link or a file, NotOursError if others own it or may write there.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.is_symlink() or path.stat().st_uid not in (os.geteuid(), 0):
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode):
         raise NotADirectoryError(f"{path} is not a folder of this user")
+    require_owner(path, info)
     return path

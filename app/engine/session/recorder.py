@@ -23,6 +23,7 @@ from app.engine.session.store import SessionLog, continuable, load, new_folder
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.formats import FORMATS, Kept
 from backends.host import Host
+from backends.hosts.silence import heeding
 from backends.hosts.wrapped import LoggingHost, Ran
 from backends.text import clean_lines
 from backends.version import program_version
@@ -38,8 +39,8 @@ class Recorder:
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         self.paths = paths or Paths.default()
         """Where things lie."""
-        self.host: Host = LoggingHost(host, self._heard)
-        """The host, every command on it noted."""
+        self.host: Host = heeding(LoggingHost(host, self._heard))
+        """The host, every command on it noted, and what gave no answer spared for a while."""
         self.rated: Mapping[str, float] = {}
         """Terabytes that drives are rated for, by model, as somebody has told."""
         self.simulated = host.simulated
@@ -57,7 +58,7 @@ class Recorder:
     @property
     def locks(self) -> LockPlace:
         """Where the locks of the host's devices are."""
-        return self.host.root_side or self.paths.locks
+        return self.host.root_side or self.paths.locks_of(simulated=self.simulated)
 
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
         """Begin a session, or go on with one: `folder`, or the last one used here unless `fresh`.
@@ -142,7 +143,16 @@ class Recorder:
             except StorageError as error:
                 self.storage_problem = error
                 raise
-        self.session = fold(self.session, event)
+        self.retell(fold(self.session, event), event)
+
+    @property
+    def logs(self) -> bool:
+        """Whether a session was opened and not left: what is emitted goes to disk."""
+        return self._log is not None
+
+    def retell(self, session: Session, event: AnyEvent) -> None:
+        """Tell the listeners of what the log has already, with the session after it."""
+        self.session = session
         for listener in tuple(self._listeners):
             listener(self.session, event)
 

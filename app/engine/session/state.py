@@ -6,6 +6,15 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import assert_never
 
+from app.engine.session.event_values import (
+    Advised,
+    CpuSampled,
+    Happened,
+    MembersSampled,
+    PhaseChanged,
+    SampleTaken,
+    SteadinessSeen,
+)
 from app.engine.session.events import (
     AnyEvent,
     BaselineMarked,
@@ -40,26 +49,22 @@ from app.engine.session.figures import (
     SteadyFigures,
 )
 from app.engine.session.machine import provenance_of
-from app.engine.session.progress import (
-    Advised,
-    CpuSampled,
-    Happened,
-    MembersSampled,
-    PhaseChanged,
-    SampleTaken,
-    SteadinessSeen,
-)
-from app.engine.session.sweep_events import (
+from app.engine.session.sweep_record import (
     SweepEnded,
     SweepExtended,
+    SweepRecord,
     SweepResumed,
     SweepStarted,
     SweepStepEnded,
     SweepStepStarted,
+    fold_sweep,
+    left_alone,
+    with_change,
+    with_run,
 )
-from app.engine.session.sweep_record import SweepRecord, fold_sweep, left_alone, with_change, with_run
-from backends.change import Change
+from backends.change import NOT_THERE, Change
 from backends.model import Inventory
+from backends.settings import Effect
 from backends.values import dataclass
 
 
@@ -94,6 +99,8 @@ class ChangeRecord:
         """Whether its value may still stand: applied in some way, not taken back, not itself an undo."""
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
+        if self.change.before in (None, NOT_THERE) and self.change.effect is Effect.RECREATED:
+            return False  # it made again what another change had deleted: that one is what can be taken back
         if self.end is None or self.end.result in ("verified", "differs", "kept"):
             return True
         return self.end.result == "failed" and self.end.now != self.change.before  # it failed, and yet it did something
@@ -231,7 +238,9 @@ class Session:
     version: str = ""
     """raidbench's version."""
     inventory: Inventory = field(default_factory=Inventory)
-    """What was found last."""
+    """What was found last: by the last look that is whole, as soon as this program has made one."""
+    whole: bool = False
+    """Whether it is of a whole look of this program; else parts of the first one come in."""
     probing: bool = True
     """Whether hardware is still being looked for."""
     changes: tuple[ChangeRecord, ...] = ()
@@ -354,12 +363,15 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 simulated=session.simulated or event.simulated,
                 version=event.version,
                 probing=True,
+                whole=False,
                 ended=False,
                 active=None,
                 sweep=left_alone(session.sweep),
             )
+        case InventorySeen(complete=False) if session.whole:  # half of a newer look is less than a whole older one
+            return replace(session, probing=True)
         case InventorySeen():
-            return replace(session, inventory=event.inventory, probing=not event.complete)
+            return replace(session, inventory=event.inventory, probing=not event.complete, whole=event.complete)
         case ChangeIntended():
             changes = (*session.changes, ChangeRecord(intent=event))
             return replace(session, changes=changes, sweep=with_change(session.sweep, event.id))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.engine.session import wire
 from app.engine.session.events import DURABLE, LoggedEvent, SessionStarted
+from app.engine.session.own_file import NotOursError, open_own, open_regular, read_regular
 from app.engine.session.paths import private_folder
 from app.engine.session.state import Session, replay
 from backends.errors import NotFoundError, StorageError
@@ -53,9 +54,7 @@ class SessionLog:
         self.folder = folder
         try:
             private_folder(folder)
-            self._descriptor = os.open(
-                folder / LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-            )
+            self._descriptor = open_own(folder / LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise _storage(folder, error) from error
         try:
@@ -97,9 +96,10 @@ class SessionLog:
 
 
 def _storage(folder: Path, error: OSError) -> StorageError:
+    hint = error.hint if isinstance(error, NotOursError) else ""
     return StorageError(
         f"The session cannot be written: {error.strerror or error}.",
-        hint=f"Free space or correct the permissions of {folder}, or choose another place with --session DIR.",
+        hint=hint or f"Free space or correct the permissions of {folder}, or choose another place with --session DIR.",
         evidence=str(error),
     )
 
@@ -112,7 +112,7 @@ def load(folder: Path) -> Loaded:
     """
     file = folder / LOG
     try:
-        text = file.read_bytes().decode("utf-8", "replace")
+        text = read_regular(file).decode("utf-8", "replace")
     except FileNotFoundError:
         raise NotFoundError(f"{folder} holds no session.", hint="`raidbench log --list` lists them.") from None
     except OSError as error:
@@ -197,8 +197,8 @@ def continuable(root: Path, *, host: str, simulated: bool) -> Path | None:
 def beginning(folder: Path) -> SessionStarted | None:
     """The event that a log begins with."""
     try:
-        with (folder / LOG).open(encoding="utf-8", errors="replace") as lines:
-            event = wire.decode(lines.readline(65536))
+        with open_regular(folder / LOG) as lines:
+            event = wire.decode(lines.readline(65536).decode("utf-8", "replace"))
     except OSError:
         return None
     return event if isinstance(event, SessionStarted) else None

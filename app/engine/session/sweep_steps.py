@@ -203,6 +203,8 @@ class Design:
     """A difference within it is none; None in logs of versions that knew 2 % alone."""
     curve: RateLadder | None = None
     """The rates after the search, whose plateau is what they are shares of."""
+    rule: int = 1
+    """The number of the rule that judges it; logs without one are of the first."""
     seconds: float = 0.0
     """Estimated length."""
 

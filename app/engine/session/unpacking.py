@@ -34,6 +34,7 @@ from app.engine.session.archive import (
 from app.engine.session.store import LOG, Loaded, load
 from backends.errors import NotFoundError, RefusedError, StorageError
 from backends.formats import Kept, require_known
+from backends.sizes import size_words
 from backends.text import clean
 
 _LONGEST_SEAL = 200
@@ -160,7 +161,7 @@ def _require_room(parts: list[ArchivedFile], size: int, into: Path) -> None:
     if total > _MOST_TIMES * size + BLOCK or any(part.name == LOG and part.size > _LARGEST_LOG for part in parts):
         raise _Wrong("would become larger than any session is, so it was not unpacked")
     if total + _SPARE > shutil.disk_usage(into).free:
-        raise _Wrong(f"takes {total >> 20} MiB to unpack, which are not free", "Set TMPDIR to where they are.")
+        raise _Wrong(f"takes {size_words(total)} to unpack, which are not free", "Set TMPDIR to where they are.")
 
 
 def _plain(info: ZipInfo) -> ZipInfo:

@@ -20,6 +20,8 @@ def _kind(event: type[Any]) -> str:
 
 for _event in get_args(LoggedEvent):
     KINDS[_kind(_event)] = _event
+_NEVER_LOGGED = ("lock", "found", "members")
+"""What a change knows and a log does not say: whoever acts on a log asks the device for it."""
 _BEGINS = '{"event":"session-started",'
 _BY_TYPE = {event: kind for kind, event in KINDS.items()}
 
@@ -28,6 +30,8 @@ def as_json(event: LoggedEvent) -> dict[str, Any]:
     """The event as the object that its line in the log holds."""
     data = unstructure(event)
     change = data.pop("change") if isinstance(event, ChangeIntended) else {}  # its fields lie beside the event's
+    for name in _NEVER_LOGGED:
+        change.pop(name, None)
     return {"event": _BY_TYPE[type(event)], **data, **change}
 
 
@@ -55,7 +59,10 @@ def decode(line: str) -> LoggedEvent | None:
         kind = KINDS.get(data.pop("event"))
         if kind is None:
             return None
-        event: LoggedEvent = structure({**data, "change": data} if kind is ChangeIntended else data, kind)
-        return event
+        if kind is not ChangeIntended:
+            event: LoggedEvent = structure(data, kind)
+            return event
+        known = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
+        return structure({**data, "change": known}, ChangeIntended)
     except Exception:  # any damage, or another version's shape: counted by the caller, never fatal
         return None

@@ -1,8 +1,9 @@
-"""Bringing settings to what a cell wants, and back to what they were before the sweep."""
+"""Bringing settings and features to what a cell wants, waiting until that is at rest, and back afterwards."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
@@ -10,12 +11,97 @@ from app.engine.change.unfinished import ValueState, standing, standing_of
 from app.engine.session.events import ChangeEnded
 from app.engine.session.state import ChangeRecord
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Assignment
-from app.engine.sweep.settling import wait_for_tasks
+from app.engine.session.sweep_steps import Assignment, NeededFeature
+from app.engine.sweep.targets import is_active
 from app.engine.workbench import Workbench
-from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
-from backends.model import Target
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, ToolFailedError
+from backends.model import Array, Controller, Target
 from backends.settings import Effect, Reading
+
+# -- options of a controller that a key and a restart bring -----------------------------------------------------------
+
+# On a simulated rack on the way, on a real one by hand.
+
+ACTIVATION_KEY = "activation_key"
+"""The setting that takes keys."""
+
+
+class FeatureMissingError(RaidbenchError):
+    """The rest of the sweep needs a feature that is not active, and a restart that is nobody's to make but yours."""
+
+
+async def activate(bench: Workbench, feature: NeededFeature) -> None:
+    """Give a simulated controller its key and restart its host. Raises FeatureMissingError on any other."""
+    if bench.restarts is None or feature.key is None:
+        raise FeatureMissingError(
+            f"{feature.name} is not active on {feature.target}, and the steps that are left need it.",
+            hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and go on "
+            "with `raidbench sweep --resume`.",
+        )
+    with contextlib.suppress(ToolFailedError):  # refused when it was given before a crash, and waits for the restart
+        await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
+    bench.note(f"The simulated host restarts, so that {feature.name} is in force.")
+    await bench.restarts.restart()
+    await bench.hardware.probe()
+    if not is_active(_controller(bench, feature), feature.name):
+        raise FeatureMissingError(f"{feature.name} is not active on {feature.target} even after a restart.")
+
+
+async def forget(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
+    """Take back from a simulated controller what the sweep activated; sentences about what is left."""
+    left: list[str] = []
+    for feature in record.design.features:
+        if feature.active or bench.restarts is None or record.todo:  # what is left to do would need it again
+            continue
+        try:
+            if is_active(_controller(bench, feature), feature.name):
+                await bench.restarts.restart(without=feature.name)
+                told = f"The simulated host restarted without {feature.name}, as it was before. A real card keeps it."
+                bench.note(told)
+                await bench.hardware.probe()
+        except RaidbenchError as error:
+            left.append(f"{feature.name} is still active on {feature.target}: {error.message}")
+            continue
+        for made in bench.session.in_force:
+            if made.id in record.changes and made.change.key == ACTIVATION_KEY:
+                message = "the simulated rack has forgotten the key"
+                bench.emit(ChangeEnded(at=time.time(), id=made.id, result="restored", now=None, message=message))
+    return tuple(left)
+
+
+def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
+    thing = bench.session.inventory.find(str(feature.target))
+    return thing if isinstance(thing, Controller) else None
+
+
+# -- waiting until an array that was created again has come to rest ---------------------------------------------------
+
+LOOK_EVERY = 5.0
+"""Seconds between two looks."""
+
+LONGEST = 12 * 3600.0
+"""A reshape that takes longer is not waited for."""
+
+
+async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) -> None:
+    """Return when the array does nothing of its own any more, or somebody stops the sweep.
+
+    Raises BlockedError after half a day.
+    """
+    began = time.monotonic()
+    while not stop.is_set():
+        thing = bench.session.inventory.find(address)
+        if not isinstance(thing, Array) or not thing.tasks:
+            return
+        if time.monotonic() - began > LONGEST:
+            raise BlockedError(f"{address} is still busy after 12 h: {thing.tasks[0].kind}.")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else 0.2):
+                await stop.wait()
+        await bench.hardware.probe()
+
+
+# -- bringing settings to what a cell wants, and back to what they were before the sweep ------------------------------
 
 _RESULTS = {ValueState.OURS: "verified", ValueState.BEFORE: "failed", ValueState.FOREIGN: "differs"}
 """How a change ended that was cut short, by what is there now."""
@@ -35,14 +121,14 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Ev
     for one in sorted(wanted, key=lambda each: not each.slow):
         if readings[one.target][one.key].now == one.value:
             continue
-        change = await bench.plan(one.target, one.key, one.value)
+        change = await bench.hardware.plan(one.target, one.key, one.value)
         if change.before == change.after:
             continue
-        ended = await bench.apply(change)
+        ended = await bench.changes.apply(change)
         if ended.result != "verified":
             raise NotSetError(f"{change.label} of {one.target} was not set to {one.value}: {_why(ended)}.")
         if one.slow:
-            await bench.probe()  # another disk under the old name
+            await bench.hardware.probe()  # another disk under the old name
             await wait_for_tasks(bench, str(one.target), stop)
     readings = await _readings(bench, wanted)
     return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
@@ -68,7 +154,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
             continue
         try:
             if await _put_back(bench, original, mine) and original.slow:
-                await bench.probe()
+                await bench.hardware.probe()
                 await wait_for_tasks(bench, str(original.target), asyncio.Event())
         except RaidbenchError as error:
             hint = f" {error.hint}" if error.hint else ""
@@ -84,26 +170,27 @@ async def settle(bench: Workbench) -> None:
     folder = bench.need_recording()
     for record in bench.session.changes:
         if record.end is None:
-            async with bench.at_rest(record.change):
+            async with bench.changes.left_alone(record.change):
                 ended = await _read_end(bench, record)
                 bench.emit(ended)
-                bench.journal.outcome(ended.id, folder, ended.result)
-    for intent in bench.unresolved():
+                bench.changes.journal.outcome(ended.id, folder, ended.result)
+    for intent in bench.changes.unresolved():
         known = bench.session.change(intent.id) if intent.session == str(folder) else None
         if known is not None and known.end is not None:
-            bench.journal.outcome(intent.id, folder, known.end.result)
+            bench.changes.journal.outcome(intent.id, folder, known.end.result)
 
 
 async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
     change = record.change
     try:
-        reading = (await bench.read(change.target)).get(change.key)
+        reading = (await bench.hardware.read(change.target)).get(change.key)
     except (NotFoundError, DeviceGoneError):
         if change.effect is not Effect.RECREATED:
             raise
-        await bench.remake(record)
-        await bench.probe()
-        reading = (await bench.read(change.target)).get(change.key)
+        raise BlockedError(
+            f"{change.target} was deleted to be made again, and was not made.",
+            hint="`raidbench recover` makes it again; it asks for the word of its drives.",
+        ) from None
     now = None if reading is None else reading.now
     result = _RESULTS[standing(change, now)]
     if result != "differs":
@@ -115,7 +202,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
 
 def _in_force(bench: Workbench, record: SweepRecord) -> list[ChangeRecord]:
     """Changes of the sweep that were not taken back, newest first."""
-    return [change for change in bench.undoable() if change.id in record.changes]
+    return [change for change in bench.changes.undoable() if change.id in record.changes]
 
 
 def _is_of(record: ChangeRecord, one: Assignment) -> bool:
@@ -131,8 +218,12 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
         # What a change of ours found there may have been somebody else's already: only what one of them set is ours.
         if not any(standing_of(made, reading.now) is ValueState.OURS for made in mine):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
-        change = await bench.plan(original.target, original.key, original.value)
-        ended = await bench.apply(change, undoes=mine[0].id)
+        first = mine[-1].change  # what came along with the value of before is known to the change that found it
+        if first.before == original.value:
+            ended = await bench.changes.apply(await bench.changes.plan_back(first), undoes=mine[0].id, old=first)
+        else:
+            change = await bench.hardware.plan(original.target, original.key, original.value)
+            ended = await bench.changes.apply(change, undoes=mine[0].id)
         if ended.result != "verified":
             raise NotSetError(_why(ended))
         changed, rest = True, rest[1:]
@@ -145,7 +236,7 @@ def _taken_back(bench: Workbench, change: ChangeRecord, now: str) -> None:
     """An earlier change of the same setting has nothing left to be taken back."""
     message = "the value before the sweep is back"
     bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
-    bench.journal.outcome(change.id, bench.need_recording(), "restored")
+    bench.changes.journal.outcome(change.id, bench.need_recording(), "restored")
 
 
 async def _read(bench: Workbench, one: Assignment) -> Reading:
@@ -157,7 +248,7 @@ async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Targ
     found: dict[Target, Mapping[str, Reading]] = {}
     for one in wanted:
         if one.target not in found:
-            found[one.target] = await bench.read(one.target)
+            found[one.target] = await bench.hardware.read(one.target)
         if one.key not in found[one.target]:
             raise DeviceGoneError(f"{one.target} has no setting {one.key} any more.")
     return found

@@ -9,12 +9,13 @@ from itertools import product
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.profiles import profile
 from app.engine.fio.sizes import parse_size
+from app.engine.judge.pairs import RULE
 from app.engine.session.sweep_steps import Assignment, Design, Skipped, SweepCell
 from app.engine.sweep.estimate import seconds_of
-from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.load_curve import OPEN
 from app.engine.sweep.order import arrange
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
+from app.engine.sweep.targets import Holder, Known
 from backends.errors import InvalidValueError
 from backends.settings import Effect, Reading, Setting, check_value
 from backends.values import dataclass
@@ -99,6 +100,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
         saturation=plan.saturation,
         threshold_percent=plan.threshold,
         curve=plan.curve,
+        rule=RULE,
     )
     return replace(design, seconds=seconds_of(design))
 

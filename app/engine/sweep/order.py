@@ -1,7 +1,8 @@
 """The order of the steps: slow settings change least, everything else is drawn at random. Pure.
 
 Cells that share every slow setting and feature are a block. Within a block every repeat is a round that visits all of
-its cells, in an order drawn anew and then the same backwards: runs of one round make pairs, and a drift cancels.
+its cells, in an order drawn anew: what was measured is judged by the orders that could have been drawn, and the same
+order backwards would be none of its own.
 Blocks cannot be measured in turn; where several differ by slow settings, what they are compared with is measured once
 more at their end (A B A).
 """
@@ -48,7 +49,7 @@ def arrange(
 
 
 def mirrored(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
-    """Rounds of which every second is the one before backwards: a drift falls on all alike.
+    """Rounds of which every second is the one before backwards: a drift falls on all alike, where nothing is judged.
 
     `begun` is the first of them where that is done already; it is not returned.
     """
@@ -83,10 +84,10 @@ def _compared(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCe
 def _rounds(
     cells: Sequence[SweepCell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
 ) -> list[Step]:
-    """All set-ups as drawn, and all workloads of each as drawn; every second round goes backwards."""
+    """All set-ups as drawn, and all workloads of each as drawn, anew in each round."""
     steps: list[Step] = []
-    for turn, visited in enumerate(mirrored(lambda: _drawn(cells, random), repeats), 1):
-        for cell in visited:
+    for turn in range(1, repeats + 1):
+        for cell in _drawn(cells, random):
             number = before + len(steps) + 1
             steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=turn, block=block))
     return steps

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
-from app.engine.sweep.plan import (
-    FeaturePlan,
-    JobAxis,
-    PlanError,
-    SettingAxis,
-    SetUp,
-    SkipRule,
-    SweepPlan,
-    Workload,
-)
+from app.engine.sweep.plan import FeaturePlan, JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.engine.sweep.plan_values import (
     JOB_KEYS,
     RATES,
@@ -31,7 +24,10 @@ from app.engine.sweep.plan_values import (
     share,
     values,
 )
+from app.engine.sweep.shipped import shipped
 from app.engine.toml_table import TomlTable, read_toml, text_or_empty, whole
+from backends.errors import NotFoundError
+from backends.suggestions import suggested
 from backends.text import clean
 
 _TABLES = ("targets", "measure", "job", "setup", "workload", "axis", "skip", "feature", "saturation", "curve")
@@ -222,5 +218,34 @@ class _Plan:
 def _known(row: TomlTable, key: str, name: str, known: Iterable[str], otherwise: str) -> str:
     """The name, if there is something called that."""
     if name not in known:
-        raise row.error(key, f"{otherwise} {clean(name, 60)!r}.", f"There are: {', '.join(known) or 'none yet'}.")
+        raise row.error(
+            key,
+            f"{otherwise} {clean(name, 60)!r}.",
+            suggested(name, known, f"There are: {', '.join(known) or 'none yet'}."),
+        )
     return name
+
+
+# -- the plans that come with raidbench, and those in files -----------------------------------------------------------
+
+LARGEST = 1 << 20
+"""Bytes of a plan."""
+
+
+def load_plan(name: str) -> SweepPlan:
+    """The plan of that name, or in that file. Raises NotFoundError, PlanError."""
+    shown = clean(name, 200)
+    named = None if "/" in name else shipped().get(name.removesuffix(".toml"))
+    file = Path(name) if Path(name).is_file() or named is None else named
+    try:
+        with file.open("rb") as handle:
+            data = handle.read(LARGEST + 1)
+    except FileNotFoundError:
+        hint = suggested(name, shipped(), f"Name a file, or one of: {', '.join(shipped())}.")
+        raise NotFoundError(f"There is no plan {shown}.", hint=hint) from None
+    except OSError as error:
+        raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error
+    if len(data) > LARGEST:
+        raise PlanError(f"{shown} is too large for a plan.")
+    plan = parse_plan(data, clean(str(file), 200))
+    return plan if plan.title else replace(plan, title=clean(file.stem, 80))

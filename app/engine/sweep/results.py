@@ -6,20 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from app.engine.judge.caveats import weakened, weighed
-from app.engine.judge.family import corrected
 from app.engine.judge.stats import THRESHOLD_PERCENT, spread
-from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
+from app.engine.judge.verdict import Verdict
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, StepResult, SweepCell
-from app.engine.sweep.cell_result import CellResult
-from app.engine.sweep.cell_runs import Runs, runs_of_cell, scored_runs, threshold_of, values_by_turn
-from app.engine.sweep.curves import curves, numeric_field
-from app.engine.sweep.findings import ConfirmedWinner, confirmations
-from app.engine.sweep.leaders import leaders
-from app.engine.sweep.load_curve import LoadCurve, load_curves
+from app.engine.sweep.cells import (
+    CellResult,
+    LatencyFigure,
+    Runs,
+    latency,
+    runs_of_cell,
+    scored_runs,
+    threshold_of,
+)
+from app.engine.sweep.load_curve import LoadCurve, curves, load_curves, numeric_field
+from app.engine.sweep.matrix import judged
 from app.engine.sweep.saturation import Saturated, search
-from app.engine.sweep.scores import LatencyFigure, latency
+from app.engine.sweep.winners import ConfirmedWinner, confirmations, leaders
 from backends.values import dataclass
 
 WORTH = 0.5
@@ -92,18 +96,17 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     known = {run.id: run for run in runs}
     rank = record.design.rank
     cells = tuple(_result(record, cell, known) for cell in record.design.cells)
-    by_id = {one.cell.id: one for one in cells}
-    family = corrected([_judged(record, one, by_id, known) for one in cells])
-    held = (replace(one, judgement=judgement) for one, judgement in zip(cells, family, strict=True))
-    judged = tuple(_weighed(record, one, known) for one in held)
+    verdicts = judged(record, known)
+    held = tuple(_weighed(record, replace(one, judgement=verdicts.get(one.cell.id)), known) for one in cells)
+    shown = [one.cell.id for one in held if one.judgement is not None and one.judgement.differs]
     found = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
-        cells=judged,
+        cells=held,
         rank=rank,
         threshold=threshold_of(record),
-        fronts=tuple(front for same in _by_workload(judged) if len(front := pareto(same)) > 1),
-        confirmations=confirmations(record, known),
+        fronts=tuple(front for same in _by_workload(held) if len(front := pareto(same)) > 1),
+        confirmations=confirmations(record, known, shown),
         saturated=search(record, known),
         load_curves=load_curves(record, known),
     )
@@ -187,47 +190,10 @@ def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
     return tuple((name, sum(each) / len(each)) for name, each in found.items()) if len(found) > 1 else ()
 
 
-def _judged(record: SweepRecord, one: CellResult, cells: dict[str, CellResult], known: Runs) -> Judgement | None:
-    """In turn where both are of one block: rounds make pairs. Else as groups, the repeated baseline included."""
-    baseline = None if one.cell.against is None else cells.get(one.cell.against)
-    if baseline is None:
-        return None
-    higher = record.design.rank is not Rank.P99
-    if baseline.cell.block == one.cell.block:
-        a = values_by_turn(record, baseline.cell.id, known, Purpose.SCREEN)
-        b = values_by_turn(record, one.cell.id, known, Purpose.SCREEN)
-        both = [place for place in a if place in b]
-        if not both:
-            return None
-        return judge(
-            [a[place] for place in both],
-            [b[place] for place in both],
-            interleaved=True,
-            higher_is_better=higher,
-            threshold=threshold_of(record),
-        )
-    before = values_by_turn(record, baseline.cell.id, known, Purpose.SCREEN)
-    again = values_by_turn(record, baseline.cell.id, known, Purpose.BASELINE)
-    after = values_by_turn(record, one.cell.id, known, Purpose.SCREEN)
-    if not before or not after:
-        return None
-    return judge_between(
-        [*before.values()],
-        [*after.values()],
-        [*again.values()],
-        higher_is_better=higher,
-        threshold=threshold_of(record),
-    )
-
-
 def _weighed(record: SweepRecord, one: CellResult, known: Runs) -> CellResult:
     """With what its runs and those of its baseline allow to say."""
     own = runs_of_cell(record, known, one.cell.id)
-    caveats = weakened(own)
-    notes = (*one.notes, f"caveats: {caveats}") if caveats else one.notes
-    if one.judgement is None or one.cell.against is None:
-        return replace(one, notes=notes)
-    judgement = weighed(one.judgement, (*runs_of_cell(record, known, one.cell.against), *own))
-    if judgement.verdict is Verdict.REFUSED:
-        notes = (f"verdict refused: {judgement.reason}", *notes)
-    return replace(one, judgement=judgement, notes=notes)
+    judgement = one.judgement
+    if judgement is not None and one.cell.against is not None:
+        judgement = weighed(judgement, (*runs_of_cell(record, known, one.cell.against), *own))
+    return replace(one, judgement=judgement, weakened=weakened(own))

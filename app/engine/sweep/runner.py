@@ -8,19 +8,25 @@ import os
 import time
 from collections.abc import Iterator
 
+from app.engine.change.untold import untold
 from app.engine.fio.job import Job
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.figures import RunStatus
 from app.engine.session.locks import hold_lock
 from app.engine.session.marks import STOP, SWEEP
-from app.engine.session.sweep_events import SweepEnded, SweepResumed, SweepStarted, SweepStepEnded, SweepStepStarted
-from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_record import (
+    SweepEnded,
+    SweepRecord,
+    SweepResumed,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+)
 from app.engine.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
-from app.engine.sweep.applying import bring, restore, settle
-from app.engine.sweep.features import FeatureMissingError, activate, forget
-from app.engine.sweep.further import further
-from app.engine.sweep.known import is_active
-from app.engine.sweep.live import LiveWriter
+from app.engine.sweep.adaptive_steps import further
+from app.engine.sweep.applying import FeatureMissingError, activate, bring, forget, restore, settle
+from app.engine.sweep.following import LiveWriter
+from app.engine.sweep.targets import is_active
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
 from backends.host import to_the_end
@@ -52,7 +58,7 @@ class SweepRunner:
     def stop(self) -> None:
         """Ask it to end after putting everything back; the run under way is cut short and done again later."""
         self._stopping.set()
-        self._bench.stop()
+        self._bench.jobs.stop()
 
     def begin(self, design: Design) -> None:
         """Put the whole design on disk. Raises RefusedError when the session has a sweep already, StorageError."""
@@ -128,11 +134,14 @@ class SweepRunner:
     async def _end(self, result: SweepResult, reason: str) -> None:
         left = await restore(self._bench, self.record)
         if self._scratch is not None:
-            await self._bench.forget_scratch(self._scratch)
+            await self._bench.jobs.forget_scratch(self._scratch)
         left += await forget(self._bench, self.record)
         if left and result is SweepResult.FINISHED:
             result = SweepResult.FAILED
-        self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
+        try:
+            self._bench.emit(SweepEnded(at=time.time(), result=result, reason=reason, left=left))
+        except StorageError as error:
+            raise untold(error, left) from error
         if not left:
             SWEEP.remove(self._bench.need_recording())
 
@@ -148,11 +157,11 @@ class SweepRunner:
                 continue
             ended = await self._step(todo[0])
             if ended.result is StepResult.STOPPED:
-                break
+                return SweepResult.STOPPED, ended.reason or _ASKED
             failures = {*failures, todo[0].cell} if ended.result is StepResult.FAILED else set()
             if len(failures) == TOO_MANY_FAILURES:
                 return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
-        return SweepResult.STOPPED, "It was asked to stop."
+        return SweepResult.STOPPED, _ASKED
 
     async def _step(self, step: Step) -> SweepStepEnded:
         """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
@@ -180,8 +189,8 @@ class SweepRunner:
             ready = await self._ready(cell)
             await self._rest()
             if self._stopping.is_set():
-                return _ended(step, StepResult.STOPPED, reason="It was asked to stop.")
-            run = await self._bench.measure(ready, confirm=self._confirmation(ready))
+                return _ended(step, StepResult.STOPPED, reason=_ASKED)
+            run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready))
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
         except RaidbenchError as error:
@@ -190,8 +199,9 @@ class SweepRunner:
             case RunStatus.OK:
                 return _ended(step, StepResult.DONE, run=run.id, reason=otherwise)
             case RunStatus.STOPPED:
+                by_itself = "" if self._stopping.is_set() else run.figures.reason
                 self.stop()
-                return _ended(step, StepResult.STOPPED, run=run.id, reason=run.figures.reason or "")
+                return _ended(step, StepResult.STOPPED, run=run.id, reason=by_itself or _ASKED)
             case RunStatus.FAILED:
                 return _ended(step, StepResult.FAILED, run=run.id, reason=run.figures.reason or "")
 
@@ -217,10 +227,10 @@ class SweepRunner:
             where, name = found.device, str(found.target)
         job = Job.from_fields(cell.job)
         wanted = {(one.target, one.key) for one in cell.settings}
-        declared = {target: self._bench.settings(target) for target, _ in wanted}
+        declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
         anew = any(one.new_data for target, key in wanted for one in declared[target] if one.key == key)
         request = Request(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
-        ready = await self._bench.prepare(request)
+        ready = await self._bench.jobs.prepare(request)
         if ready.refused:
             raise RefusedError(" ".join(ready.refused), hint=ready.hint)
         if ready.scratch is not None:
@@ -249,6 +259,9 @@ class SweepRunner:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self.record.design.rest):
                 await self._stopping.wait()
+
+
+_ASKED = "It was asked to stop."
 
 
 def _ended(step: Step, result: StepResult, *, run: str | None = None, reason: str = "") -> SweepStepEnded:

@@ -15,9 +15,8 @@ from random import Random
 from app.engine.judge.stats import LogSpread, Spread, spread
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Saturation, SweepCell
-from app.engine.sweep.cell_runs import Runs, scored_runs
+from app.engine.sweep.cells import LatencyFigure, Runs, Score, latency, scored_runs
 from app.engine.sweep.order import mirrored
-from app.engine.sweep.scores import LatencyFigure, Score, latency
 from backends.values import dataclass
 
 NEAR = 1.12

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
 
 from app.engine.fio.job import Job
+from app.engine.history.earlier_runs import job_words, known_as
+from app.engine.history.index import known_runs
+from app.engine.history.noise import noise_on
+from app.engine.judge.noise import RunNoise
 from app.engine.measure.preparation import Preparation, Request
 from app.engine.measure.wear import amount_words, endurance_words
 from app.engine.session.sweep_steps import Assignment, Design, Destroyed
 from app.engine.sweep.estimate import writing_seconds
-from app.engine.sweep.known import Holder, Known
+from app.engine.sweep.targets import Holder, Known
 from app.engine.workbench import Workbench
 from backends.nameplate import Nameplate
 from backends.settings import Risk, worst
@@ -35,6 +40,8 @@ class Survey:
     """Sentences about how much is written, and to drives of what endurance."""
     plates: tuple[Nameplate, ...] = ()
     """The devices whose data go, else those that are changed; one that has two addresses once."""
+    noise: Mapping[str, RunNoise] = field(default_factory=dict)
+    """How far earlier runs of each workload lay apart on its target; those of which too few are known are left out."""
 
 
 async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
@@ -46,7 +53,7 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
     plates: list[Nameplate] = []
     wear: list[str] = []
     for device, name, job in _losing(design, known):
-        ready = await bench.prepare(Request(where=device, name=name, job=job))
+        ready = await bench.jobs.prepare(Request(where=device, name=name, job=job))
         if ready.refused:
             refused += ready.refused
             hint = hint or ready.hint
@@ -58,7 +65,9 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
     if destroys or refused:
         risk = Risk.DESTROYS_DATA
     else:
-        plates = [await bench.nameplate(target) for target in dict.fromkeys(one.target for one in design.originals)]
+        plates = [
+            await bench.hardware.nameplate(target) for target in dict.fromkeys(one.target for one in design.originals)
+        ]
     return Survey(
         design=replace(design, destroys=tuple(destroys)),
         risk=risk,
@@ -67,7 +76,20 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
         risks=sentences,
         wear=tuple(wear),
         plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
+        noise=dict(_noise(bench, design, known)),
     )
+
+
+def _noise(bench: Workbench, design: Design, known: Known) -> Iterator[tuple[str, RunNoise]]:
+    nodes = {known.addresses[role]: device for role, device in known.devices.items() if role in known.addresses}
+    columns = {cell.column: cell for cell in reversed(design.cells)}
+    runs = known_runs(bench.paths).runs if columns else ()
+    for column, cell in reversed(columns.items()):
+        lasting = known_as(bench.session.inventory, nodes.get(cell.where, cell.where))
+        thing = lasting or f"{bench.host.name} {cell.where}"
+        found = noise_on((bench.simulated, thing, job_words(cell.job)), runs)
+        if found is not None:
+            yield column, found
 
 
 def _wear(bench: Workbench, ready: Preparation, seconds: float) -> tuple[str, ...]:

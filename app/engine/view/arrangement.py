@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from backends.model import Array, Controller, Drive, Inventory, Scope, State, Target
+from backends.model import BROKEN, Array, Controller, Drive, Inventory, Scope, State, Target
 from backends.values import dataclass
 from widgets.plain import units
 
@@ -16,14 +16,7 @@ Order = Callable[[Array | Drive], Any]
 
 _Part = TypeVar("_Part", Array, Drive)
 
-TROUBLE = (
-    State.FAILED,
-    State.OFFLINE,
-    State.MISSING,
-    State.DEGRADED,
-    State.REBUILDING,
-    State.FOREIGN,
-)
+TROUBLE = (*BROKEN, State.FOREIGN)
 """States that want attention, the gravest first."""
 
 

@@ -2,46 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import expm1
 
 from app.engine.history.baselines import Baseline
 from app.engine.history.checking import Check
-from app.engine.judge.kinds import headline, name_of, value_of
-from app.engine.judge.later import FEWEST_SESSIONS, LaterVerdict
-from app.engine.judge.provenance import between_words
-from app.engine.judge.repeats import mean_text
+from app.engine.judge.kinds import headline, value_of
+from app.engine.judge.nights import LEARNING, SIGHT, NightChart
+from app.engine.judge.regression import FEWEST_SESSIONS, LaterVerdict
 from app.engine.judge.stats import spread
 from app.engine.view import schema
-from app.engine.view.history import differences
+from app.engine.view.comparison_words import between_words
+from app.engine.view.figures import figure_name, mean_text, shower
+from app.engine.view.history import chart_json, differences
+from app.engine.view.percent import interval_text
 from app.engine.view.table import Align, Column, Row, Table
+from app.engine.view.verdict_words import state_words, weakened_words
 from widgets.plain import units
 
 _BEGINNINGS = {
     LaterVerdict.WORSE: "Worse than baseline {name} by {threshold} or more",
+    LaterVerdict.STILL_WORSE: "Still worse than baseline {name}, as told on {told}",
     LaterVerdict.NOT_WORSE: "Not worse than baseline {name} by {threshold} or more",
     LaterVerdict.NOT_DECIDED: "Not decided whether it is worse than baseline {name} by {threshold} or more",
     LaterVerdict.REFUSED: "Check against baseline {name} refused",
+}
+"""While there are too few nights for a chart."""
+
+_CHARTED = {
+    LaterVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
+    LaterVerdict.STILL_WORSE: "Still worse than the {nights} nights since baseline {name}, as told on {told}",
+    LaterVerdict.NOT_WORSE: "Not worse than the {nights} nights since baseline {name}",
+    LaterVerdict.NOT_DECIDED: "Not decided whether it is worse than the {nights} nights since baseline {name}",
 }
 
 
 def check_sentence(check: Check) -> str:
     """What came of it, with what it rests on."""
-    interval = check.judgement.interval
-    name = name_of(check.figure, check.direction)
-    parts = [check.reason] if check.reason else []
+    interval, chart = check.judgement.interval, check.chart
+    charted = chart is not None and chart.against > 1 and check.judgement.standing in _CHARTED
+    name = figure_name(check.figure, check.direction)
+    reason = check_reason(check)
+    parts = [reason] if reason else []
     if interval is not None:
-        counted = f"{units.plural(len(check.runs), 'run')} against {len(check.baseline.runs)}"
-        parts.append(f"{name} {interval}, {counted}")
+        runs = f"{units.plural(len(check.runs), 'run')} against {len(check.baseline.runs)}"
+        parts.append(f"{name} {interval_text(interval)}, {units.plural(interval.n, 'night') if charted else runs}")
     if check.differs:
         parts.append(f"other than then: {differences(check.differs)}")
     if interval is not None:
-        parts.append(_between(check))
-    if check.judgement.standing is LaterVerdict.NOT_DECIDED and interval is not None:
-        parts.append("more --repeats or a larger --threshold may decide it")
-    if check.caveats:
-        parts.append(f"caveats: {check.caveats}")
-    begun = _BEGINNINGS[check.judgement.standing].format(name=check.baseline.name, threshold=f"{check.threshold:g} %")
+        parts += _on_the_chart(check, chart) if charted and chart is not None else _learning(check)
+    if caveats := weakened_words(check.weakened):
+        parts.append(f"caveats: {caveats}")
+    begun = (_CHARTED if charted else _BEGINNINGS)[check.judgement.standing].format(
+        name=check.baseline.name,
+        threshold=f"{check.threshold:g} %",
+        nights=0 if chart is None else chart.against,
+        told="" if check.since is None else units.moment(check.since)[:10],
+    )
     return f"{begun}: {'; '.join(parts)}."
+
+
+def check_reason(check: Check) -> str:
+    """Why there is no verdict, where that lies in the runs; "" else."""
+    if check.failed:
+        return f"{', '.join(check.failed)} did not come to a good end"
+    if check.saved is None or check.now is None:
+        return "a run has no such figure"
+    if check.engines:
+        return (
+            f"its engine was {check.engines[0]} and is {check.engines[-1]} now, which makes a difference of its own, "
+            "most of all to flushes; `raidbench baseline save` makes a baseline of the new one"
+        )
+    return state_words(check.doubts)
+
+
+def _on_the_chart(check: Check, chart: NightChart) -> Iterator[str]:
+    yield f"nights lie {expm1(chart.sd or 0.0) * 100:.1f} % apart"
+    if check.judgement.standing is LaterVerdict.NOT_DECIDED:
+        yield "another night like it decides it, more runs in one do not"
+    elif check.judgement.standing is LaterVerdict.STILL_WORSE:
+        yield f"`raidbench baseline save {check.baseline.name} --replace` makes this the level to hold"
+    if chart.seen_percent is not None:
+        yield f"a change of {chart.seen_percent:.1f} % for the worse is told within {SIGHT} nights"
+
+
+def _learning(check: Check) -> Iterator[str]:
+    chart = check.chart
+    yield _between(check)
+    if check.judgement.standing is LaterVerdict.NOT_DECIDED:
+        if check.judgement.of_sessions:
+            yield "sessions lie too far apart for it: more nights may decide it, more --repeats do not"
+        else:
+            yield "more --repeats or a larger --threshold may decide it, unless sessions lie apart by more than runs do"
+    if chart is not None:
+        yield f"learning, {chart.known} of {LEARNING} nights"
 
 
 def _between(check: Check) -> str:
@@ -57,8 +111,8 @@ def baselines_table(baselines: Sequence[Baseline]) -> Table:
         Column(title="Name", key="name"),
         Column(title="Target", key="target", shrinks=True),
         Column(title="Workload", key="workload", shrinks=True),
-        Column(title="Headline", key="headline", align=Align.POINT),
-        Column(title="Runs", key="runs", align=Align.POINT),
+        Column(title="Headline", key="headline", align=Align.RIGHT),
+        Column(title="Runs", key="runs", align=Align.RIGHT),
         Column(title="Saved", key="saved"),
         Column(title="Session", key="session", priority=2),
         Column(title="", key="simulated"),
@@ -77,7 +131,7 @@ def _row(baseline: Baseline) -> Row:
             baseline.name,
             start.target,
             start.profile or start.title,
-            f"{mean_text(seen, about.show)} {name_of(about, direction)}",
+            f"{mean_text(seen, shower(about))} {figure_name(about, direction)}",
             str(len(baseline.runs)),
             units.moment(baseline.at)[:16],
             baseline.session,
@@ -106,7 +160,7 @@ def check_json(check: Check, session: str) -> schema.Json:
         baseline=baseline_json(check.baseline),
         verdict=check.judgement.standing.value,
         sentence=check_sentence(check),
-        reason=check.reason or None,
+        reason=check_reason(check) or None,
         figure=check.figure.key,
         direction=check.direction,
         saved=check.saved,
@@ -115,6 +169,9 @@ def check_json(check: Check, session: str) -> schema.Json:
         interval_percent=None if interval is None else [interval.percent_low, interval.percent_high],
         threshold_percent=check.threshold,
         between_sessions=None if between is None else {"sessions": between.n, "sd": between.sd},
+        nights=None
+        if check.chart is None
+        else {**chart_json(check.chart), "since": check.since, "told": check.judgement.standing is LaterVerdict.WORSE},
         differs=[{"key": key, "before": a, "after": b} for key, a, b in check.differs],
         runs=[schema.run(run, session=session) for run in check.runs],
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from app.engine.session.labels import in_unit
 from app.engine.view.effects import effect_words, kept_words, outcome_cell, risk_cell
 from app.engine.view.setting import NOT_REPORTED
 from app.engine.view.table import Cell, Column, FactLine, Facts, Row, Table
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from app.engine.session.events import ChangeEnded
     from app.engine.session.state import ChangeRecord
     from backends.change import Change, Write
+    from backends.model import Target
 
 _ABOVE = 8
 """Things above that a sentence names."""
@@ -26,7 +28,7 @@ NO_WAY_BACK = "cannot be taken back"
 
 def value(change: Change, text: str | None) -> str:
     """A value of a change as people write it."""
-    return NOT_REPORTED if text is None else change.words.get(text) or units.in_unit(text, change.unit)
+    return NOT_REPORTED if text is None else change.words.get(text) or in_unit(text, change.unit)
 
 
 def before(change: Change) -> str:
@@ -47,6 +49,17 @@ def what(change: Change) -> str:
 def move(change: Change) -> str:
     """Which setting of what, from where to where."""
     return f"{what(change)}: {before(change)} -> {after(change)}"
+
+
+def course(change: Change, names: Mapping[Target, str]) -> str:
+    """`read-ahead of ssd (none → adaptive)`, within a sentence; `names`: as the list has what is changed."""
+    of = names.get(change.target, str(change.target))
+    return f"{within(change.label)} of {of} ({before(change)} → {after(change)})"
+
+
+def within(label: str) -> str:
+    """The name of a setting within a sentence: `read-ahead`; `FastPath` and `I/O policy` stay as they are."""
+    return f"{label[:1].lower()}{label[1:]}" if label.split(" ")[0][1:].islower() else label
 
 
 def stands(record: ChangeRecord) -> str:

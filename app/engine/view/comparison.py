@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
-from app.engine.session.state import ExperimentRecord
+from app.engine.session.labels import in_words
+from app.engine.session.state import ExperimentRecord, Session
+from app.engine.view.comparison_words import counted, row_difference, row_name, sentence
 from app.engine.view.names import key_heading, key_value
+from app.engine.view.noise_words import null_words
+from app.engine.view.percent import covers_text
 from app.engine.view.run import figure_text
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
+from app.engine.view.verdict_words import further_words
+from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import LESS, MORE, SAME
 
-if TYPE_CHECKING:  # only `ab` pays for the plan of one
+if TYPE_CHECKING:
     from app.engine.ab.plan import AbPlan
 
 NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
@@ -41,23 +47,32 @@ def verdict_tone(judgement: Judgement | None) -> Tone:
     """Whether what was shown is welcome."""
     if judgement is None:
         return Tone.DIM
-    return Tone.GOOD if judgement.verdict in BETTER else Tone.BAD if judgement.verdict in WORSE else Tone.DIM
+    if judgement.verdict in WORSE or judgement.verdict is Verdict.STOPPED_ANSWERING:
+        return Tone.BAD
+    return Tone.GOOD if judgement.verdict in BETTER else Tone.DIM
+
+
+def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
+    """Headings of both letters with their values: `A 128 KiB`, `B 4096 KiB`."""
+    start = record.start
+    return f"A {in_words(start.key, start.a)}", f"B {in_words(start.key, start.b)}"
 
 
 def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
     """Every figure of both sides, the difference with its interval, the verdict: first what the job is about, then what
     was shown. `a`, `b`: headings.
     """
-    judged = any(row.judgement is not None and row.judgement.interval is not None for row in comparison.rows)
+    rows = [row for row in comparison.rows if not row.same_as]
+    judged = any(row.judgement is not None and row.judgement.interval is not None for row in rows)
     columns = (
         Column(title="Figure", key="figure"),
-        Column(title=a, key="a", align=Align.POINT),
-        Column(title=b, key="b", align=Align.POINT),
+        Column(title=a, key="a", align=Align.RIGHT),
+        Column(title=b, key="b", align=Align.RIGHT),
         Column(title="", key="sign"),
-        Column(title=f"Difference [{comparison.covers}]" if judged else "Difference", key="difference"),
-        Column(title=f"In {comparison.counted}" if judged else "", key="verdict", priority=1),
+        Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
+        Column(title=f"In {counted(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    return Table(columns=columns, rows=tuple(_compared(row, judged) for row in _shown_first(comparison.rows)))
+    return Table(columns=columns, rows=tuple(_compared(row, judged) for row in _shown_first(rows)))
 
 
 def _shown_first(rows: Sequence[FigureComparison]) -> list[FigureComparison]:
@@ -67,18 +82,15 @@ def _shown_first(rows: Sequence[FigureComparison]) -> list[FigureComparison]:
 
 def _compared(row: FigureComparison, judged: bool) -> Row:
     judgement, tone = row.judgement, verdict_tone(row.judgement)
-    words = ""
-    if judged and judgement is not None:
-        further = judgement.further_pairs
-        words = judgement.word if further is None else f"{judgement.word}, {units.plural(further, 'more pair')}"
+    words = further_words(judgement) if judgement is not None and (judged or judgement.decided) else ""
     return Row(
-        key=row.name,
+        key=row_name(row),
         cells=(
-            row.name,
+            row_name(row),
             figure_text(row.figure, row.a),
             figure_text(row.figure, row.b),
             Cell(verdict_sign(judgement), tone),
-            Cell(row.difference, tone) if judgement is not None and judgement.differs else row.difference,
+            Cell(row_difference(row), tone) if judgement is not None and judgement.differs else row_difference(row),
             Cell(words, tone),
         ),
     )
@@ -101,8 +113,16 @@ def differing_table(comparison: Comparison, a: str, b: str) -> Table:
 
 def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) -> Iterator[str]:
     """What an experiment has shown; why it ended early; what moved along; whether the old value is back."""
-    yield NO_PAIR if comparison is None else comparison.sentence
+    yield NO_PAIR if comparison is None else " ".join(shown_lines(record, comparison))
     yield from experiment_ending(record)
+
+
+def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
+    """What an experiment has shown; of the same against itself, what pairs could show."""
+    if record.start.null:
+        yield from null_words(comparison)
+    else:
+        yield sentence(comparison)
 
 
 def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
@@ -115,8 +135,11 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
     for key, what in end.moved.items():
         yield f"{key} moved along with it ({what}), so B differs in that, too."
-    start = record.start
-    yield f"{start.label} is {start.a} again." if end.restored else f"{start.label} IS NOT {start.a} AGAIN."
+    if record.start.null:
+        return
+    value = in_words(record.start.key, record.start.a)
+    again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
+    yield f"{record.start.label} {again}."
 
 
 def threshold_words(plan: AbPlan) -> str:
@@ -137,3 +160,38 @@ def order_words(plan: AbPlan) -> str:
     done = f"; {plan.done} of them are measured" if plan.done else ""
     often = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
     return f"{count}{done}; which comes first in each is drawn: {often}"
+
+
+# -- how far an experiment is, over all of its runs -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbProgress:
+    """An experiment under way."""
+
+    begun: int
+    """Runs that have begun."""
+    planned: int
+    """Runs at most."""
+    left: float | None
+    """Seconds still to come at most, of an experiment that is decided late; None before its first run."""
+
+    @property
+    def left_words(self) -> str:
+        """`6 min left at most`; "" where it is not known."""
+        return "" if self.left is None else f"{units.duration(round(self.left))} left at most"
+
+
+def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) -> AbProgress:
+    """`left_of_run`: seconds of the run that goes on, 0 between two runs.
+
+    A pause is drawn from the least to a third of a run more, so half of that is counted.
+    """
+    own = [run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
+    planned = len(record.start.order)
+    if not own:
+        return AbProgress(begun=0, planned=planned, left=None)
+    length, rest = own[-1].planned_seconds, record.start.rest_seconds
+    pause = rest + length / 6 if rest else 0.0
+    left = (planned - len(own)) * (length + pause) + left_of_run
+    return AbProgress(begun=len(own), planned=planned, left=max(0.0, left))

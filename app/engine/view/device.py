@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
+from app.engine.session.events import RunStarted
 from app.engine.view.arrangement import Branch, Thing, reason, work
+from app.engine.view.names import key_value
 from app.engine.view.table import Cell, FactLine, Facts, Mark, Tone
-from backends.identity import Use
+from backends import raid, sizes
 from backends.model import Array, Controller, Drive, Inventory, Media, Protection, State
+from backends.settings import Reading
 from widgets.plain import units
 
 _STATES: dict[State, tuple[Tone, Mark]] = {
@@ -64,9 +67,9 @@ def paths_words(thing: Array | Drive) -> str:
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
-def size_words(thing: Thing) -> str:
+def capacity_words(thing: Thing) -> str:
     """How much it holds; "" of a controller."""
-    return "" if isinstance(thing, Controller) else units.size(thing.size_bytes)
+    return "" if isinstance(thing, Controller) else sizes.size_words(thing.size_bytes)
 
 
 def state_cell(branch: Branch) -> Cell:
@@ -116,11 +119,6 @@ def protection_cell(protection: Protection | None) -> Cell:
 def is_lost(protection: Protection | None) -> bool:
     """Whether a card's battery is there no more; one that never had any is well."""
     return protection is not None and protection.kind != "none" and protection.state in _LOST
-
-
-def use_words(uses: tuple[Use, ...]) -> str:
-    """What uses it, each thing once."""
-    return ", ".join(dict.fromkeys(use.detail for use in uses))
 
 
 _GROUPS = {
@@ -209,7 +207,7 @@ def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
     yield "Device", drive.device
     yield "Paths", paths_words(drive).partition(": ")[2]
     yield "Size", _size(drive.size_bytes)
-    yield "Sectors", ", ".join(f"{units.size(size)} {word}" for size, word in sectors if size)
+    yield "Sectors", ", ".join(f"{sizes.size_words(size)} {word}" for size, word in sectors if size)
     yield "Media", kind_words(drive)
     yield "State", "" if drive.state is State.UNKNOWN else drive.state.value
     yield "Scheduler", drive.scheduler
@@ -234,7 +232,8 @@ def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
 
 def _full_stripe(strip: int | None, drives: int | None) -> str:
     """`192 KiB (3 x 64 KiB)`."""
-    return f"{units.size(strip * drives)} ({drives} x {units.size(strip)})" if strip and drives else ""
+    whole = raid.full_stripe(strip, drives)
+    return f"{sizes.exact_words(whole)} ({drives} x {sizes.exact_words(strip)})" if strip and whole else ""
 
 
 def _of_controller(controller: Controller) -> Iterator[tuple[str, str | None]]:
@@ -249,7 +248,7 @@ def _of_controller(controller: Controller) -> Iterator[tuple[str, str | None]]:
 
 
 def _size(count: int | None) -> str:
-    return units.size(count) if count else ""
+    return sizes.size_words(count) if count else ""
 
 
 def _address(target: object | None) -> str:
@@ -272,3 +271,82 @@ def _uses(thing: Array | Drive) -> tuple[Facts, ...]:
     if not told and isinstance(thing, Drive):
         told = (FactLine("", "not in use, as far as can be seen"),)
     return (Facts(heading="In use", facts=told),) if told else ()
+
+
+# -- what is measured in one line -------------------------------------------------------------------------------------
+
+# Its name, what it is, and the few settings in force that tell most about it.
+
+TELLING = (
+    ("cache_mode", "cache"),
+    ("write_cache", "write"),
+    ("read_ahead", "read-ahead"),
+    ("strip_size", "strip"),
+    ("chunk_size", "chunk"),
+    ("bitmap", "bitmap"),
+    ("scheduler", "scheduler"),
+    ("nr_requests", "requests"),
+)
+"""Settings that tell most, and what they are called before their value; of a thing the first three that it has."""
+
+_MOST = 3
+_CACHE = {
+    "write-through": "through",
+    "write-back": "back",
+    "write-around": "around",
+    "write through": "through",
+    "write back": "back",
+}
+_SIZES = ("strip_size", "chunk_size")
+
+
+def in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
+    """What counts of settings, by key."""
+    return {
+        key: value for key, (_, one) in readings.items() if (value := one.effective or one.now) not in (None, "unknown")
+    }
+
+
+def in_force_of(start: RunStarted) -> dict[str, str]:
+    """The same of a run, as it was at its beginning."""
+    effective = {key: start.provenance.get(f"in_force_{key}") for key in start.settings}
+    return {key: effective[key] or value for key, value in start.settings.items()}
+
+
+def ran_with(start: RunStarted, key: str) -> Cell:
+    """The value that was in force of a setting when a run began; marked where another one was set."""
+    value, force = start.settings.get(key), in_force_of(start).get(key)
+    if value is None or force in (None, value):
+        return Cell("" if value is None else key_value(key, value))
+    return Cell(f"{key_value(key, force)}, set: {key_value(key, value)}", Tone.ATTENTION, Mark.ATTENTION)
+
+
+def settings_words(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
+    """The most telling settings: `through`, `none`, `64K`; `named` with what they are: `strip 64K`."""
+    found = [(key, name) for key, name in TELLING if key in values][:_MOST]
+    shown = [(name, _short(key, values[key])) for key, name in found]
+    return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
+
+
+def _short(key: str, value: str) -> str:
+    """As short as it goes; of several targets each."""
+    return ", ".join(_one(key, part) for part in value.split(", "))
+
+
+def _one(key: str, value: str) -> str:
+    if key in _SIZES and value.isdigit():
+        return sizes.brief_words(int(value))
+    return _CACHE.get(value, value)
+
+
+def target_words(inventory: Inventory, device: str | None, name: str) -> tuple[str, ...]:
+    """`ssd`, `raid5`, `sdb`: what a device is called, its level or kind, its node; of a file its name and that."""
+    node = (device or "").removeprefix("/dev/")
+    if name.startswith("/") and not name.startswith("/dev/"):
+        return (f"file {name}", *((f"on {node}",) if node else ()))
+    things = inventory.at(device) if device is not None else ()
+    thing = next((one for one in things if isinstance(one, Array)), next(iter(things), None))
+    if thing is None:
+        return (name,)
+    own = thing.name if isinstance(thing, Array) else None
+    return tuple(filter(None, (own or name, kind_words(thing), node)))

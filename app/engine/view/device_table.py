@@ -7,32 +7,34 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from app.engine.view.arrangement import TROUBLE, Branch, Thing, arranged, grade
-from app.engine.view.device import facts, kind_words, paths_words, protection_cell, size_words, state_cell, state_of
+from app.engine.view.device import capacity_words, facts, kind_words, paths_words, protection_cell, state_cell, state_of
+from app.engine.view.setting import UNREAD, Tuning
 from app.engine.view.table import Align, Cell, Column, Fold, Mark, Row, Table, Tone, text_of
-from app.engine.view.tuning import UNREAD, Tuning
+from backends import sizes
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
 from backends.values import dataclass
 from widgets.plain import units
 
 COLUMNS = (
-    Column(key="name", title="Name", room=12),
-    Column(key="kind", title="Kind", priority=1, room=8),
-    Column(key="size", title="Size", align=Align.POINT, priority=1, room=10),
-    Column(key="state", title="State", room=14),
-    Column(key="write-cache", title="Write cache", priority=2, room=14),
-    Column(key="read-ahead", title="Read-ahead", priority=3),
-    Column(key="strip", title="Strip", priority=4, room=7),
-    Column(key="device", title="Device", priority=5, room=7),
-    Column(key="use", title="Used by", priority=6, room=12, shrinks=True),
-    Column(key="settings", title="Settings", priority=7, room=20, shrinks=True),
-    Column(key="model", title="Model", priority=8, room=30, shrinks=True),
-    Column(key="address", title="Address", priority=9, room=20),
-    Column(key="serial", title="Serial number", priority=10),
-    Column(key="firmware", title="Firmware", priority=11),
-    Column(key="more", title="More", priority=12, shrinks=True),
+    Column(key="name", title="Name", room=12, most=24),
+    Column(key="size", title="Size", align=Align.RIGHT, room=8),
+    Column(key="state", title="State", room=14, most=24),
+    Column(key="write-cache", title="Write cache", room=13),
+    Column(key="read-ahead", title="Read-ahead", room=10),
+    Column(key="strip", title="Strip", align=Align.RIGHT, room=5),
+    Column(key="kind", title="Kind", priority=2, room=9),
+    Column(key="device", title="Device", priority=3, room=7),
+    Column(key="use", title="Used by", priority=4, room=12, shrinks=True),
+    Column(key="settings", title="Settings", priority=5, room=20, shrinks=True),
+    Column(key="model", title="Model", priority=6, room=30, shrinks=True),
+    Column(key="address", title="Address", priority=7, room=21),
+    Column(key="serial", title="Serial number", priority=8),
+    Column(key="firmware", title="Firmware", priority=9),
+    Column(key="more", title="More", priority=10, shrinks=True),
 )
-"""By importance: where there is no room for all, the last ones go first."""
+"""By importance: where there is no room for all, the last ones go first; those that tell what it is, whether it is
+well and how it is tuned stay at every width."""
 
 KEYS = tuple(column.key for column in COLUMNS)
 """What a column is called where somebody chooses."""
@@ -53,7 +55,7 @@ class Listing:
     closed: frozenset[str] = frozenset()
     """Keys of controllers and of arrays in trouble that were closed."""
     whole: bool = False
-    """Whether everything is open."""
+    """Whether everything is open that is not closed."""
     order: str = "address"
     """One of ORDERS."""
     found: frozenset[str] | None = None
@@ -94,10 +96,15 @@ def called(inventory: Inventory, found: Collection[str], words: str) -> frozense
 
 
 def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) -> str:
-    """All that is known of a thing, of its other views, and how it is tuned, in one text."""
+    """All that is known of a thing, of its other views, and how it is tuned, in one text; members have their own."""
     twin = inventory.twin(thing)
     views: tuple[Thing, ...] = (thing,) if twin is None else (thing, twin)
-    known = (f"{fact.label} {fact.value}" for view in views for group in facts(view) for fact in group.facts)
+    known = (
+        f"{fact.label} {fact.value}"
+        for view in views
+        for group in facts(view, told=("Members",))
+        for fact in group.facts
+    )
     how = tuned.get(thing.target, UNREAD)
     row = (name_words(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
     return " ".join((*(str(view.target) for view in views), *row, *known)).lower()
@@ -149,10 +156,12 @@ class _Listing:
     def _below(self, branch: Branch, key: str, *, led: bool) -> tuple[tuple[Branch, ...], tuple[Branch, ...]]:
         """What is shown of what hangs from it, and what one row stands for."""
         listing = self._listing
-        if listing.whole or key in listing.opened or led:
+        if led:
             return branch.below, ()
         if key in listing.closed:
             return (), ()
+        if listing.whole or key in listing.opened:
+            return branch.below, ()
         if isinstance(branch.thing, Controller):
             return branch.below, ()
         stands_out = [_wants_a_look(below) or self._is_named(below) for below in branch.below]
@@ -180,12 +189,12 @@ class _Listing:
             banner=tuple(_heading(thing)) if isinstance(thing, Controller) else (),
             cells=(
                 Cell(name_words(thing), quiet),
-                Cell(kind_words(thing), quiet),
-                size_words(thing),
+                capacity_words(thing),
                 state_cell(branch),
                 how.write_cache,
                 how.read_ahead,
                 how.strip if how.strip.text or not isinstance(thing, Array) else Cell(_strip(thing)),
+                Cell(kind_words(thing), quiet),
                 "" if isinstance(thing, Controller) else _device_words(thing),
                 "" if isinstance(thing, Controller) else _use_words(thing.uses),
                 how.others,
@@ -234,7 +243,7 @@ def _heading(controller: Controller) -> Iterator[str | Cell]:
     yield Cell(name_words(controller), Tone.ACCENT)
     yield Cell(controller.model or controller.vendor, Tone.ACCENT)
     if controller.cache_bytes:
-        yield units.size(controller.cache_bytes)
+        yield sizes.size_words(controller.cache_bytes)
     if controller.protection is not None:
         yield protection_cell(controller.protection)
     for task in controller.tasks:
@@ -273,7 +282,7 @@ def _model(thing: Thing) -> str:
 
 
 def _strip(array: Array) -> str:
-    return units.size(array.strip_bytes) if array.strip_bytes else ""
+    return sizes.brief_words(array.strip_bytes) if array.strip_bytes else ""
 
 
 def _device_words(thing: Array | Drive) -> str:
@@ -292,10 +301,10 @@ def _more(thing: Thing) -> Iterator[str]:
     match thing:
         case Controller():
             yield f"driver {thing.driver}" if thing.driver else ""
-            yield f"{units.size(thing.cache_bytes)} cache" if thing.cache_bytes else ""
+            yield f"{sizes.size_words(thing.cache_bytes)} cache" if thing.cache_bytes else ""
             yield from (f"{feature.name} {feature.state}" for feature in thing.features)
         case Array():
-            yield f"{units.size(thing.strip_bytes)} strip" if thing.strip_bytes else ""
+            yield f"{sizes.size_words(thing.strip_bytes)} strip" if thing.strip_bytes else ""
             yield units.plural(len(thing.members), "member") if thing.members else ""
             yield from (
                 task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"

@@ -36,6 +36,12 @@ _OUTCOMES = {
     **dict.fromkeys(("differs", "gone"), (Tone.ATTENTION, Mark.ATTENTION)),
 }
 
+SETTING = Cell("setting…", Tone.ACCENT, Mark.BUSY)
+"""Of a change that is being made, until it is known how it ends."""
+
+WAITS = Cell("waits", Tone.DIM)
+"""Of one whose turn comes after it."""
+
 
 class Tier(Enum):
     """How a change is agreed to."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import expm1
 
-from app.engine.history.past import Condition, PastRun
+from app.engine.history.earlier_runs import Condition, PastRun
 from app.engine.history.series import Difference, LevelChange, RunSeries, changed_since_before, what_differs
-from app.engine.judge.kinds import name_of
+from app.engine.judge.nights import LEARNING, SIGHT, NightChart
+from app.engine.judge.regression import LaterVerdict
 from app.engine.judge.stats import spread
 from app.engine.session.figures import RunStatus
 from app.engine.view import schema
+from app.engine.view.figures import figure_label, figure_name, shown
 from app.engine.view.names import key_name, key_value
+from app.engine.view.percent import interval_text
 from app.engine.view.plot import PlotBand, PlotLine, PlotMark, PlotPoint, PlotView
 from app.engine.view.run import RUN_TONES
 from app.engine.view.table import Align, Cell, Column, Row, Table
@@ -28,14 +32,14 @@ _MOST_DATES = 24
 def history_table(runs: Sequence[PastRun], changes: Sequence[LevelChange]) -> Table:
     """One row a run, oldest first; a change of level is marked at its first run."""
     changed = changed_since_before(runs)
-    marks = {change.first.name: str(change.shift.interval) for change in changes}
+    marks = {change.first.name: interval_text(change.shift.interval) for change in changes}
     columns = (
         Column(title="When", key="when"),
         Column(title="Run", key="run", priority=4, shrinks=True),
         Column(title="Target", key="target", priority=1, shrinks=True),
         Column(title="Workload", key="workload", priority=2, shrinks=True),
-        Column(title="Headline", key="headline", align=Align.POINT),
-        Column(title="p99", key="p99", align=Align.POINT, priority=3),
+        Column(title="Headline", key="headline", align=Align.RIGHT),
+        Column(title="p99", key="p99", align=Align.RIGHT, priority=3),
         Column(title="Level", key="level"),
         Column(title="Other than before", key="differs", priority=5, shrinks=True),
         Column(title="Status", key="status", priority=6),
@@ -69,7 +73,8 @@ def headline_text(run: PastRun) -> str:
 def value_text(run: PastRun, value: float) -> str:
     """A figure of the kind of a run's headline, with its unit."""
     about = run.about
-    return about.show(value) if about.key.endswith("_ns") else f"{about.show(value)} {about.label}"
+    text = shown(about, value)
+    return text if about.is_latency else f"{text} {figure_label(about)}"
 
 
 def differences(differs: Sequence[Difference]) -> str:
@@ -86,8 +91,35 @@ def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
         counted = f"{shift.before} before, {shift.after} from then on"
         also = f"; other than before: {differences(change.differs)}" if change.differs else ""
         what = f"{run.target}, {run.workload}: " if named else ""
-        figure = f"{name_of(run.about, run.direction)} {shift.interval}"
+        figure = f"{figure_name(run.about, run.direction)} {interval_text(shift.interval)}"
         yield f"{units.moment(run.at)[:16]}  {what}{figure} from {run.name} on ({counted}){also}"
+
+
+def episode_lines(series: RunSeries) -> Iterator[str]:
+    """A sentence where a loss began with the last point or goes on."""
+    chart = series.chart
+    if chart.begun is None or chart.judgement.interval is None:
+        return
+    told, run = series.points[chart.begun].runs[0], series.runs[-1]
+    figure = f"{figure_name(run.about, run.direction)} {interval_text(chart.judgement.interval)}"
+    when = "told now" if chart.standing is LaterVerdict.WORSE else f"told at {told.name}"
+    yield (
+        f"{units.moment(told.at)[:16]}  {run.target}, {run.workload}: {figure} against the {chart.against} sessions "
+        f"before it, {when}"
+    )
+
+
+def chart_json(chart: NightChart) -> schema.Json:
+    """A chart of nights."""
+    return {
+        **schema.picked(chart, "nights", "known", "against"),
+        "episodes": len(chart.episodes),
+        "learning": chart.learning,
+        "of": LEARNING,
+        "sd_percent": None if chart.sd is None else expm1(chart.sd) * 100,
+        "seen_percent": chart.seen_percent,
+        "seen_within": SIGHT,
+    }
 
 
 def history_plot(series: RunSeries, baseline: PastRun | None = None, *, titled: bool = True) -> PlotView:
@@ -98,7 +130,7 @@ def history_plot(series: RunSeries, baseline: PastRun | None = None, *, titled: 
     """
     runs = series.runs
     first, last = runs[0], runs[-1]
-    figure = name_of(first.about, first.direction)
+    figure = figure_name(first.about, first.direction)
     places = range(1, len(runs) + 1)
     repeats = _repeats(series)
     points = tuple(
@@ -140,7 +172,7 @@ def _marks(series: RunSeries) -> Iterator[PlotMark]:
         if percent is None and not differs:
             continue
         moved = [] if percent is None else [f"{percent:+.1f} %"]
-        words = ", ".join((*moved, *([_brief(differs)] if differs else [])))
+        words = ", ".join((*moved, *([brief(differs)] if differs else [])))
         less = percent is not None and percent < 0
         yield PlotMark(
             x=place - 0.5,
@@ -150,7 +182,7 @@ def _marks(series: RunSeries) -> Iterator[PlotMark]:
         )
 
 
-def _brief(differs: Sequence[Difference]) -> str:
+def brief(differs: Sequence[Difference]) -> str:
     """The first of what differs, and how many more."""
     key, _, after = differs[0]
     more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""
@@ -163,6 +195,7 @@ def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeri
     return schema.document(
         runs=[_run(run, changed[run.name]) for run in runs],
         changes=[_change(change, one) for one in series.values() for change in one.changes],
+        charts=[_chart(one) for one in series.values()],
     )
 
 
@@ -187,6 +220,18 @@ def _change(change: LevelChange, series: RunSeries) -> schema.Json:
         "points_after": shift.after,
         "points": len(series.points),
         "differs": _differences(change.differs),
+    }
+
+
+def _chart(series: RunSeries) -> schema.Json:
+    chart, run = series.chart, series.runs[-1]
+    interval = chart.judgement.interval
+    return {
+        **schema.picked(run, "thing", "target", "workload", "figure", "direction"),
+        "verdict": chart.standing.value,
+        "since": None if chart.begun is None else series.points[chart.begun].runs[0].name,
+        "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
+        **chart_json(chart),
     }
 
 

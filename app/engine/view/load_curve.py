@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from app.engine.judge.knee import Knee
 from app.engine.judge.stats import LogSpread, Spread
 from app.engine.session.sweep_steps import Saturation
+from app.engine.sweep.cells import LatencyFigure
 from app.engine.sweep.load_curve import LoadCurve, RatePoint
 from app.engine.sweep.saturation import DepthPoint, Saturated
-from app.engine.sweep.scores import LatencyFigure
 from app.engine.view.plot import PlotLine, PlotMark, PlotPoint, PlotView
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from widgets.plain import units
@@ -86,12 +86,12 @@ def _found(one: Saturated, goal: Saturation) -> tuple[str, Tone]:
 def curve_table(curve: LoadCurve) -> Table:
     """A row for each rate that was asked for."""
     columns = (
-        Column(title="Asked", key="asked", align=Align.POINT),
-        Column(title="%", key="percent", align=Align.POINT, priority=5),
-        Column(title="n", key="n", align=Align.POINT, priority=4),
-        Column(title="Reached", key="reached", align=Align.POINT),
+        Column(title="Asked", key="asked", align=Align.RIGHT),
+        Column(title="%", key="percent", align=Align.RIGHT, priority=5),
+        Column(title="n", key="n", align=Align.RIGHT, priority=4),
+        Column(title="Reached", key="reached", align=Align.RIGHT),
         *(
-            Column(title=title, key=title, align=Align.POINT, priority=priority)
+            Column(title=title, key=title, align=Align.RIGHT, priority=priority)
             for title, priority in (("Mean", 0), ("+-", 2), ("p50", 3), ("p99", 0), ("p99 +-", 2), ("p99.9", 1))
         ),
         Column(title="", key="word"),

@@ -29,7 +29,7 @@ _WORDS = ("Member", "Model", "Role")
 def member_table(members: Sequence[MemberFigures], heading: str = "") -> Table:
     """What each member did, under short headings; where there is no room the kernel's name says the model, too."""
     columns = tuple(
-        Column(title=title, align=Align.LEFT if title in _WORDS else Align.POINT, priority=int(title == "Model"))
+        Column(title=title, align=Align.LEFT if title in _WORDS else Align.RIGHT, priority=int(title == "Model"))
         for title in _SHORT
     )
     return Table(

@@ -2,37 +2,86 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TypeVar
 
-from app.engine.fio.fields import FIELDS
-from app.engine.judge.provenance import words_of
 from app.engine.session.labels import in_words
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Skipped, SweepCell
-from backends.registry import declared
+from backends.model import KERNEL
+from backends.protocol import at_place
+from backends.registry import declared, find_vendors
 from widgets.plain import units
 
 _IN_FORCE = "in_force_"
 _Named = TypeVar("_Named", SweepCell, Skipped)
-_FIELDS = {field.key: field.label for field in FIELDS}
+_BENEATH = {
+    "backing_file": "path of the backing file",
+    "backing_inode": "inode of the backing file",
+    "backing_bytes": "size of the backing file",
+    "size_bytes": "size",
+    "boot_id": "boot",
+    "cpu": "processor",
+    "cores": "number of processors",
+    "memory_bytes": "memory",
+    "numa_node": "NUMA node",
+    "pci": "PCI address",
+    "pcie_link": "PCIe link",
+    "pcie_link_max": "best PCIe link",
+    "irq_affinity": "IRQ affinity",
+}
+"""Facts beneath a run in words, where their keys are none."""
+
+
+@cache
+def _fields() -> dict[str, str]:
+    """Fields of a job: not there before one is asked for, as a list of devices has none."""
+    from app.engine.fio.fields import FIELDS
+
+    return {field.key: field.label for field in FIELDS}
 
 
 def key_name(key: str) -> str:
-    """`Read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of `write_mostly.sda1`, `Queue depth` of `iodepth`."""
+    """`Read-ahead` of `read_ahead`, `Kernel read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of
+    `write_mostly.sda1`, `Queue depth` of `iodepth`.
+    """
     known, (kind, _, member) = declared(), key.partition(".")
     if kind in known:
-        return f"{known[kind].label}, {member}" if member else known[kind].label
+        label = known[kind].label
+        if kind in _of_the_kernel():
+            label = f"Kernel {label[:1].lower()}{label[1:]}"
+        return f"{label}, {member}" if member else label
     if key.startswith(_IN_FORCE):
         return f"{key_name(key.removeprefix(_IN_FORCE))} in force"
-    return _FIELDS.get(key) or words_of(key)
+    return _fields().get(key) or _BENEATH.get(key) or key.replace("_", " ")
+
+
+@cache
+def _of_the_kernel() -> frozenset[str]:
+    """Settings of the kernel's queue that are called as those of a card are: both are told of one device."""
+    places = (place for vendor in find_vendors().vendors if vendor.name == KERNEL for place in vendor.declares)
+    own = {setting.key for place in places for setting in at_place(place)}
+    labels = Counter(setting.label for setting in declared().values())
+    return frozenset(key for key in own if labels[declared()[key].label] > 1)
 
 
 def key_heading(key: str) -> str:
     """The same where it stands by itself."""
     name = key_name(key)
     return f"{name[:1].upper()}{name[1:]}"
+
+
+def inside(label: str) -> str:
+    """A label inside of a sentence: `read-ahead` of `Read-ahead`, `NCQ` as it is."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def with_value(name: str, value: str) -> str:
+    """`read-ahead 128 KiB`; a value that begins with the name stands alone."""
+    return value if value.casefold().startswith(name.casefold()) else f"{name} {value}"
 
 
 def key_value(key: str, value: str | None) -> str:
@@ -47,7 +96,7 @@ def set_up(row: str) -> str:
 
 def _worded(part: str) -> str:
     key, equals, value = part.partition("=")
-    return f"{key_name(key)} {key_value(key, value)}" if equals and key in declared() else part
+    return with_value(key_name(key), key_value(key, value)) if equals and key in declared() else part
 
 
 def worded(record: SweepRecord) -> SweepRecord:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from app.engine.judge.comparison import Comparison, compare
-from app.engine.session.state import RunRecord
+from app.engine.session.state import ExperimentRecord, RunRecord
 from app.engine.view.comparison import verdict_tone
-from app.engine.view.names import key_heading, key_value, named
+from app.engine.view.comparison_words import sentence
+from app.engine.view.device import ran_with
+from app.engine.view.names import key_heading, key_value
 from app.engine.view.run import advice_facts
-from app.engine.view.table import FactLine, Facts, Tone
+from app.engine.view.table import FactLine, Facts, Tone, text_of
 
 _MOST_DIFFERENCES = 6
 
@@ -17,23 +19,37 @@ PREVIEWED = ("", "IOPS", "MiB/s", "p50", "p99", "p99.9", "max", "Status")
 """Headings of the figures that are shown of a run in passing."""
 
 
-def preview_facts(run: RunRecord, baseline: RunRecord | None, session: Sequence[RunRecord]) -> tuple[Facts, ...]:
-    """Verdict, settings in force, what differs from the baseline, advice; `session`: the runs of its session."""
+def preview_facts(
+    run: RunRecord,
+    baseline: RunRecord | None,
+    session: Sequence[RunRecord],
+    experiments: Sequence[ExperimentRecord] = (),
+) -> tuple[Facts, ...]:
+    """Verdict, settings in force, what differs from the baseline, advice.
+
+    `session`, `experiments`: those of its session.
+    """
     groups: list[Facts] = []
     if baseline is not None and baseline.id != run.id:
-        groups.append(_against(compare(baseline, run, session, session)))
-    settings = tuple(FactLine(*each) for each in sorted(named(run.start.settings)))
-    if settings:
-        groups.append(Facts(heading="In force", facts=settings))
+        groups.append(_against(compare(baseline, run, session, session, experiments=experiments)))
+    if run.start.settings:
+        groups.append(in_force_facts(run))
     groups += advice_facts(run.figures.advice)
     notes = tuple(FactLine("", each, Tone.ATTENTION) for each in (*_ending(run), *run.figures.warnings))
     return (*groups, *((Facts(heading="Notes", facts=notes),) if notes else ()))
 
 
+def in_force_facts(run: RunRecord) -> Facts:
+    """The settings with which it ran, by their names; what was set without being in force is said beside it."""
+    shown = sorted((key_heading(key), ran_with(run.start, key)) for key in run.start.settings)
+    lines = (FactLine(name, text_of(cell), cell.tone) for name, cell in shown)
+    return Facts(heading="In force", facts=tuple(lines))
+
+
 def _against(comparison: Comparison) -> Facts:
     row = comparison.headline
     tone = Tone.PLAIN if row is None else verdict_tone(row.judgement)
-    told = [FactLine("", comparison.sentence, Tone.PLAIN if tone is Tone.DIM else tone)]
+    told = [FactLine("", sentence(comparison), Tone.PLAIN if tone is Tone.DIM else tone)]
     differing = comparison.differing
     told += [
         FactLine(key_heading(key), f"{key_value(key, b)}, was {key_value(key, a)}")

@@ -1,18 +1,91 @@
-"""What is told of runs: the list of them, and every figure of one. Pure."""
+"""What is told of runs: how they stand to the steady state, stalls, the list of them, every figure of one. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from app.engine.fio.standstill import Standstills
 from app.engine.judge.kinds import FIGURES, SYNC, Figure
-from app.engine.judge.repeats import mean_text, spread_of
-from app.engine.session.figures import SIDES, Advice, DirectionFigures, RunFigures, RunStatus, TargetFigures
-from app.engine.session.state import RunRecord
+from app.engine.judge.repeats import spread_of
+from app.engine.session.figures import (
+    SIDES,
+    Advice,
+    DirectionFigures,
+    Phase,
+    RunFigures,
+    RunStatus,
+    SteadyFigures,
+    TargetFigures,
+)
+from app.engine.session.state import ActiveRun, RunRecord
 from app.engine.view.caches import cache_facts
-from app.engine.view.percentiles import intervals
-from app.engine.view.steady import outcome_words
+from app.engine.view.figures import figure_label, mean_text, shower, shown
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
+from app.engine.view.verdict_words import advice_words
+from backends.sizes import size_words
 from widgets.plain import units
+
+# -- a device that stands still under a running job, in words ---------------------------------------------------------
+
+
+def stall_words(still: Standstills, measured_from: float) -> str:
+    """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
+    found = still.found
+    if not found:
+        return ""
+    told = still.going_on or max(found, key=lambda one: one.seconds)
+    when = units.elapsed(measured_from + told.at)
+    if still.going_on:
+        return f"{told.words}, since {when}."
+    if len(found) == 1:
+        return f"{told.words} at {when}."
+    return f"{len(found)} stalls, the longest {told.seconds:.1f} s at {when}."
+
+
+SILENT_S = 1.25
+"""Seconds without a document of fio, which prints four a second, from which some I/O is stuck."""
+
+
+def silence_words(active: ActiveRun) -> str:
+    """What is said while fio tells nothing, because an I/O does not come back; "" while it tells.
+
+    A simulated or recorded fio is silent when its own clock stands, which says nothing of a device.
+    """
+    if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
+        return ""
+    return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
+
+
+# -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
+
+
+def steady_words(seen: SteadyFigures) -> str:
+    """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
+    if seen.rounds < seen.window:
+        return f"steady: round {seen.rounds} of {seen.window}"
+    said = f"steady: {'yes' if seen.attained else 'no'}"
+    if seen.range_share is None or seen.slope_share is None:
+        return f"{said}, no I/O (round {seen.rounds})"
+    limits = f"range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)}"
+    return f"{said}, {limits} (round {seen.rounds})"
+
+
+def outcome_words(seen: SteadyFigures) -> str:
+    """How a finished run stood to the rule: a clause."""
+    limits = ""
+    if seen.range_share is not None and seen.slope_share is not None:
+        limits = f" (range {units.fraction(seen.range_share)}, slope {units.fraction(seen.slope_share)})"
+    said = "steady" if seen.attained else "NOT STEADY"
+    if seen.ended_early:
+        return f"{said}, so ended early{limits}"
+    if seen.capped:
+        return f"{said} after {units.duration(seen.waited_s)} of waiting, measured anyway{limits}"
+    if seen.waited_s:
+        return f"{said} after {units.duration(seen.waited_s)}, then measured{limits}"
+    return f"{said}{limits}"
+
+
+# -- what is told of runs: the list of them, and every figure of one --------------------------------------------------
 
 DIRECTIONS = ("read", "write")
 """In the order to tell them."""
@@ -43,7 +116,7 @@ def both_directions(figures: RunFigures | TargetFigures) -> Iterator[tuple[str, 
 
 def figure_text(figure: Figure, value: float | None) -> str:
     """A figure in its unit; a latency that is not there has too few I/Os."""
-    return TOO_FEW if value is None and figure.is_latency else figure.show(value)
+    return TOO_FEW if value is None and figure.is_latency else shown(figure, value)
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
@@ -51,8 +124,8 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
     columns = (
         Column(title="Run"),
         Column(title=""),
-        *(Column(title=figure.label.removesuffix(" latency"), align=Align.POINT) for figure in FIGURES),
-        Column(title="I/Os", align=Align.POINT),
+        *(Column(title=figure_label(figure).removesuffix(" latency"), align=Align.RIGHT) for figure in FIGURES),
+        Column(title="I/Os", align=Align.RIGHT),
         Column(title="Status"),
     )
     return Table(columns=columns, rows=tuple(row for run in runs for row in _figure_rows(run)))
@@ -82,7 +155,7 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
     columns = (
         Column(title="Target", shrinks=True),
         Column(title=""),
-        *(Column(title=f"{figure.label} {name}", align=Align.POINT) for figure in FIGURES[:2] for name in names),
+        *(Column(title=f"{figure_label(one)} {name}", align=Align.RIGHT) for one in FIGURES[:2] for name in names),
     )
     both = {name: [_target(run, name) for run in (a, b)] for run in (a, b) for name in _targets(run)}
     rows = [
@@ -138,46 +211,32 @@ def _direction_facts(name: str, direction: DirectionFigures) -> Iterator[FactLin
         yield FactLine("Bandwidth", units.rate(direction.bytes_per_second))
     yield FactLine("I/Os" if name != SYNC else "Flushes", f"{direction.total_ios:,}")
     if name != SYNC:
-        yield FactLine("Moved", units.size(direction.total_bytes))
+        yield FactLine("Moved", size_words(direction.total_bytes))
     yield FactLine("Time", units.duration(direction.runtime_s))
     yield FactLine("Deviation", units.latency(latency.stddev))
     yield FactLine("Min", units.latency(latency.min))
-    within = intervals(direction)
     for figure in FIGURES:
         if figure.is_latency:
-            key = figure.key.removeprefix("latency_").removesuffix("_ns")
-            between = f" ({range_text(*within[key])})" if key in within else ""
-            label = figure.label.removesuffix(" latency").capitalize()
-            yield FactLine(label, figure_text(figure, figure.read(direction)) + between)
+            label = figure_label(figure).removesuffix(" latency").capitalize()
+            yield FactLine(label, figure_text(figure, figure.read(direction)))
     parts = (("Submission", direction.submission_ns), ("Completion", direction.completion_ns))
     for label, part in parts:
         if part is not None and part.mean is not None:
             yield FactLine(label, units.latency(part.mean))
 
 
-def range_text(low: float, high: float) -> str:
-    """`1.15 ms to 1.31 ms`."""
-    return f"{units.latency(low)} to {units.latency(high)}"
-
-
-def within_lines(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """How far the percentiles of each run may be off by the number of its I/Os alone."""
-    for run in runs:
-        for direction, figures in both_directions(run.figures):
-            told = [
-                f"{key.replace('_', '.')} {range_text(*between)}"
-                for key, between in intervals(figures).items()
-                if key != "p95"
-            ]
-            if told:
-                yield f"Within {run.id}, {direction}: {', '.join(told)} (95 %)"
+def advice_heading(key: str) -> str:
+    """`Blocks never written (unwritten-flash)`: in the words of a verdict, and as docs/advice.md names it."""
+    words = advice_words(key)
+    heading = f"{words[:1].upper()}{words[1:]}"
+    return key if not words else heading if words.replace(" ", "-") == key else f"{heading} ({key})"
 
 
 def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
-    """Every piece of advice under its key, with what to do."""
+    """Every piece of advice under what it is about, with what to do."""
     return tuple(
         Facts(
-            heading=each.key,
+            heading=advice_heading(each.key),
             facts=(FactLine("", each.message, Tone.ATTENTION), *([FactLine("", each.do)] if each.do else [])),
         )
         for each in advice
@@ -220,6 +279,8 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[Figure], bool]) -> It
     for direction in SIDES if len(whole) > 1 else ():
         told = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
         seen = [(figure, spread_of(whole, direction, figure)) for figure in told]
-        means = [f"{figure.label} {mean_text(each, figure.show)}" for figure, each in seen if each is not None]
+        means = [
+            f"{figure_label(figure)} {mean_text(each, shower(figure))}" for figure, each in seen if each is not None
+        ]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from app.engine.judge.comparison import headline_beside, varying
 from app.engine.judge.grouping import sides_of
 from app.engine.judge.kinds import FIGURES, Figure
-from app.engine.judge.repeats import Repeats, mean_text, spread_of
-from app.engine.session.state import RunRecord
+from app.engine.judge.repeats import Repeats, spread_of
+from app.engine.session.state import ExperimentRecord, RunRecord
 from app.engine.view.comparison import verdict_sign, verdict_tone
-from app.engine.view.names import key_name, key_value
+from app.engine.view.comparison_words import row_percent
+from app.engine.view.device import in_force_of, ran_with
+from app.engine.view.figures import mean_text, shown
+from app.engine.view.names import key_name
 from app.engine.view.run import DIRECTIONS, RUN_TONES, caveat_mark
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
+from app.engine.view.verdict_words import judgement_word
 from backends.values import dataclass
 from widgets.plain import units
 
@@ -55,7 +59,7 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
 
     `whole`: dates and paths in full length, bandwidth and fio's CPU; else target and job only where they differ.
     """
-    keys = varying([run.record.start.settings for run in listed])
+    keys = varying([in_force_of(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
     figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
     columns = (
@@ -68,7 +72,7 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
         Column(title="Over time", key="spark", priority=1),
         Column(title="Mean of repeats", key="mean", priority=6),
         *(_direction_column(direction, *figure) for figure in figures[1:] for direction in DIRECTIONS),
-        *((Column(title="fio CPU", key="cpu", align=Align.POINT),) if whole else ()),
+        *((Column(title="fio CPU", key="cpu", align=Align.RIGHT),) if whole else ()),
         *(Column(title=key_name(key), key=key, priority=3) for key in keys),
         Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
         Column(title="Status", key="status"),
@@ -99,7 +103,7 @@ def job_of(run: RunRecord) -> str:
 
 def _direction_column(direction: str, key: str, title: str, priority: int) -> Column:
     return Column(
-        title=f"{direction.capitalize()} {title}", key=f"{direction} {key}", align=Align.POINT, priority=priority
+        title=f"{direction.capitalize()} {title}", key=f"{direction} {key}", align=Align.RIGHT, priority=priority
     )
 
 
@@ -121,7 +125,7 @@ def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *,
             mean_of(run, listed.repeats),
             *(text for pair in figures[1:] for text in pair),
             *(("" if cpu is None else units.percent(cpu),) if whole else ()),
-            *(key_value(key, run.start.settings[key]) if key in run.start.settings else "" for key in keys),
+            *(ran_with(run.start, key) for key in keys),
             Cell("baseline", Tone.ACCENT) if listed.baseline else listed.against or "",
             _status(listed),
             "SIMULATED" if run.start.simulated else "",
@@ -131,7 +135,7 @@ def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *,
 
 def _list_figure(run: RunRecord, direction: str, key: str) -> str:
     figures = run.figures.side(direction)
-    return "" if figures is None else _FIGURE[key].show(_FIGURE[key].read(figures))
+    return "" if figures is None else shown(_FIGURE[key], _FIGURE[key].read(figures))
 
 
 def _status(listed: ListedRun) -> Cell:
@@ -153,16 +157,18 @@ def mean_of(run: RunRecord, known: Repeats) -> str:
     return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
 
 
-def against_cell(baseline: RunRecord, run: RunRecord, known: Repeats) -> Cell | None:
+def against_cell(
+    baseline: RunRecord, run: RunRecord, known: Repeats, experiments: Sequence[ExperimentRecord] = ()
+) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
     if (run.start.target, run.start.job) != (baseline.start.target, baseline.start.job):
         return None
     runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
-    sides = sides_of(baseline, run, runs, runs)
+    sides = sides_of(baseline, run, runs, runs, experiments)
     row = headline_beside(sides)
     if row is None:
         return None
     if sides.alike:
-        return Cell(f"repeat {row.percent_text}", Tone.DIM)
-    words = " ".join(filter(None, (verdict_sign(row.judgement), row.word, row.percent_text)))
+        return Cell(f"repeat {row_percent(row)}", Tone.DIM)
+    words = " ".join(filter(None, (verdict_sign(row.judgement), judgement_word(row.judgement), row_percent(row))))
     return Cell(words, verdict_tone(row.judgement))

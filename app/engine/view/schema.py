@@ -32,8 +32,8 @@ SCHEMA = 1
 """Version of every document; raised only when a field changes its meaning."""
 
 Json = dict[str, Any]
-SettingsOf = Mapping[str, list[Json]]
-"""The settings of each target, by its address, as `setting` makes them."""
+SettingsOf = Mapping[str, list[Json] | None]
+"""The settings of each target, by its address, as `setting` makes them; None where they could not be read."""
 
 _INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 _STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HELD, "held")}
@@ -286,14 +286,12 @@ def problem(met: Problem) -> Json:
 
 
 def _direction(figures: DirectionFigures | None) -> Json | None:
-    from app.engine.view.percentiles import intervals  # a list of devices has none
-
     if figures is None:
         return None
     return {
         **picked(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
-        "interval_ns": {key: list(between) for key, between in intervals(figures).items()},
+        "interval_ns": {},  # of earlier versions, which took I/Os for independent
         "completion_ns": _latency(figures.completion_ns),
         "submission_ns": _latency(figures.submission_ns),
         "total_bytes": figures.total_bytes,

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
-from app.engine.session.looks import Look
+from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import schema
+from app.engine.view.comparison import shown_lines
+from app.engine.view.noise_words import noise_json
 from app.engine.view.schema import Json, picked
+from app.engine.view.verdict_words import far_words, reason_words
 
 if TYPE_CHECKING:  # only `ab` pays for the plan of one
     from app.engine.ab.plan import AbPlan
@@ -20,7 +23,8 @@ if TYPE_CHECKING:  # only `ab` pays for the plan of one
 def plan(planned: AbPlan) -> Json:
     """What `ab` would do."""
     return {
-        "change": schema.change(planned.change),
+        "null": planned.null,
+        "change": None if planned.null else schema.change(planned.change),
         "measured": planned.ready.request.name,
         "job": {key: text for key, text in planned.ready.job.texts().items() if text},
         "pairs": planned.pairs,
@@ -30,8 +34,10 @@ def plan(planned: AbPlan) -> Json:
         "until_percent": planned.until_percent,
         "threshold_percent": planned.threshold_percent,
         "seed": planned.seed,
+        "rule": planned.rule,
         "rest_seconds": list(planned.rests),
         "seconds": planned.seconds,
+        "noise": noise_json(planned.noise, planned),
     }
 
 
@@ -48,17 +54,20 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "id": record.id,
         "at": start.at,
         **picked(start, "target", "key", "a", "b", "order"),
-        "pairs": 0 if compared is None else len(compared.sides.a),
+        "pairs": 0 if compared is None else len(compared.sides.a) - compared.sides.before,
+        "judged_with": [] if compared is None else list(compared.sides.others),
         "looks": looks(start.looks),
         **picked(start, "until_percent"),
         "threshold_percent": start.threshold_percent or THRESHOLD_PERCENT,
-        **picked(start, "seed", "measured", "title"),
+        **picked(start, "seed", "rule", "measured", "title"),
         "status": None if end is None else end.status.value,
         "reason": None if end is None else end.reason or None,
         "restored": None if end is None else end.restored,
+        "rule": start.rule if compared is None or compared.rule is None else compared.rule,
         "moved": {} if end is None else dict(end.moved),
         "simulated": any(each.start.simulated for each in runs),
-        "sentence": None if compared is None else compared.sentence,
+        "sentence": None if compared is None else " ".join(shown_lines(record, compared)),
+        "null": start.null,
         "figures": [] if compared is None else [figure(row) for row in compared.rows],
         "runs": [each.id for each in runs],
         "session": session,
@@ -74,12 +83,14 @@ def figure(row: FigureComparison) -> Json:
         "figure": row.figure.key,
         **picked(row, "a", "b", "percent"),
         "verdict": None if judgement is None else judgement.verdict.value,
-        "reason": None if judgement is None else judgement.reason or None,
+        "reason": None if judgement is None else reason_words(judgement) or None,
+        "reason_code": None if judgement is None or judgement.reason is None else judgement.reason.value,
         "headline": row.headline,
+        "same_as": row.same_as or None,
         "interval_percent": None if interval is None else [interval.percent_low, interval.percent_high],
         "level": None if interval is None else interval.level,
         "smallest_percent": None if interval is None else interval.smallest_percent,
-        "outlier": None if judgement is None else judgement.outlier or None,
+        "outlier": None if judgement is None or judgement.far is None else far_words(judgement.far),
         "sd_percent": None if interval is None else interval.sd * 100,
         "n": None if interval is None else interval.n,
         "p": None if interval is None else interval.p,

@@ -6,12 +6,14 @@ from app.engine.judge.stats import THRESHOLD_PERCENT, LogSpread, Spread
 from app.engine.judge.verdict import Judgement
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, SweepCell
-from app.engine.sweep.cell_result import CellResult
+from app.engine.sweep.cells import CellResult, LatencyFigure
 from app.engine.sweep.load_curve import LoadCurve
+from app.engine.sweep.matrix import blind
 from app.engine.sweep.results import Results
 from app.engine.sweep.saturation import DepthPoint
-from app.engine.sweep.scores import LatencyFigure
 from app.engine.view.schema import Json, picked
+from app.engine.view.sweep import cell_notes
+from app.engine.view.verdict_words import reason_words
 
 
 def design_json(design: Design) -> Json:
@@ -19,6 +21,8 @@ def design_json(design: Design) -> Json:
     return {
         **picked(design, "title", "seed", "repeats", "pairs", "rank"),
         "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
+        "rule": design.rule,
+        "blind": [picked(one, "setups", "rounds", "enough") for one in blind(design)],
         "targets": dict(design.targets),
         "seconds": design.seconds,
         "cells": [_cell(cell) for cell in design.cells],
@@ -140,7 +144,7 @@ def _result(one: CellResult) -> Json:
         "latency_ns": {"mean": one.mean_ns, "p99": one.p99_ns},
         "judgement": _judgement(one.judgement),
         "failures": list(one.failures),
-        "notes": list(one.notes),
+        "notes": list(cell_notes(one)),
     }
 
 
@@ -150,7 +154,7 @@ def _judgement(judgement: Judgement | None) -> Json | None:
     interval = judgement.interval
     return {
         **picked(judgement, "verdict", "interleaved"),
-        "reason": judgement.reason or None,
+        "reason": reason_words(judgement) or None,
         "percent": None if interval is None else interval.percent,
         "low": None if interval is None else interval.percent_low,
         "high": None if interval is None else interval.percent_high,

@@ -8,8 +8,11 @@ from app.engine.judge.comparison import Comparison, FigureComparison, tail_of
 from app.engine.judge.kinds import value_of
 from app.engine.session.state import RunRecord
 from app.engine.view.comparison import verdict_sign, verdict_tone
+from app.engine.view.comparison_words import row_name, row_percent
 from app.engine.view.names import key_name, key_value
+from app.engine.view.percent import between_text
 from app.engine.view.table import Tone
+from app.engine.view.verdict_words import judgement_word, reason_words
 from backends.values import dataclass
 
 _MOST_NAMED = 2
@@ -86,17 +89,15 @@ def verdicts(comparison: Comparison) -> tuple[VerdictWords, ...]:
 def _words(comparison: Comparison, row: FigureComparison) -> VerdictWords:
     judgement = row.judgement
     interval = None if judgement is None else judgement.interval
-    between = ""
-    if interval is not None:
-        between = f"between {interval.percent_low:+.1f} and {interval.percent_high:+.1f} % ({interval.covers})"
+    between = "" if interval is None else between_text(interval)
     alike = comparison.sides.alike
     return VerdictWords(
         sign=verdict_sign(judgement),
-        word="repeat" if alike else row.word,
-        figure=row.name,
-        difference=row.percent_text,
+        word="repeat" if alike else judgement_word(judgement),
+        figure=row_name(row),
+        difference=row_percent(row),
         between=between,
-        reason="" if alike or judgement is None or judgement.decided else judgement.reason,
+        reason="" if alike or judgement is None or judgement.decided else reason_words(judgement),
         tone=verdict_tone(judgement),
     )
 

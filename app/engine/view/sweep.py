@@ -8,10 +8,12 @@ from collections.abc import Container, Iterator
 from app.engine.judge.verdict import Judgement, Verdict
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank, SweepCell
-from app.engine.sweep.cell_result import CellResult
+from app.engine.sweep.cells import CellResult
 from app.engine.sweep.results import Results
 from app.engine.view.comparison import verdict_sign, verdict_tone
+from app.engine.view.percent import interval_text
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
+from app.engine.view.verdict_words import judgement_word, reason_words, verdict_word, weakened_words
 from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import BASELINE, BUSY, FAILED, LESS, MORE, SAME, UNKNOWN
@@ -69,7 +71,8 @@ def figure_text(value: float | None, rank: Rank) -> str:
 def legend(rank: Rank) -> str:
     """What the signs of the matrix mean."""
     more, less = (Verdict.HIGHER, Verdict.LOWER) if rank is Rank.P99 else (Verdict.FASTER, Verdict.SLOWER)
-    shown = {MORE: more.word, LESS: less.word, SAME: Verdict.NO_DIFFERENCE.word, UNKNOWN: Verdict.NOT_DECIDED.word}
+    signs = {MORE: more, LESS: less, SAME: Verdict.NO_DIFFERENCE, UNKNOWN: Verdict.NOT_DECIDED}
+    shown = {sign: verdict_word(verdict) for sign, verdict in signs.items()}
     shown |= {BASELINE: "baseline", BUSY: "now", FAILED: "failed"}
     return ", ".join(f"{sign.char} {words}" for sign, words in shown.items())
 
@@ -142,7 +145,7 @@ def matrix_table(record: SweepRecord, found: Results) -> Table | None:
     if min(len(found.rows), len(found.columns)) < 2:
         return None
     shown = matrix(record, found)
-    heads = (Column(title=head, align=Align.POINT) for head in shown.across)
+    heads = (Column(title=head, align=Align.RIGHT) for head in shown.across)
     return Table(
         columns=(Column(title=shown.corner, shrinks=True), *heads),
         rows=tuple(
@@ -187,7 +190,18 @@ def cell_words(found: Results, record: SweepRecord, one: CellResult) -> str:
         parts.append(f"p99 {_p99(one)}")
     if one.judgement is not None:
         parts.append(verdict_words(one.judgement))
-    return "\n".join([head, " · ".join([*parts, *one.failures[:1], *one.notes[:1]])])
+    return "\n".join([head, " · ".join([*parts, *one.failures[:1], *cell_notes(one)[:1]])])
+
+
+def cell_notes(one: CellResult) -> tuple[str, ...]:
+    """Why a cell has no verdict, what was in force otherwise than set, what weakens a verdict."""
+    judgement, caveats = one.judgement, weakened_words(one.weakened)
+    refused = judgement is not None and judgement.verdict is Verdict.REFUSED
+    return (
+        *((f"verdict refused: {reason_words(judgement)}",) if judgement is not None and refused else ()),
+        *one.notes,
+        *((f"caveats: {caveats}",) if caveats else ()),
+    )
 
 
 def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
@@ -207,7 +221,8 @@ def half_text(one: CellResult) -> str:
 def verdict_words(judgement: Judgement) -> str:
     """The verdict and its interval; a mark where the runs could not be made in turn."""
     mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
-    return f"{judgement.word}{mark} {judgement.interval or ''}".rstrip()
+    shown = "" if judgement.interval is None else interval_text(judgement.interval)
+    return f"{judgement_word(judgement)}{mark} {shown}".rstrip()
 
 
 def rankings(found: Results) -> Iterator[Table]:
@@ -225,13 +240,13 @@ def ranking(found: Results, column: str) -> Table:
     alone = len(found.rows) == 1
     listed = found.best_first(found.cells) if alone else found.ranking(column)
     columns = (
-        Column(title="", key="place", align=Align.POINT),
+        Column(title="", key="place", align=Align.RIGHT),
         Column(title="Workload" if alone else f"Set-up, {column}", key="what", shrinks=True),
-        Column(title="n", key="n", align=Align.POINT, priority=4),
-        Column(title=RANK_TITLES[found.rank], key="figure", align=Align.POINT),
-        Column(title="+-", key="half", align=Align.POINT, priority=2),
-        Column(title="Latency", key="mean", align=Align.POINT, priority=3),
-        Column(title="p99", key="p99", align=Align.POINT, priority=1),
+        Column(title="n", key="n", align=Align.RIGHT, priority=4),
+        Column(title=RANK_TITLES[found.rank], key="figure", align=Align.RIGHT),
+        Column(title="+-", key="half", align=Align.RIGHT, priority=2),
+        Column(title="Latency", key="mean", align=Align.RIGHT, priority=3),
+        Column(title="p99", key="p99", align=Align.RIGHT, priority=1),
         Column(title="Against its baseline", key="verdict"),
     )
     baselines, tied = found.baselines, _tied(found)

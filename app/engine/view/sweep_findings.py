@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, Rank, SweepCell, SweepResult
-from app.engine.sweep.cell_result import CellResult
-from app.engine.sweep.curves import curve_place
-from app.engine.sweep.findings import ConfirmedWinner
+from app.engine.sweep.cells import CellResult
+from app.engine.sweep.load_curve import curve_place
 from app.engine.sweep.results import LOAD, Results
+from app.engine.sweep.winners import ConfirmedWinner
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.load_curve import curve_facts, knee_words, search_facts, search_words
-from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, figure_text, verdict_words
+from app.engine.view.percent import interval_text
+from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, cell_notes, figure_text, verdict_words
 from app.engine.view.table import FactLine, Facts, Tone
+from app.engine.view.verdict_words import judgement_word, reason_words
 from widgets.plain import units
 
 FRONT_HEADING = "No other has more IOPS at a lower p99, by their means"
@@ -53,7 +55,8 @@ def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
     what = f"{one.winner.row} against {one.baseline.row}, {one.winner.column}"
     if one.judgement is None:
         return f"{what}: {units.plural(one.pairs, 'pair')} so far", Tone.PLAIN
-    reason = f" ({one.judgement.reason})" if one.judgement.reason else ""
+    words = reason_words(one.judgement)
+    reason = f" ({words})" if words else ""
     shown = f"{verdict_words(one.judgement)} in {units.plural(one.pairs, 'fresh pair')}{reason}"
     return f"{what}: {shown}", verdict_tone(one.judgement)
 
@@ -100,7 +103,7 @@ def _failures(record: SweepRecord, found: Results) -> Iterator[FactLine]:
 
 
 def _notes(found: Results) -> Iterator[str]:
-    yield from (f"{one.cell.row}: {note}" for one in found.cells for note in one.notes)
+    yield from (f"{one.cell.row}: {note}" for one in found.cells for note in cell_notes(one))
     if any(one.judgement is not None and not one.judgement.interleaved for one in found.cells):
         yield _NOT_IN_TURN_NOTE
 
@@ -153,8 +156,8 @@ def shown_effects(found: Results) -> Iterator[tuple[float, str]]:
     for one in found.confirmations:
         if one.judgement is not None and one.judgement.differs and one.judgement.interval is not None:
             against = rows[one.baseline.id].cell
-            words = f"{one.judgement.interval} in {units.plural(one.pairs, 'fresh pair')}"
-            yield abs(one.judgement.interval.mean), _effect(one.winner, against, one.judgement.word, words)
+            words = f"{interval_text(one.judgement.interval)} in {units.plural(one.pairs, 'fresh pair')}"
+            yield abs(one.judgement.interval.mean), _effect(one.winner, against, judgement_word(one.judgement), words)
     for each in found.cells:
         seen = each.judgement
         if each.cell.against is None or each.cell.id in again or seen is None or seen.interval is None:
@@ -164,8 +167,8 @@ def shown_effects(found: Results) -> Iterator[tuple[float, str]]:
             title = RANK_TITLES[found.rank]
             figures = f"{figure_text(each.value, found.rank)} against {figure_text(base.value, found.rank)} {title}"
             mark = "" if seen.interleaved else NOT_IN_TURN
-            words = f"{figures}, {seen.interval}{mark}"
-            yield abs(seen.interval.mean), _effect(each.cell, base.cell, seen.word, words)
+            words = f"{figures}, {interval_text(seen.interval)}{mark}"
+            yield abs(seen.interval.mean), _effect(each.cell, base.cell, judgement_word(seen), words)
 
 
 def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.engine.sweep.estimate import later_runs, switches
+from app.engine.sweep.matrix import Blind, blind
 from app.engine.sweep.survey import Survey
 from app.engine.view.names import set_up
+from app.engine.view.noise_words import cells_noise_words
 from app.engine.view.sweep_findings import left_out
 from app.engine.view.table import Column, FactLine, Facts, Row, Table, Tone
 from backends.model import Target
@@ -30,6 +32,7 @@ def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[Facts, ...
     design = surveyed.design
     groups = (
         Facts(heading="Plan", facts=tuple(_plan(design, speed))),
+        Facts(heading="Noise", facts=tuple(_noise(surveyed))),
         Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_lost(design))),
         Facts(heading="Wear", facts=_sentences(surveyed.wear, Tone.ATTENTION)),
@@ -90,6 +93,32 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     own = design.threshold_percent or THRESHOLD_PERCENT
     within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
+    if groups := blind(design):
+        yield FactLine("Verdicts", _blind(groups, design.pairs), Tone.ATTENTION)
+
+
+def _blind(groups: Sequence[Blind], pairs: int) -> str:
+    """Which set-ups the matrix cannot tell apart whatever it measures, and what can."""
+    sizes = [str(setups) for setups in sorted({one.setups for one in groups})]
+    listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
+    enough = max(one.enough for one in groups)
+    runs = units.plural(groups[0].rounds, "run")
+    said = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
+    return f"{said}; what leads is judged by {pairs} fresh pairs" if pairs else said
+
+
+def _noise(surveyed: Survey) -> Iterator[FactLine]:
+    """Of each workload of which enough runs are known; of the others that they are not."""
+    design = surveyed.design
+    columns = dict.fromkeys(cell.column for cell in design.cells)
+    for column in columns:
+        noise = surveyed.noise.get(column)
+        if noise is not None:
+            yield FactLine(column, cells_noise_words(noise, design.repeats, design.pairs))
+    left = len(columns) - len(surveyed.noise)
+    if left:
+        what = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
+        yield FactLine("", f"{what}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
 
 
 def _changes(design: Design) -> Iterator[FactLine]:

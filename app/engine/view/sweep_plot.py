@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import SweepCell
-from app.engine.sweep.cell_result import CellResult
-from app.engine.sweep.curves import curves, number_of, numeric_field
+from app.engine.sweep.cells import CellResult
+from app.engine.sweep.load_curve import curves, number_of, numeric_field
 from app.engine.sweep.results import Results
 from app.engine.sweep.saturation import family
 from app.engine.view.load_curve import curve_plot, search_plot

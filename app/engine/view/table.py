@@ -47,8 +47,8 @@ class Align(Enum):
     """How a column's cells stand."""
 
     LEFT = "left"
-    POINT = "point"
-    """Decimal points below each other; units follow as they come."""
+    RIGHT = "right"
+    """Figures, with their units."""
 
 
 class Fold(Enum):
@@ -76,6 +76,8 @@ class Column:
     """Characters that its cells usually take, for a table whose first rows are shown before the others are known."""
     shrinks: bool = False
     """Whether its cells may be cut where the table is too wide."""
+    most: int = 0
+    """Characters that it takes at most where another column would be left out for more; 0 for as many as it needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.engine.view.arrangement import TROUBLE, grade, place_of, role_of
 from app.engine.view.device import is_lost, protection_words, state_of
-from backends.model import Inventory, State
+from backends.model import Controller, Inventory, State
 from backends.values import dataclass
 
 
@@ -16,6 +16,12 @@ class Trouble:
     """The row's key: an address, or that of a problem of no device."""
     words: str
     """What is wrong with it."""
+
+
+def _lost_words(card: Controller) -> str:
+    """Which card's cache nothing keeps."""
+    model = f" ({card.model})" if card.model else ""
+    return f"{card.target.address.lstrip('/')}{model}: {protection_words(card.protection)}, no power keeps its cache"
 
 
 def troubles(inventory: Inventory) -> tuple[Trouble, ...]:
@@ -36,7 +42,8 @@ def troubles(inventory: Inventory) -> tuple[Trouble, ...]:
         if state in TROUBLE and drive.target not in twins and (above is None or above.state not in TROUBLE):
             found.append((grade(state), place_of(drive.target), Trouble(str(drive.target), state.value)))
     found += [
-        (grade(State.FOREIGN), place_of(one.target), Trouble(str(one.target), protection_words(one.protection)))
+        # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
+        (grade(State.REBUILDING), (), Trouble(str(one.target), _lost_words(one)))
         for one in inventory.controllers
         if is_lost(one.protection)
     ]

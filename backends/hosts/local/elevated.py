@@ -50,12 +50,12 @@ COMPANION = "--companion"
 """The word with which a helper is told that it may outlive whoever started it."""
 
 
-def start_beside(words: Sequence[str], *more: str, gid: int | None = None) -> socket.socket:
-    """The same for root itself, which needs nobody's leave; for members of the group `gid` if not the caller's.
+def start_beside(words: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
+    """The same for root itself, which needs nobody's leave; `user`: uid and gid for whom, if not the caller.
 
     Raises RefusedError.
     """
-    environment = None if gid is None else {**os.environ, "SUDO_GID": str(gid)}
+    environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
     return _started((*words, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
 
 

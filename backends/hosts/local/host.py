@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from backends.errors import RefusedError
 from backends.firmware import Question
-from backends.host import THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, custody, to_the_end
+from backends.host import THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Space, custody, to_the_end
 from backends.hosts.local.files import install_file, read_small, write_once
 from backends.hosts.local.process import LocalProcess, Stream
 from backends.hosts.local.programs import find_program
@@ -125,8 +125,23 @@ class LocalHost:
         }
         kind = kinds.get(stat.S_IFMT(info.st_mode), "other")
         device = f"{os.major(info.st_rdev)}:{os.minor(info.st_rdev)}" if kind in ("block", "char") else None
-        place = f"{os.major(info.st_dev)}:{os.minor(info.st_dev)}:{info.st_ino}" if kind == "file" else None
-        return FileStat(kind=kind, size=info.st_size, devno=device, place=place)
+        inode = f"{os.major(info.st_dev)}:{os.minor(info.st_dev)}:{info.st_ino}"
+        return FileStat(
+            kind=kind,
+            size=info.st_size,
+            devno=device,
+            place=inode if kind == "file" else None,
+            node=inode if kind == "block" else None,
+            allocated=info.st_blocks * 512 if kind == "file" else None,
+        )
+
+    async def space_at(self, path: str) -> Space | None:
+        """Room where it lies."""
+        try:
+            info = os.statvfs(path)
+        except (OSError, ValueError):
+            return None
+        return Space(size=info.f_blocks * info.f_frsize, free=info.f_bavail * info.f_frsize)
 
     async def writable(self, path: str) -> str | None:
         """None if a write may be tried."""

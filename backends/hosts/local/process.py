@@ -7,16 +7,52 @@ import contextlib
 import shutil
 import signal
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 from backends.host import Command
-from backends.hosts.local.child import Child, start
-from backends.hosts.local.folders import private_folder
+from backends.hosts.local.child import start
+from backends.hosts.local.files import private_folder
+
+_LAST_WORDS = 0.5
+"""Seconds in which what a program wrote last has to come once it has exited."""
+
+
+class StartedProgram(Protocol):
+    """A program as whoever started it has it."""
+
+    pid: int
+    """Process id; also its process group."""
+    stdout: asyncio.StreamReader
+    """Its output."""
+    stderr: asyncio.StreamReader
+    """Its error output."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, None while it runs."""
+        ...
+
+    async def wait(self) -> int:
+        """Exit status; -N when killed by signal N."""
+        ...
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the whole group."""
+        ...
+
+    def widen_pipe(self) -> None:
+        """As much slack for the output as there may be."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the pipes."""
+        ...
 
 
 class LocalProcess:
     """A running program in its own session; leaving its context ends it and its whole group."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, child: StartedProgram) -> None:
         self._child = child
         self._head: list[str] = []
         self._tail: list[str] = []
@@ -60,17 +96,8 @@ class LocalProcess:
         exited = asyncio.create_task(self._child.wait(), name="wait")
         try:
             while True:
-                # Whether it has exited is asked before the read, so that what it wrote last is still read.
-                limit = 0.5 if exited.done() else None
                 read = asyncio.create_task(self._child.stdout.read(262144), name="stdout")
-                waiting: set[asyncio.Task[bytes] | asyncio.Task[int]] = {read}
-                if not exited.done():
-                    waiting.add(exited)
-                await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-                # It exited during this wait: its last output may be in the pipe and not yet with us.
-                if not read.done() and exited.done() and limit is None:
-                    await asyncio.wait({read}, timeout=0.5)
-                if not read.done():
+                if not await _in_time(read, exited):
                     read.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await read
@@ -163,3 +190,12 @@ class Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
     def _remove_folder(self) -> None:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+async def _in_time(read: asyncio.Task[bytes], exited: asyncio.Task[int]) -> bool:
+    """Wait for output, for half a second where the program has exited: its last words may still be in the pipe."""
+    if not exited.done():
+        await asyncio.wait({read, exited}, return_when=asyncio.FIRST_COMPLETED)
+    if not read.done():
+        await asyncio.wait({read}, timeout=_LAST_WORDS)
+    return read.done()

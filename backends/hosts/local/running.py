@@ -13,12 +13,15 @@ import time
 
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, Custody
-from backends.hosts.local.child import OUTPUT_LIMIT, Child, clean_environment, not_started, start
-from backends.hosts.local.folders import private_folder
-from backends.hosts.local.gate import StartGate
+from backends.hosts.local.child import OUTPUT_LIMIT, Child, StartGate, clean_environment, not_started, start
+from backends.hosts.local.files import private_folder
+from backends.hosts.local.stalls import Stall, stall_of
 
 LINGER = 1.0
 """Seconds that output is waited for after a program has exited while a child of it holds the pipe."""
+
+REAP = 0.5
+"""Seconds that the end of a killed program is waited for."""
 
 
 def run_change(command: Command, nice: int | None, custody: Custody | None = None) -> Completed:
@@ -74,24 +77,20 @@ def _begun(command: Command, folder: str, custody: Custody | None) -> subprocess
 
 
 async def run_read(command: Command, nice: int | None) -> Completed:
-    """Run a command that changes nothing; it is killed when its time is up. Raises ToolTimeoutError."""
+    """Run a command that changes nothing; it is killed when its time is up or it gets nowhere.
+
+    One that not even SIGKILL reaches, since it waits in the kernel for a disk, is left to it. Raises ToolTimeoutError.
+    """
     folder = command.cwd or private_folder()
     started = time.monotonic()
     try:
         child = await start(command, folder, nice)
         try:
-            async with asyncio.timeout(command.timeout):
-                out, err, cut = await _collect(child)
-        except TimeoutError:
-            raise ToolTimeoutError(
-                f"{os.path.basename(command.argv[0])}: no answer in {command.timeout:g} s.",
-                hint="It was stopped; try again when the device is less busy.",
-                evidence=command.shown(),
-            ) from None
+            out, err, cut = await _in_time(child, command)
         finally:
             child.signal(signal.SIGKILL)
-            with contextlib.suppress(TimeoutError):  # one stuck in the kernel is left to it
-                async with asyncio.timeout(5):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(REAP):
                     await child.wait()
             child.close()
     finally:
@@ -105,6 +104,31 @@ async def run_read(command: Command, nice: int | None) -> Completed:
         seconds=time.monotonic() - started,
         truncated=cut,
     )
+
+
+async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
+    """What it says. Raises ToolTimeoutError, which names the disk that it waits for."""
+    collecting = asyncio.create_task(_collect(child), name="collect")
+    waiting: set[asyncio.Task[tuple[bytes, bytes, bool]] | asyncio.Task[Stall]] = {collecting}
+    stalling = None
+    if command.stall is not None:
+        stalling = asyncio.create_task(stall_of(child.pid, command.argv, command.stall), name="stall")
+        waiting.add(stalling)
+    try:
+        await asyncio.wait(waiting, timeout=command.timeout, return_when=asyncio.FIRST_COMPLETED)
+        if collecting.done():
+            return collecting.result()
+    finally:
+        for task in waiting:
+            task.cancel()
+    name, hint = os.path.basename(command.argv[0]), "It was stopped; try again when the device is less busy."
+    if stalling is None or not stalling.done():
+        words, stall = f"{name}: no answer in {command.timeout:g} s.", Stall()
+    else:
+        stall = stalling.result()
+        words = f"{name}: no answer in {command.stall:g} s, {stall.why}."
+        hint = "The kernel log says what is wrong with it." if stall.devices else hint
+    raise ToolTimeoutError(words, hint=hint, evidence=command.shown(), devices=stall.devices)
 
 
 async def _collect(child: Child) -> tuple[bytes, bytes, bool]:

@@ -54,7 +54,7 @@ class SplitHost(HostWrapper):
             raise _no_change(command.shown())
         if not self._runs(command.argv):
             return await self._inner.run(command)
-        said = await self._side.ask("run", argv=list(command.argv), seconds=command.timeout)
+        said = await self._side.ask("run", argv=list(command.argv), seconds=command.timeout, stall=command.stall)
         return Completed(**said)
 
     async def read(self, path: str) -> str | None:

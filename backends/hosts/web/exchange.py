@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from backends.errors import RefusedError, ToolFailedError, ToolTimeoutError
 from backends.host import Completed
 from backends.hosts.local.apart import apart
-from backends.hosts.web.door import Door
-from backends.hosts.web.password import password_in
+from backends.hosts.web.door import Door, password_in
 from backends.text import clean
 
 MOST = 16 << 20

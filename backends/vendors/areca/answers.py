@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from backends.text import clean
 from backends.values import dataclass
@@ -14,12 +14,19 @@ LINES = 2000
 NOT_THERE = "N.A."
 """Its word for an empty slot."""
 
-_SIZE = re.compile(r"(\d{1,9}\.\d)(GB|TB)", re.ASCII)
-_DRIVE = re.compile(
-    r"(\d{1,3}) {1,4}(?:(\d{1,3}) {1,4}(?:Slot#(\d{1,3})|SLOT (\d{1,3}))|(\d{1,3})) {1,4}(\S.{0,60}?) {1,40}"
-    r"(\d{1,9}\.\d[GT]B) {1,4}(\S.{0,40})",
-    re.ASCII,
-)
+_PLACES = {
+    "Ch#": r"(\d{1,3})",
+    "Enc#": r"(\d{1,3} {1,4}[A-Za-z]{1,10}(?:#| {1,2})\d{1,3})",
+}
+"""Titles of the second column, each with what says there where a drive is: a channel, or an enclosure and `Slot#1`,
+`SLOT 01`, `Slot 01`, `EXTP 01`."""
+
+_DRIVES = {
+    title: re.compile(
+        r"(\d{1,3}) {1,4}" + place + r" {1,4}(\S.{0,60}?) {1,40}(\d{1,9}\.\d[GT]B) {1,4}(\S.{0,40})", re.ASCII
+    )
+    for title, place in _PLACES.items()
+}
 _RAID_SET = re.compile(
     r"(\d{1,3}) {1,4}(\S.{0,40}?) {1,40}(\d{1,3}) {1,12}(\d{1,9}\.\d[GT]B) {1,12}(\d{1,9}\.\d[GT]B) {1,12}"
     r"(\S{1,40}) {1,40}([A-Z][A-Za-z ]{1,30})",
@@ -40,7 +47,7 @@ class ArecaDrive:
     size: str
     """Capacity in units of 10^9 bytes, as told."""
     usage: str
-    """The raid set that it is in, `HotSpare`, `Failed`, `Free`; cut to its column."""
+    """The raid set that it is in, `HotSpare`, `HotSpare[Global]`, `Failed`, `Free`, `JBOD`; cut to its column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +77,31 @@ def pairs(text: str) -> Mapping[str, str]:
 
 
 def drives(text: str) -> tuple[ArecaDrive, ...]:
-    """Drives of `disk info`, with enclosures or channels; empty slots left out."""
+    """Drives of `disk info`, with enclosures or channels as its title says; empty slots left out."""
     found: dict[str, ArecaDrive] = {}
-    for line in text.splitlines()[:LINES]:
-        row = _DRIVE.fullmatch(line.strip()[:200])
-        if row is None or row[6].strip() == NOT_THERE:
-            continue
-        slot = row[3] or row[4]
-        place = row[5] if slot is None else f"{row[2]}:{slot}"
-        one = ArecaDrive(number=row[1], place=place, model=clean(row[6]), size=row[7], usage=clean(row[8]))
-        found.setdefault(one.number, one)
+    for _, row in _drive_rows(text):
+        if row is not None and row[3].strip() != NOT_THERE:
+            place = ":".join(re.findall(r"\d{1,3}", row[2]))
+            one = ArecaDrive(number=row[1], place=place, model=clean(row[3]), size=row[4], usage=clean(row[5]))
+            found.setdefault(one.number, one)
     return tuple(found.values())
+
+
+def strange_drives(text: str) -> int:
+    """How many rows of `disk info` are none by its title."""
+    return sum(row is None and re.match(r"\d{1,3} ", line) is not None for line, row in _drive_rows(text))
+
+
+def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
+    """The lines below the title, each with what it says if it is a row."""
+    shape: re.Pattern[str] | None = None
+    for raw in text.splitlines()[:LINES]:
+        line = raw.strip()[:200]
+        words = line.split(None, 2)
+        if words[:1] == ["#"]:
+            shape = _DRIVES.get(words[1]) if len(words) > 1 else None
+        else:
+            yield line, shape.fullmatch(line) if shape is not None else None
 
 
 def raid_sets(text: str) -> tuple[RaidSet, ...]:
@@ -91,9 +112,3 @@ def raid_sets(text: str) -> tuple[RaidSet, ...]:
             one = RaidSet(number=row[1], name=clean(row[2]), disks=row[3], size=row[4], state=clean(row[7]))
             found.setdefault(one.number, one)
     return tuple(found.values())
-
-
-def size_of(text: str) -> int | None:
-    """Bytes of `750.2GB`, whose units are decimal."""
-    found = _SIZE.fullmatch(text)
-    return None if found is None else round(float(found[1]) * 10 ** (12 if found[2] == "TB" else 9))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backends.answers import told_once
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Inventory, Problem, Protection, Scope, State, Target
-from backends.vendors._listed import facts, only_card, program_of, said
+from backends.model import Array, Controller, Drive, Inventory, Problem, Protection, Scope, State, Target, Task
+from backends.sizes import read_size
+from backends.vendors._listed import facts, heard, only_card, program_of, said
 from backends.vendors.areca import CARDS
-from backends.vendors.areca.answers import ArecaDrive, RaidSet, drives, pairs, raid_sets, size_of
-from backends.vendors.areca.presence import PLACES, READS, UNRECORDED
+from backends.vendors.areca.answers import ArecaDrive, RaidSet, drives, pairs, raid_sets, strange_drives
+from backends.vendors.areca.presence import PLACES, READS, UNRECORDED, WHOLE
 
 NAME = "areca"
 """The prefix of this backend's targets."""
@@ -34,10 +36,13 @@ _SHOWN = (
 _CARD = Target(backend=NAME, address="card", scope=Scope.CONTROLLER)
 _SETS = {
     "normal": State.OPTIMAL,
+    "checking": State.OPTIMAL,
+    "initializing": State.OPTIMAL,
     "rebuilding": State.REBUILDING,
     "degraded": State.DEGRADED,
     "incomplete": State.DEGRADED,
 }
+_TASKS = {"checking": "consistency-check", "initializing": "initialisation", "rebuilding": "rebuild"}
 _USES = {"hotspare": State.SPARE, "failed": State.FAILED, "free": State.UNASSIGNED}
 
 
@@ -52,16 +57,23 @@ class Areca:
         program = program_of(self._host, PLACES, NAME, "cli64")
         if not isinstance(program, str):
             return program
-        told = [await said(self._host, program, *words) for words in READS]
-        if not pairs(told[0]):
-            return Inventory()
-        rows = {key: value for text in reversed(told[:4]) for key, value in pairs(text).items()}
-        sets, disks = raid_sets(told[4]), drives(told[5])
+        told = [await heard(self._host, WHOLE, NAME, program, *words) for words in READS]
+        *about, of_sets, of_drives = told
+        problems = told_once(told)
+        if count := strange_drives(of_drives.text):
+            words = f"{count} row{'s' if count > 1 else ''} of cli64's disk info could not be understood."
+            problems += (Problem(where=NAME, message=words, hint="`raidbench capture` makes a report of it."),)
+        rows = {key: value for one in reversed(about) for key, value in pairs(one.text).items()}
+        if not rows:
+            return Inventory(problems=problems)
+        sets, disks = raid_sets(of_sets.text), drives(of_drives.text)
         owners = {disk.number: one for disk in disks for one in sets if _is_of(disk, one)}
+        members = {one.number: [disk for disk in disks if owners.get(disk.number) is one] for one in sets}
         return Inventory(
             controllers=(_card(rows, await only_card(self._host, CARDS)),),
-            arrays=tuple(_array(one, [disk for disk in disks if owners.get(disk.number) is one]) for one in sets),
+            arrays=tuple(_array(one, [] if of_drives.cut else members[one.number]) for one in sets),
             drives=tuple(_drive(disk, owners.get(disk.number)) for disk in disks),
+            problems=problems,
         )
 
     async def ask_legal_values(self, target: Target) -> int:
@@ -108,13 +120,15 @@ def _drive_target(disk: ArecaDrive) -> Target:
 
 
 def _array(one: RaidSet, disks: list[ArecaDrive]) -> Array:
+    word = one.state.lower()
     return Array(
         target=_set_target(one),
         controller=_CARD,
         name=one.name,
-        state=_SETS.get(one.state.lower(), State.UNKNOWN),
-        size_bytes=size_of(one.size),
+        state=_SETS.get(word, State.UNKNOWN),
+        size_bytes=read_size(one.size, base=1000),
         members=tuple(map(_drive_target, disks)),
+        tasks=(Task(kind=_TASKS[word]),) if word in _TASKS else (),
         facts=facts([("Card's word", one.state), ("Drives", one.disks), ("Settings", NOTHING_TO_SET)]),
     )
 
@@ -126,7 +140,7 @@ def _drive(disk: ArecaDrive, owner: RaidSet | None) -> Drive:
         controller=_CARD,
         array=_set_target(owner) if owner is not None else None,
         model=disk.model,
-        size_bytes=size_of(disk.size),
-        state=_USES.get(disk.usage.lower(), online),
+        size_bytes=read_size(disk.size, base=1000),
+        state=_USES.get(disk.usage.lower().partition("[")[0], online),  # `HotSpare[Global]`
         facts=facts([("Place", disk.place), ("Use", disk.usage)]),
     )

@@ -1,4 +1,10 @@
-"""Where cli64 may be, and what it is asked."""
+"""Where cli64 may be, what it is asked, and how its whole answers are known."""
+
+from __future__ import annotations
+
+import re
+
+from backends.answers import Whole
 
 PLACES = ("/usr/local/sbin/cli64", "/root/cli64", "/opt/areca/cli64", "cli64", "areca-cli")
 """Where the program is looked for."""
@@ -8,3 +14,14 @@ UNRECORDED = ("vsf", "info")
 
 READS = (("sys", "info"), ("sys", "showcfg"), ("adsys", "info"), ("hw", "info"), ("rsf", "info"), ("disk", "info"))
 """What it is asked."""
+
+_LAST = re.compile(r"GuiErrMsg<0x[0-9A-Fa-f]{2}>:[^\n]*\s*\Z")
+
+
+WHOLE = Whole(
+    tool="cli64",
+    mark="`GuiErrMsg<0x00>: Success.` in the last line, or another number",
+    missing=lambda text: "" if _LAST.search(text) else "its last line is missing",
+    statuses=frozenset(),
+)
+"""All recorded answers end so, refusals too."""

@@ -7,20 +7,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import gone, lock_of, not_found, require_same, setting_of, take_steps, wanted
+from backends.changing import Wanted, gone, lock_of, not_found, require_same, setting_of
 from backends.errors import BlockedError, RefusedError
-from backends.host import Host
+from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
+from backends.settable import Settable
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Node, look, node_path, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
 from backends.udev import assign, match_keys, queue_rules, require_unique
-from backends.vendors.bcache.facts import BcacheFacts, read_devices
-from backends.vendors.bcache.inventory import NAME, array_of
-from backends.vendors.bcache.readings import kernel_word, readings, settled, wanted_value
+from backends.values import dataclass
+from backends.vendors.bcache.inventory import NAME, BcacheFacts, array_of, read_devices
+from backends.vendors.bcache.readings import kernel_word, readings, settled, value_before, wanted_value
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 
 RULES = queue_rules("bcache", "bcache device")
@@ -30,11 +31,18 @@ _REDUNDANT = frozenset(("raid1", "raid4", "raid5", "raid6", "raid10"))
 """md levels that lose a drive without losing data."""
 
 
-class Bcache:
-    """Every bcache device of one host that runs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BcacheSeen:
+    """A device at one moment."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    facts: BcacheFacts
+    """With the set that serves it."""
+    node: Node
+    """The kernel's disk."""
+
+
+class Bcache(Settable[BcacheSeen]):
+    """Every bcache device of one host that runs."""
 
     async def inventory(self) -> Inventory:
         """Each device as an array of what is cached and what caches it."""
@@ -46,9 +54,14 @@ class Bcache:
         """The same for every device; what one without a cache lacks is blocked when read."""
         return SETTINGS if target.backend == NAME else ()
 
-    async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now. Raises NotFoundError, DeviceGoneError."""
-        return await self._readings(await self._device(target))
+    async def seen(self, target: Target, *, back: bool = False) -> BcacheSeen:
+        """A device with the set that serves it now, and the kernel's disk."""
+        facts = await self._device(target)
+        return BcacheSeen(facts=facts, node=await self._node(target))
+
+    async def readings_of(self, seen: BcacheSeen) -> Mapping[str, Reading]:
+        """What the kernel says, and what may be set."""
+        return await self._readings(seen.facts)
 
     async def _readings(self, device: BcacheFacts) -> Mapping[str, Reading]:
         paths = {one.key: path for one in SETTINGS if (path := device.path(one.key)) is not None}
@@ -57,38 +70,46 @@ class Bcache:
         redundant = 0 < len(levels) == len(device.caches) and _REDUNDANT.issuperset(levels.values())
         return readings(device, dict(zip(paths, reasons, strict=True)), redundant=redundant)
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """What setting `key` to `value` would write, and what brings the present state back."""
-        setting = setting_of(self.settings(target), target, key)
-        device = await self._device(target)
-        wish = wanted(target, setting, (await self._readings(device))[key], value, wanted_value)
-        path, before = device.path(key), wish.now.now
-        write = Write(path=path, text=kernel_word(key, wish.value))
-        undo = () if before in (None, "unknown") else (replace(write, text=kernel_word(key, before or "")),)
-        lock = await lock_of(self._host, device.name)
-        if key in OF_SET:  # one for all that the set serves
-            lock = f"bcache-{device.set_uuid}\n{lock}"
-        change = wish.change((write,), undo, identity(await self._node(target)), lock)
-        after = settled(key, wish.value)
+    def identity_of(self, seen: BcacheSeen, key: str) -> Identity:
+        """The kernel's disk."""
+        return identity(seen.node)
+
+    async def lock_for(self, seen: BcacheSeen, key: str) -> str:
+        """That of the disk; with it that of the set, for what holds for all that it serves."""
+        lock = await lock_of(self._host, seen.facts.name)
+        return f"bcache-{seen.facts.set_uuid}\n{lock}" if key in OF_SET else lock
+
+    def steps(self, seen: BcacheSeen, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+        """One file of the device, or of the set that serves it now."""
+        return (Write(path=seen.facts.path(key), text=kernel_word(key, value)),)
+
+    def check(self, setting: Setting, now: Reading, value: str) -> str:
+        """See `wanted_value`."""
+        return wanted_value(setting, now, value)
+
+    def check_back(self, seen: BcacheSeen, setting: Setting, now: Reading, value: str) -> str:
+        """See `value_before`."""
+        return value_before(setting, now, value)
+
+    def finished(self, seen: BcacheSeen, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+        """With what the kernel makes of the value, which may be another one."""
+        after = settled(wish.setting.key, wish.value)
         return replace(change, after=after, asked=wish.value if after != wish.value else "")
 
-    async def apply(self, change: Change) -> None:
-        """Write, after making sure that this is still the device that was planned for, with the same cache set."""
-        if change.before != change.after:
-            await take_steps(change, self._take, same=lambda: self._same(change))
-
-    async def _take(self, step: Write) -> None:
-        assert step.path is not None
-        await self._host.write(step.path, step.text or "")
-
-    async def _same(self, change: Change) -> None:
-        require_same(change, identity(await self._node(change.target)))
-        path = (await self._device(change.target)).path(change.key)
+    def require_steps(self, seen: BcacheSeen, change: Change) -> None:
+        """Raises RefusedError unless each writes the file of this setting, in the set that serves the device now."""
+        path = seen.facts.path(change.key)
         for step in change.writes:
             if path is None or step.path != path:
                 raise RefusedError(
                     f"A step wants to write {clean(step.shown(), 200)}, which is not {change.key} of {change.target}."
                 )
+
+    async def require_still(self, seen: BcacheSeen, change: Change) -> None:
+        """Raises unless it is this device, with the same set."""
+        present = await self.seen(change.target)
+        require_same(change, self.identity_of(present, change.key))
+        self.require_steps(present, change)
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this device's line replaced; no other line is touched."""

@@ -1,15 +1,139 @@
-"""From a bcache device as the kernel tells it to an `Array`. Pure."""
+"""A bcache device as the kernel tells it (its own folder, its cache set's, its cache device's), and the `Array` that
+it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
 
+from backends.host import Host
 from backends.model import Array, Fact, Level, Scope, State, Target
-from backends.text import chosen, clean, size_words
+from backends.sizes import size_words
+from backends.text import chosen, clean
 from backends.topology import Topology, node_path
 from backends.topology.naming import identity
-from backends.vendors.bcache.facts import BcacheFacts, parse_size
-from backends.vendors.bcache.settings import CACHE_MODE, CHOICES
+from backends.topology.tree import natural
+from backends.values import dataclass
+from backends.vendors.bcache.settings import CACHE_MODE, CHOICES, OF_SET, REPLACEMENT, SETTINGS
+
+_SET = (*OF_SET, "bucket_size", "cache_available_percent")
+_READ = (*(setting.key for setting in SETTINGS), *_SET[-2:], "state", "dirty_data", "label", "backing_dev_uuid")
+_SET_FOLDER = re.compile(r"/sys/fs/bcache/([0-9a-fA-F-]{36})")
+_HUMAN = re.compile(r"([0-9]{1,19})(?:\.([0-9])([kMGTPEZY]))?")
+_UNITS = "?kMGTPEZY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BcacheFacts:
+    """One device."""
+
+    name: str
+    """Kernel name, `bcache0`."""
+    backing: str | None = None
+    """Kernel name of the disk or partition that is cached; None if the kernel does not tell."""
+    set_uuid: str | None = None
+    """Of the cache set that serves it; None without one."""
+    caches: tuple[str, ...] = ()
+    """Kernel names of the set's cache devices."""
+    sharing: tuple[str, ...] = ()
+    """Kernel names of the other devices that the set serves."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """All that was read, by the name of the file."""
+
+    @property
+    def state(self) -> str:
+        """`no cache`, `clean`, `dirty`, `inconsistent`; "" if not told."""
+        return clean(self.texts.get("state", ""), 32)
+
+    @property
+    def attached(self) -> bool:
+        """Whether a cache set serves it."""
+        return self.set_uuid is not None
+
+    def path(self, key: str) -> str | None:
+        """The file of a setting; None of a cache set that is not there."""
+        if key not in _SET:
+            return f"/sys/block/{self.name}/bcache/{key}"
+        if self.set_uuid is None:
+            return None
+        return f"/sys/fs/bcache/{self.set_uuid}/{'cache0/' if key == REPLACEMENT.key else ''}{key}"
+
+
+async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
+    """All devices that run, in the order of their names."""
+    states = await host.list("/sys/block/bcache*/bcache/state")
+    names = sorted((path.split("/")[3] for path in states), key=natural)
+    folders, links = await asyncio.gather(
+        _links(host, [f"/sys/block/{name}/bcache" for name in names]),
+        _links(host, [f"/sys/block/{name}/bcache/cache" for name in names]),
+    )
+    found = [_SET_FOLDER.fullmatch(link or "") for link in links]
+    sets = {name: one[1] for name, one in zip(names, found, strict=True) if one is not None}
+    caches = {one: await _caches(host, one) for one in dict.fromkeys(sets.values())}
+    devices = [
+        BcacheFacts(
+            name=name,
+            backing=_disk_of(folder),
+            set_uuid=(own := sets.get(name)),
+            caches=caches.get(own or "", ()),
+            sharing=tuple(other for other in sets if sets[other] == own and other != name),
+        )
+        for name, folder in zip(names, folders, strict=True)
+    ]
+    paths = {one.name: {key: path for key in _READ if (path := one.path(key)) is not None} for one in devices}
+    texts = await host.read_many([path for own in paths.values() for path in own.values()])
+    return tuple(
+        replace(one, texts={key: texts[path] for key, path in paths[one.name].items() if path in texts})
+        for one in devices
+    )
+
+
+async def _links(host: Host, paths: Sequence[str]) -> list[str | None]:
+    return await asyncio.gather(*map(host.link, paths))
+
+
+async def _caches(host: Host, one: str) -> tuple[str, ...]:
+    """The devices of a cache set, whose folder links to `bcache` below each of them (drivers/md/bcache/super.c)."""
+    found = await _links(host, await host.list(f"/sys/fs/bcache/{one}/cache[0-9]*"))
+    return tuple(name for link in found if (name := _disk_of(link)) is not None)
+
+
+def _disk_of(folder: str | None) -> str | None:
+    """`sdb1` of `/sys/devices/.../block/sdb/sdb1/bcache`; None of anything else."""
+    words = (folder or "").split("/")
+    return clean(words[-2], 64) if len(words) > 3 and words[-1] == "bcache" and words[-2] else None
+
+
+def parse_size(text: str | None) -> int | None:
+    """The fewest bytes that the kernel tells as this: `4.0M` is 4194304; None of what is no size.
+
+    It cuts twice, to whole units of the next lower kind and then to a tenth (drivers/md/bcache/util.c, bch_hprint):
+    1.4M may be any of 102 KiB, and the first of them is read as 1.4M again.
+    """
+    found = _HUMAN.fullmatch(text or "")
+    if found is None:
+        return None
+    whole, tenth, unit = int(found[1]), found[2], found[3]
+    return whole if unit is None else _least(whole, int(tenth), _UNITS.index(unit))
+
+
+def told_size(count: int) -> int:
+    """Which size is read of so many bytes."""
+    power = 1
+    while count >> 10 * power >= 1000:
+        power += 1
+    return _least(count >> 10 * power, (count >> 10 * (power - 1) & 1023) * 10 // 1024, power)
+
+
+def _least(whole: int, tenth: int, power: int) -> int:
+    """Less than 1000 of the lower unit would be told in that: 0.9G is 1000 MiB and more."""
+    return max(whole * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)
+
+
+# -- from a bcache device as the kernel tells it to an `Array`. Pure --------------------------------------------------
 
 NAME = "bcache"
 """The prefix of this backend's targets."""

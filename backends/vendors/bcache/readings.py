@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from backends.changing import was_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
-from backends.text import chosen, clean, size_words
+from backends.sizes import size_words
+from backends.text import chosen, clean
 from backends.topology.tree import number
-from backends.vendors.bcache.facts import BcacheFacts, parse_size, told_size
+from backends.vendors.bcache.inventory import BcacheFacts, parse_size, told_size
 from backends.vendors.bcache.settings import (
     CACHE_MODE,
     CHOICES,
@@ -90,6 +92,15 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
             hint=f"From 0 to {most} %.",
         )
     return check_value(setting, now, value)
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before: more than 40 % is the share of a kernel with another limit.
+
+    Raises InvalidValueError.
+    """
+    check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else was_value
+    return check(setting, now, value)
 
 
 def kernel_word(key: str, value: str) -> str:

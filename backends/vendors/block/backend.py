@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import Wanted, gone, lock_of, not_found, require_same, setting_of, take_steps, wanted
+from backends.changing import (
+    Wanted,
+    gone,
+    lock_of,
+    not_found,
+    require_companions,
+    require_same,
+    setting_of,
+    take_steps,
+    wanted,
+    wanted_back,
+)
+from backends.errors import RefusedError, ToolFailedError
 from backends.host import Host
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
 from backends.settings import Reading, Setting, check_value
+from backends.text import clean
 from backends.topology import Node, look, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
-from backends.vendors.block.knobs import BY_KEY, SETTINGS
-from backends.vendors.block.persist import RULES, actions
+from backends.vendors.block.knobs import BY_KEY, RULES, SETTINGS, actions
 from backends.vendors.block.values import reading, scheduler_file, settled, written
 
 NAME = "block"
@@ -29,6 +42,9 @@ _BESIDE = ("max_hw_sectors_kb", "logical_block_size", "rotational")
 
 _FOLLOWERS = ("nr_requests", "wbt_lat_usec")
 """What the kernel resets when the scheduler changes; put back after it, in this order."""
+
+_TUNABLE = re.compile(r"iosched/[a-z][a-z0-9_]{0,40}")
+_NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 class BlockBackend:
@@ -85,20 +101,55 @@ class BlockBackend:
             attributes = {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
         return tuple(changes)
 
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        """What writes `value` again, and for a scheduler its companions: what the kernel reset along with it."""
+        setting = setting_of(self.settings(target), target, key)
+        legal = {name: _NUMBER for name in companions if name in _FOLLOWERS or _TUNABLE.fullmatch(name)}
+        require_companions(target, key, companions, legal if key == "scheduler" else {})
+        node = await self._node(target)
+        attributes = await self._attributes(node.name)
+        wish = wanted_back(target, setting, (await self._readings(node.name, attributes))[key], value)
+        change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
+        return replace(change, writes=_way_back(node.name, key, wish.value, companions))
+
     async def _planned(self, node: Node, wish: Wanted, attributes: Mapping[str, str], lock: str) -> Change:
         key = wish.setting.key
-        path = f"{_queue(node.name)}/{key}"
-        undo = [Write(path=path, text=_undo_text(key, attributes))] if _undoable(key, attributes) else []
-        if key == "scheduler":
-            undo += await self._after_scheduler(node.name, attributes)
-        write = Write(path=path, text=written(key, wish.value))
-        change = wish.change((write,), tuple(undo), identity(node), lock)
+        companions = await self._companions(node.name, attributes) if key == "scheduler" else {}
+        before = wish.now.now
+        undo = _way_back(node.name, key, before, companions) if key in attributes and before is not None else ()
+        write = Write(path=f"{_queue(node.name)}/{key}", text=written(key, wish.value))
+        change = wish.change((write,), undo, identity(node), lock)
         after = settled(key, wish.value, attributes)
         asked = wish.value if after != wish.value else ""
-        return replace(change, after=after, asked=asked, moves=_FOLLOWERS if key == "scheduler" else ())
+        moves = _FOLLOWERS if key == "scheduler" else ()
+        return replace(change, after=after, asked=asked, moves=moves, companions=companions)
+
+    def companions_of(self, change: Change) -> Mapping[str, str]:
+        """The files of the same queue that recorded steps of earlier versions write besides the setting's own."""
+        name = change.target.address
+        before = f"{_queue(name)}/"
+        found: dict[str, str] = {}
+        for step in change.undo:
+            own = step.path.removeprefix(before) if step.path is not None else None
+            if own == step.path or own is None or step.text is None:
+                raise RefusedError(
+                    f"The log takes {change.label} of {change.target} back by a step that is none of its queue: "
+                    f"{clean(step.shown(), 200)}.",
+                    hint=f"raidbench would write only below {before}. Set the value you want by hand.",
+                )
+            if own != change.key:
+                found[own] = step.text
+            elif step.text != written(change.key, change.before or ""):
+                raise RefusedError(
+                    f"The log takes {change.label} of {change.target} back to {clean(step.text, 80)}, "
+                    f"and says that it was {change.before}.",
+                    hint="Set the value you want by hand.",
+                )
+        return found
 
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
+        _require_ours(change)
         await take_steps(change, self._take, same=lambda: self._same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
@@ -130,17 +181,19 @@ class BlockBackend:
 
     async def _take(self, step: Write) -> None:
         assert step.path is not None
+        if "/iosched/" in step.path and step.path not in await self._host.list(f"{step.path.rpartition('/')[0]}/*"):
+            raise ToolFailedError(f"the kernel has no {step.path.rpartition('/')[2]} with this scheduler")
         await self._host.write(step.path, step.text or "")
 
     async def _same(self, change: Change) -> None:
         require_same(change, identity(await self._node(change.target)))
 
-    async def _after_scheduler(self, name: str, attributes: Mapping[str, str]) -> list[Write]:
-        """What has to be put back after the old scheduler: what the kernel resets, then its tunables."""
+    async def _companions(self, name: str, attributes: Mapping[str, str]) -> dict[str, str]:
+        """What has to come back after the old scheduler: what the kernel resets, then its tunables."""
         folder = _queue(name)
-        writes = [Write(path=f"{folder}/{key}", text=attributes[key]) for key in _FOLLOWERS if key in attributes]
+        found = {key: attributes[key] for key in _FOLLOWERS if key in attributes}
         tunables = await self._host.read_many(await self._host.list(f"{folder}/iosched/*"))
-        return [*writes, *(Write(path=path, text=text) for path, text in sorted(tunables.items()) if text)]
+        return found | {path.removeprefix(f"{folder}/"): text for path, text in sorted(tunables.items()) if text}
 
     async def _attributes(self, name: str) -> Mapping[str, str]:
         folder = _queue(name)
@@ -166,6 +219,16 @@ class BlockBackend:
         return node
 
 
+def _require_ours(change: Change) -> None:
+    """Raises RefusedError for a step that writes any file but those of this setting of this very disk."""
+    front = f"{_queue(change.target.address)}/"
+    for step in change.writes:
+        own = (step.path or "").removeprefix(front)
+        along = change.key == "scheduler" and (own in _FOLLOWERS or _TUNABLE.fullmatch(own) is not None)
+        if step.path != front + own or not (own == change.key or along):
+            raise RefusedError(f"This does not set {change.label} of {change.target}: {clean(step.shown(), 200)}.")
+
+
 def _queue(name: str) -> str:
     return f"/sys/block/{name}/queue"
 
@@ -175,13 +238,11 @@ def _never(name: str, key: str) -> str | None:
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
-def _undoable(key: str, attributes: Mapping[str, str]) -> bool:
-    """Whether what is there now can be written back; an unreadable throttling goes back to the default."""
-    return key in attributes or key == "wbt_lat_usec"
-
-
-def _undo_text(key: str, attributes: Mapping[str, str]) -> str:
-    """The kernel's own words for what is there now."""
-    if key == "scheduler":
-        return reading(key, attributes, None, 4).now or "none"
-    return attributes.get(key, "-1")
+def _way_back(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
+    """The setting's own file first: a scheduler resets the others, and has its tunables only once it is there."""
+    rest = {
+        one: companions[one] for one in (*_FOLLOWERS, *sorted(set(companions) - set(_FOLLOWERS))) if one in companions
+    }
+    return tuple(
+        Write(path=f"{_queue(name)}/{one}", text=text) for one, text in {key: written(key, value), **rest}.items()
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.model import Drive, Fact, Media, Scope, State, Target
+from backends.model import Drive, Fact, Scope, State, Target
 from backends.text import chosen, clean
 from backends.topology import Node, Topology, node_path
-from backends.topology.naming import identity, interface, model, serial, wwn
+from backends.topology.naming import identity, interface, medium, model, serial, wwn
 from backends.topology.tree import number
 
 NO_DRIVES = ("dm-", "sr", "fd", "ram", "drbd", "mtdblock")
@@ -15,9 +15,6 @@ NO_DRIVES = ("dm-", "sr", "fd", "ram", "drbd", "mtdblock")
 
 _STATES = {"running": State.ONLINE, "live": State.ONLINE, "offline": State.OFFLINE, "dead": State.OFFLINE}
 """SCSI and NVMe device states (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
-
-_VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
-"""SCSI vendors and model beginnings of virtual machines' disks."""
 
 
 def is_drive(node: Node) -> bool:
@@ -31,18 +28,6 @@ def is_drive(node: Node) -> bool:
     if node.name.startswith(("zram", "nbd", "rbd", "md", "bcache", "zd")):
         return bool(node.size_bytes)
     return True
-
-
-def media(node: Node, kind: str | None) -> Media:
-    """What stores the bits; of a virtual disk nobody knows."""
-    product = model(node) or ""
-    if kind == "zram":
-        return Media.RAM
-    if kind in ("loop", "virtio", "xen", "hyper-v") or product.startswith(_VIRTUAL_MAKERS):
-        return Media.VIRTUAL
-    if kind == "nvme":
-        return Media.NVME
-    return {"0": Media.SSD, "1": Media.HDD}.get(node.attributes.get("queue/rotational", ""), Media.UNKNOWN)
 
 
 def drive(node: Node, picture: Topology) -> Drive:
@@ -61,7 +46,7 @@ def drive(node: Node, picture: Topology) -> Drive:
         serial=serial(node),
         firmware=clean(own.get("device/firmware_rev", "") or own.get("device/rev", "")) or None,
         wwn=wwn(node),
-        media=media(node, kind),
+        media=medium(node, kind),
         interface=kind,
         size_bytes=node.size_bytes,
         logical_block=number(own.get("queue/logical_block_size")),

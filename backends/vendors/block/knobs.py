@@ -1,8 +1,28 @@
-"""The settings of a request queue, each declared once."""
+"""The settings of a request queue, each declared once; of the schedulers, and of what survives a reboot. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backends.settings import Choice, Risk, Setting
+from backends.udev import assign, queue_rules
+
+# -- a sentence about each scheduler ----------------------------------------------------------------------------------
+
+SENTENCES = {
+    "none": "Requests go to the device as they come: best for fast NVMe and for RAID controllers that sort themselves.",
+    "noop": "First come, first served with merging; the old name of doing nothing.",
+    "mq-deadline": "Bounds the wait of each request and prefers reads: the usual choice for SATA, SAS and hard disks.",
+    "deadline": "The single-queue form of mq-deadline, on old kernels.",
+    "kyber": "Throttles queue depth to meet latency targets for reads and writes: for fast flash with mixed load.",
+    "bfq": "Shares bandwidth fairly between programs: for slow disks and desktops, costs CPU time per request.",
+    "cfq": "Fair time slices per program, on old kernels.",
+    "adios": "Sorts by predicted latency: an addition of some distributions' kernels.",
+}
+"""One sentence of help per scheduler (Documentation/block, block/*-iosched.c)."""
+
+
+# -- the settings of a request queue, each declared once --------------------------------------------------------------
 
 SCHEDULER = Setting(
     key="scheduler",
@@ -129,3 +149,14 @@ FIXED_CHOICES = {
     ),
 }
 """Choices that are the same on every device."""
+
+
+# -- settings that survive a reboot: one line per disk in the rules file of request queues ----------------------------
+
+RULES = queue_rules("queue", "disk")
+"""The lines of request queues."""
+
+
+def actions(values: Mapping[str, str]) -> tuple[str, ...]:
+    """What the line of a disk does; the scheduler first, because it resets others. Raises BlockedError."""
+    return tuple(assign(f"queue/{key}", values[key]) for key in BY_KEY if key in values)

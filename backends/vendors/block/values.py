@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from backends.settings import Availability, Choice, Reading, Span
 from backends.text import chosen, clean
-from backends.vendors.block.knobs import FIXED_CHOICES
-from backends.vendors.block.schedulers import SENTENCES
+from backends.vendors.block.knobs import FIXED_CHOICES, SENTENCES
 
 READ_AHEAD_MAX = 1024 * 1024
 """KiB offered at most: the kernel itself has no limit below 4 TiB."""

@@ -7,6 +7,6 @@ VENDOR = Vendor(
     backend=lazily("backends.vendors.fusionio.backend:FusionIo"),
     present=where("/sys/module/iomemory_vsl*"),
     drivers=("iomemory-vsl", "iomemory-vsl4"),
-    declares=("backends.vendors.fusionio.settings:SETTINGS",),
+    declares=("backends.vendors.fusionio.sector:SETTINGS",),
 )
 """Found by the registry. Without its driver nothing is run: an old fio-status then brought a DL580 Gen8 down."""

@@ -3,44 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import (
-    denial_of,
-    gone,
-    lock_of,
-    not_found,
-    require_same,
-    run_step,
-    setting_of,
-    take_steps,
-    wanted,
-)
+from backends.changing import Wanted, denial_of, gone, lock_of, not_found
 from backends.errors import RefusedError, ToolFailedError
-from backends.guard import require_free
-from backends.host import Completed, Denial, Host
+from backends.host import Denial
+from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
-from backends.settings import Reading, Setting
+from backends.settable import Settable
+from backends.settings import Reading, Risk, Setting
 from backends.text import clean
 from backends.topology import look
 from backends.topology.tree import read_node
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.inventory import NAME, controller, drive, is_controller, is_drive, problems
-from backends.vendors.fusionio.sector import IoCardView, format_change, is_step, reading
-from backends.vendors.fusionio.settings import SECTOR_SIZE
+from backends.vendors.fusionio.sector import SECTOR_SIZE, IoCardView, is_step, reading, steps, value_before
 from backends.vendors.fusionio.tool import Programs, ask
-
-SET_SECONDS = 600.0
-"""After this a step is slow (attaching scans the whole card); it is waited for, and never killed."""
 
 _DRIVERS = "/sys/module/iomemory_vsl*"
 
 
-class FusionIo:
+class FusionIo(Settable[IoCardView]):
     """The ioMemory cards of one host. Nothing is run unless their driver is loaded."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    SET_SECONDS = 600.0
+    """Attaching scans the whole card."""
+    APART = "detached"
 
     async def inventory(self) -> Inventory:
         """Every module and its block devices, in the order of fio-status."""
@@ -48,7 +37,7 @@ class FusionIo:
         return Inventory(
             controllers=tuple(controller(module, cards) for module in cards.modules),
             drives=tuple(drive(volume, module, cards) for module in cards.modules for volume in module.volumes),
-            problems=tuple(problem for module in cards.modules for problem in problems(module)),
+            problems=(*cards.cut, *(problem for module in cards.modules for problem in problems(module))),
         )
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -59,35 +48,53 @@ class FusionIo:
         """The sector size now. Raises NotFoundError, DeviceGoneError."""
         if target.backend == NAME and is_controller(target.address):
             return {}
-        return {SECTOR_SIZE.key: reading(await self._view(target))}
+        return await super().read(target)
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The steps that bring another sector size, and those that bring the present one back."""
-        setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target)
-        # without root not all of it can be seen: before applying, then
-        found = await require_free(self._host, view.node.device) if self._host.is_root else None
-        wish = wanted(target, setting, reading(view), value)
-        return format_change(view, wish, found, await lock_of(self._host, view.node.name))
+    async def seen(self, target: Target, *, back: bool = False) -> IoCardView:
+        """A block device as the kernel and fio-status tell it now."""
+        return await self._view(target)
 
-    async def apply(self, change: Change) -> None:
-        """Take the steps, if the card is the one that was planned for; none where it has that sector size."""
-        view = await self._view(change.target)
-        require_same(change, view.identity)
+    async def readings_of(self, seen: IoCardView) -> Mapping[str, Reading]:
+        """The sector size, and what stands against another one."""
+        return {SECTOR_SIZE.key: reading(seen)}
+
+    def identity_of(self, seen: IoCardView, key: str) -> Identity:
+        """What stays when it is formatted and attached again."""
+        return seen.identity
+
+    async def lock_for(self, seen: IoCardView, key: str) -> str:
+        """That of the disk."""
+        return await lock_of(self._host, seen.node.name)
+
+    def steps(self, seen: IoCardView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+        """Detach, format, attach; none without the programs, where only what is there already may be asked for."""
+        return () if seen.programs.missing else steps(seen, value)
+
+    def check_back(self, seen: IoCardView, setting: Setting, now: Reading, value: str) -> str:
+        """See `value_before`."""
+        return value_before(setting, now, value)
+
+    def destroys(self, seen: IoCardView, key: str) -> str | None:
+        """All that is on it."""
+        return seen.node.device
+
+    def finished(self, seen: IoCardView, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+        """A format destroys whatever the size; what is there already leaves nothing to be taken back."""
+        risk_text = SECTOR_SIZE.risk_text
+        return replace(change, risk=Risk.DESTROYS_DATA, risk_text=risk_text, undo=change.undo if change.writes else ())
+
+    def require_steps(self, seen: IoCardView, change: Change) -> None:
+        """Raises RefusedError for a step that is none of formatting this very card."""
         for step in change.writes:
-            if view.module is None or view.programs.missing or not is_step(view, step.argv):
-                raise RefusedError(f"This is no step of formatting {view.node.device}: {clean(step.shown(), 300)}.")
-        if reading(view).now == change.after:
-            return
+            if seen.module is None or seen.programs.missing or not is_step(seen, step.argv):
+                raise RefusedError(f"This is no step of formatting {seen.node.device}: {clean(step.shown(), 300)}.")
 
-        async def take(step: Write) -> None:
-            if step.argv[0] == view.programs.detach:
-                await require_free(self._host, view.node.device, change.found)
-            elif step.argv[0] == view.programs.format:
-                await self._require_detached(view)
-            await run_step(self._host, step, SET_SECONDS, _refusal)
-
-        await take_steps(change, take, apart="detached")
+    async def require_free_for(self, device: str, change: Change, step: Write, seen: IoCardView) -> None:
+        """Before it is detached; from then on it has no node, and is formatted only while detached."""
+        if step.argv[0] == seen.programs.detach:
+            await super().require_free_for(device, change, step, seen)
+        elif step.argv[0] == seen.programs.format:
+            await self._require_detached(seen)
 
     async def remains(self, change: Change) -> str | None:
         """How a card is attached again that a change, cut short, has detached."""
@@ -135,17 +142,10 @@ class FusionIo:
             module=module,
             volume=volume,
             uses=tuple(f"{use.part} {use.detail}" if use.part else use.detail for use in picture.uses(node.name)),
-            frozen=await denial_of(self._host, programs.format),
+            frozen=cards.cut[0].message.rstrip(".") if cards.cut else await denial_of(self._host, programs.format),
         )
 
     def _blind(self, programs: Programs) -> str | None:
         if programs.status is None:
             return "fio-status is not installed"
         return None if self._host.is_root else Denial.NEEDS_ROOT
-
-
-def _refusal(done: Completed) -> str:
-    if done.returncode == 0:
-        return ""
-    said = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
-    return clean(said, 300) or f"it ended with exit status {done.returncode}"

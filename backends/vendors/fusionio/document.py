@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from backends.foreign_json import document, rows, table, whole, word
+from backends.json_text import document, rows, table, whole, word
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 from backends.vendors.fusionio.text import MODULE, VOLUME
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backends.model import Problem
 from backends.values import dataclass
 
 
@@ -109,6 +110,8 @@ class Cards:
     """Cards."""
     modules: tuple[Module, ...] = ()
     """Modules of all cards."""
+    cut: tuple[Problem, ...] = ()
+    """What is told of answers that are not whole."""
 
     def of(self, volume: str) -> tuple[Module, IoVolume] | None:
         """The module and the volume of a kernel name."""

@@ -42,7 +42,7 @@ def controller(module: Module, cards: Cards) -> Controller:
     return Controller(
         target=controller_target(module.name),
         vendor=NAME,
-        model=adapter.product or module.product,
+        model=adapter.product or (None if cards.cut else module.product),
         serial=module.serial or adapter.serial,
         firmware=module.firmware,
         driver=None if cards.driver is None else f"iomemory-vsl {cards.driver}",
@@ -57,7 +57,7 @@ def drive(volume: IoVolume, module: Module, cards: Cards) -> Drive:
     return Drive(
         target=drive_target(volume.name),
         controller=controller_target(module.name),
-        model=adapter.product or module.product,
+        model=adapter.product or (None if cards.cut else module.product),
         serial=module.serial or adapter.serial,
         firmware=module.firmware,
         media=Media.SSD,

@@ -1,23 +1,40 @@
-"""The sector size of a card: its reading, the steps that change it, and whether a step is one of them. Pure."""
+"""The sector size of an ioMemory card, all that can be set there: its reading and the steps that change it. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
 
-from backends.change import Change, Write
-from backends.changing import Wanted
-from backends.identity import Identity, Signature
-from backends.settings import Availability, Choice, Reading, Risk
+from backends.change import Write
+from backends.identity import Identity
+from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting, check_value, unconfirmed
 from backends.topology import Node
 from backends.topology.naming import serial, wwn
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import IoVolume, Module
 from backends.vendors.fusionio.inventory import sector
-from backends.vendors.fusionio.settings import SECTORS
 from backends.vendors.fusionio.tool import Programs
+
+SECTOR_SIZE = unconfirmed(
+    key="sector_size",
+    label="Sector size",
+    help="Size of a sector that the card offers, in bytes (fio-format -b). 4096 takes less memory of the host and "
+    "suits what writes 4 KiB and more. To change it the card is detached, formatted and attached again. Formatting "
+    "goes back to the size that the card is sold with: flash that an earlier format set aside is not kept so.",
+    risk=Risk.DESTROYS_DATA,
+    risk_text="The card is formatted: everything on it is lost. Undo brings the old sector size back, not the data.",
+    effect=Effect.RECREATED,
+    unit="bytes",
+)
+
+SECTORS = (512, 4096)
+"""Sector sizes that every VSL can format to."""
+
+SETTINGS = (SECTOR_SIZE,)
+"""All that a card has."""
+
+
+# -- the sector size of a card: its reading, the steps that change it, and whether a step is one of them. Pure --------
 
 _SIZE = re.compile(r"-b(\d{3,5})", re.ASCII)
 
@@ -110,11 +127,9 @@ def steps(view: IoCardView, size: str) -> tuple[Write, ...]:
     )
 
 
-def format_change(view: IoCardView, wish: Wanted, found: Iterable[Signature] | None, lock: str) -> Change:
-    """The change to another sector size. `found`: what lies on the card, None where nobody could look."""
-    back = steps(view, wish.now.now or "")
-    change = wish.change(steps(view, wish.value), back, view.identity, lock, Risk.DESTROYS_DATA)
-    return replace(change, found=None if found is None else tuple(found))
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A sector size that the card had, whether it is offered or not. Raises InvalidValueError."""
+    return value if _SIZE.fullmatch(f"-b{value}") else check_value(setting, now, value)
 
 
 def is_step(view: IoCardView, argv: tuple[str, ...]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from backends.answers import line_end
 from backends.text import clean
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 
@@ -65,6 +66,27 @@ def parse_status(text: str) -> Cards:
             *rest, last = modules[-1].volumes
             modules[-1] = replace(modules[-1], volumes=(*rest, _of_volume(last, line)))
     return Cards(driver=driver, adapters=tuple(adapters), modules=_each_once(modules))
+
+
+_FOUND = re.compile(r"^Found (\d{1,4}) ioMemory devices? in this system", re.MULTILINE | re.ASCII)
+_NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
+
+
+def lacking(text: str) -> str:
+    """What an answer lacks of all that it names; "" where it is whole, and where it says that there is nothing."""
+    told, count = parse_status(text), _FOUND.search(text)
+    if count is None:
+        return "" if _NONE.search(text) and not told.modules else "it does not say how many devices there are"
+    if len(told.modules) < int(count[1]):
+        return f"{count[1]} devices are found, and {len(told.modules)} told of"
+    if bare := [one.name for one in told.modules if one.state == "Attached" and not one.volumes]:
+        return f"{bare[0]} is attached, and no block device of it is told of"
+    named = {found[1] for line in text.splitlines()[:LINES] if (found := _LISTED.match(line.strip()))}
+    told_of = {one.name for one in told.modules}
+    told_of |= {each.name for one in told.modules for each in one.volumes if each.gigabytes is not None}
+    if untold := sorted(named - told_of):
+        return f"{untold[0]} is named and not told of"
+    return line_end(text)
 
 
 def _each_once(modules: list[Module]) -> tuple[Module, ...]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
+from backends.answers import Heard, Whole, judged, told_once
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
+from backends.json_text import document as read
+from backends.model import Problem
 from backends.values import dataclass
 from backends.vendors.fusionio.document import parse_document, together
 from backends.vendors.fusionio.facts import Cards
-from backends.vendors.fusionio.text import parse_status
+from backends.vendors.fusionio.text import lacking, parse_status
 
 STATUS = "fio-status"
 """Tells everything, and changes nothing."""
@@ -51,16 +55,39 @@ class Programs:
         return tuple(name for name, path in wanted.items() if path is None)
 
 
+WHOLE_TEXT = Whole(
+    tool="fio-status -a",
+    mark="as many devices as `Found` says, each that is named described (a block device to its size), a line end",
+    missing=lacking,
+    hides="wear, heat and counters of a last device that has no block device",
+    statuses=frozenset(),
+)
+WHOLE_JSON = Whole(
+    tool="fio-status -fj",
+    mark="a closed JSON document",
+    missing=lambda text: "" if isinstance(read(text), dict) else "its document is not closed",
+    statuses=frozenset(),
+)
+
+
 async def ask(host: Host, status: str | None) -> Cards:
-    """What fio-status tells; nothing where it is missing or fails."""
+    """What fio-status tells, and what of that is not whole; nothing where it is missing."""
     if status is None:
         return Cards()
-    text, document = await asyncio.gather(*(_said(host, (status, *words)) for words in READS))
-    return together(parse_status(text), parse_document(document))
+    text, document = await asyncio.gather(
+        *(_heard(host, whole, status, *words) for words, whole in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
+    )
+    found = together(parse_status(text.text), parse_document("" if document.cut else document.text))
+    return replace(found, cut=told_once((text, document)))
 
 
-async def _said(host: Host, argv: tuple[str, ...]) -> str:
+async def _heard(host: Host, whole: Whole, *argv: str) -> Heard:
+    """An answer; nothing, and no problem, of a version that refuses JSON."""
+    command = Command(argv=argv, timeout=READ_SECONDS)
     try:
-        return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
-    except RaidbenchError:
-        return ""
+        done = await host.run(command)
+    except RaidbenchError as error:
+        return Heard(problem=Problem(where="fusionio", message=error.message, hint=error.hint))
+    if whole is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
+        return Heard()
+    return judged(whole, command, "fusionio", done)

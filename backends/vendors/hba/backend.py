@@ -9,11 +9,10 @@ from backends.firmware import AsksFirmware
 from backends.host import Host
 from backends.model import Controller, Inventory, Problem
 from backends.topology import Topology, read_tree
-from backends.vendors.hba.diagnosis import narrow, silent, unmanaged
 from backends.vendors.hba.functions import Function, functions
 from backends.vendors.hba.inventory import controller, enriched, placed
 from backends.vendors.hba.names import Named, names
-from backends.vendors.hba.tools import tool_of
+from backends.vendors.hba.tools import narrow, silent, tool_of, unmanaged
 
 NAME = "hba"
 """The prefix of this backend's targets."""
@@ -34,9 +33,9 @@ class HbaBackend:
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
-        known = await names(self._host)
+        known, problems = await names(self._host, [one.address for one in self._functions])
         found = (controller(one, known.get(one.address, Named()), self._tool(one)) for one in self._functions)
-        return Inventory(controllers=tuple(found))
+        return Inventory(controllers=tuple(found), problems=problems)
 
     async def complete(self, found: Inventory) -> Inventory:
         """What all vendors found, with drives hung from their controllers and with what unmanaged cards say themselves.
@@ -60,7 +59,7 @@ class HbaBackend:
     async def diagnose(self) -> tuple[Problem, ...]:
         """Cards without the tool that manages them, on too narrow a link, or that cannot be asked."""
         found = await functions(self._host)
-        known = await names(self._host)
+        known, _ = await names(self._host, ())
         named = [(one, known.get(one.address, Named())) for one in found]
         problems = [*unmanaged(self._host, named), *narrow(named)]
         asking = self._host.firmware

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from backends.errors import RaidbenchError
+from backends.answers import Whole, cut_problem, hear
 from backends.host import Command, Host
+from backends.model import Problem
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.hba.functions import MODEL, Function
@@ -104,16 +105,33 @@ class Named:
     """The board."""
 
 
-async def names(host: Host) -> Mapping[str, Named]:
-    """Names by address, as lspci has them; empty without it."""
+WHOLE = Whole(
+    tool="lspci -vmm",
+    mark="an empty line behind the last record, and a record of every controller that the kernel has",
+    missing=lambda text: "" if text.endswith("\n\n") else "its last record may go on",
+    statuses=frozenset(),
+)
+
+
+async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, Named], tuple[Problem, ...]]:
+    """Names by address, as lspci has them, and what is told where it does not name all of these; none without it.
+
+    A card without them is called by its chip, which is another name than that of the board.
+    """
     program = host.which(("lspci",))
     if program is None:
-        return {}
-    try:
-        done = await host.run(Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20))
-    except RaidbenchError:
-        return {}
-    return parse_lspci(done.stdout)
+        return {}, ()
+    command = Command(argv=(program, "-D", "-nn", "-vmm"), timeout=20)
+    told = await hear(host, WHOLE, command, "hba")
+    known = parse_lspci(told.text.rpartition("\n\n")[0] if told.cut else told.text)
+    untold = [address for address in addresses if address not in known]
+    problem = told.problem
+    if problem is None and untold:
+        problem = cut_problem("hba", command, f"{untold[0]} is not in it")
+    if problem is None or not untold:
+        return known, ()
+    words = f"{problem.message} {', '.join(untold)}: called by the chip, not by the board."
+    return known, (Problem(where=problem.where, message=words, hint=problem.hint),)
 
 
 def parse_lspci(text: str) -> dict[str, Named]:

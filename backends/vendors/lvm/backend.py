@@ -8,30 +8,34 @@ mode it does not end (tried with LVM 2.03.16).
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from backends.answers import CUT, whole_lines
 from backends.change import Change, Write, disk_lock
 from backends.changing import (
+    Wanted,
     denial_of,
     evidence_of,
     gone,
     not_found,
+    require_companions,
     require_same,
     setting_of,
     take_steps,
     wanted,
+    wanted_back,
 )
-from backends.errors import BlockedError, RaidbenchError, ToolFailedError
-from backends.host import Command, Completed, Host
+from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
+from backends.host import STALL, Command, Host
 from backends.identity import Identity
-from backends.model import Inventory, Problem, Target, Task
+from backends.model import Array, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
-from backends.text import clean, clean_lines
 from backends.topology import look
+from backends.topology.mapped import TABLE
 from backends.topology.tree import page_bytes
-from backends.vendors.lvm.facts import LVS, TABLES, LoadedTable, LvFacts, parse_lvs, parse_tables
+from backends.vendors.lvm.asking import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.facts import THIN_POOL, LoadedTable, LvFacts, parse_tables
 from backends.vendors.lvm.inventory import (
     NAME,
     array_of,
@@ -41,17 +45,13 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
-from backends.vendors.lvm.numbers import wanted_value
-from backends.vendors.lvm.plans import change_of, require_ours
+from backends.vendors.lvm.numbers import value_before, wanted_value
+from backends.vendors.lvm.plans import change_of, companions_of, require_ours
 from backends.vendors.lvm.presence import MARK
-from backends.vendors.lvm.readings import flush_words, readings
+from backends.vendors.lvm.readings import flush_words, reading_for_undo, readings
 from backends.vendors.lvm.settings import LvOutline, outline_of, settings_of
 from backends.vendors.lvm.view import LvView
 
-SECONDS = 60.0
-"""A look; a change is waited for as long as it takes."""
-
-_CHANGED = re.compile(r" *Logical volume \S+ changed\.")
 _REDUNDANT = ("raid1", "raid10", "raid4", "raid5", "raid6")
 
 
@@ -65,18 +65,20 @@ class Lvm:
 
     async def inventory(self) -> Inventory:
         """Every volume that somebody made; where LVM cannot be asked those of device-mapper, by name."""
-        picture = await look(self._host)
-        try:
-            volumes, strange = await self._volumes()
-        except RaidbenchError as error:
-            problem = Problem(where=NAME, message=error.message, hint=error.hint)
-            return Inventory(arrays=plain_arrays(picture), problems=(problem,))
-        groups = by_group(volumes)
-        shown = [one for one in volumes if is_shown(one)]
+        picture, told = await asyncio.gather(look(self._host), self._told())  # both may wait for the same disk
+        if isinstance(told, RaidbenchError):
+            problem = Problem(where=NAME, message=told.message, hint=told.hint)
+            return Inventory(arrays=plain_arrays(picture, told.message), problems=(problem,))
+        groups = by_group(told.volumes)
+        shown = [one for one in told.volumes if is_shown(one)]
         self._outlines = {one.address: outline_of(one, groups[one.group]) for one in shown}
         arrays = tuple(array_of(one, groups[one.group], picture) for one in shown)
-        words = f"{strange} lines of lvs tell of no volume that could be understood."
-        return Inventory(arrays=arrays, problems=(Problem(where=NAME, message=words),) if strange else ())
+        words = f"{told.strange} lines of lvs tell of no volume that could be understood."
+        problems = (Problem(where=NAME, message=words),) if told.strange else ()
+        if told.silent is None:
+            return Inventory(arrays=arrays, problems=problems)
+        rest = plain_arrays(picture, told.silent.message, without=groups)
+        return Inventory(arrays=(*arrays, *rest), problems=(*problems, _silence(told.silent, rest)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of the volume's kind."""
@@ -97,16 +99,28 @@ class Lvm:
         for key in _in_order(view, values):
             setting = setting_of(settings_of(view.outline), target, key)
             wish = wanted(target, setting, readings(view)[key], values[key], wanted_value(view))
-            identity = _identity(view)
-            changes.append(change_of(view, wish, identity, f"{disk_lock(identity)}\nlvm-{view.volume.group_uuid}"))
+            changes.append(_planned(view, wish))
             view = _with(view, key, wish.value)
         return tuple(changes)
+
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        """The commands that set `value` again; what else a cache is set to is kept as it is now."""
+        require_companions(target, key, companions, {})
+        view = await self._view(target)
+        setting = setting_of(settings_of(view.outline), target, key)
+        return _planned(view, wanted_back(target, setting, reading_for_undo(view, key), value, value_before))
+
+    def companions_of(self, change: Change) -> Mapping[str, str]:
+        """None. Raises RefusedError for a recorded step that is none of such a change. See `plans.companions_of`."""
+        return companions_of(change)
 
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is set and in force already: LVM says `changed` to that as well."""
         view = await self._view(change.target)
         require_same(change, _identity(view))
         require_ours(change, view)
+        if view.silent:
+            raise BlockedError(f"{change.label} of {change.target} cannot be changed: {view.silent}.")
         if view.volume.flushing is not None:
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {flush_words(view)}.")
         now = readings(view).get(change.key)
@@ -122,7 +136,7 @@ class Lvm:
         """What is missing, and groups and volumes that need somebody."""
         try:
             found = await self.inventory()
-            volumes, _ = await self._volumes()
+            volumes = (await ask_lvs(self._host)).volumes
         except RaidbenchError as error:
             return (Problem(where=NAME, message=error.message, hint=error.hint),)
         problems = [*found.problems]
@@ -136,39 +150,34 @@ class Lvm:
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
         return tuple(problems)
 
-    async def _volumes(self) -> tuple[tuple[LvFacts, ...], int]:
-        """Everything lvs tells. Raises ToolFailedError, ToolTimeoutError."""
-        tool = self._host.which(("lvs",))
-        if tool is None:
-            raise ToolFailedError("lvs is not installed, so nothing is known of volumes.", hint="Install lvm2.")
-        command = Command(argv=(tool, *LVS), timeout=SECONDS)
-        done = await self._host.run(command)
-        found, strange = parse_lvs(done.stdout)
-        if not found and done.returncode != 0:
-            if not self._host.is_root:
-                raise ToolFailedError("LVM tells root alone of its volumes.", hint="Start raidbench with sudo.")
-            raise ToolFailedError(_words(done, "lvs"), evidence=evidence_of(command, done))
-        return found, strange
+    async def _told(self) -> LvsAnswer | RaidbenchError:
+        try:
+            return await ask_lvs(self._host)
+        except RaidbenchError as error:
+            return error
 
-    async def _loaded(self) -> Mapping[str, LoadedTable]:
-        """What the kernel has; nothing where dmsetup gives no answer."""
+    async def _loaded(self) -> tuple[Mapping[str, LoadedTable], str]:
+        """What the kernel has, and why that is not all; nothing where there is no dmsetup or it gives no answer."""
         tool = self._host.which(("dmsetup",))
         if tool is None:
-            return {}
+            return {}, ""
+        command = Command(argv=(tool, *TABLE), timeout=SECONDS, stall=STALL)
         try:
-            return parse_tables((await self._host.run(Command(argv=(tool, *TABLES), timeout=SECONDS))).stdout)
+            done = await self._host.run(command)
         except RaidbenchError:
-            return {}
+            return {}, ""
+        why = WHOLE_TABLE.lost(done) if done.returncode == 0 else ""
+        return parse_tables(whole_lines(done.stdout)), f"{command.shown()}: {CUT}: {why}" if why else ""
 
     async def _view(self, target: Target) -> LvView:
         """The volume as it is now, and what stands against changing it."""
         if target.backend != NAME:
             raise not_found(target)
-        (volumes, _), tables = await asyncio.gather(self._volumes(), self._loaded())
-        groups = by_group(volumes)
-        volume = next((one for one in volumes if one.address == target.address and is_shown(one)), None)
+        told, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._loaded())
+        groups = by_group(told.volumes)
+        volume = next((one for one in told.volumes if one.address == target.address and is_shown(one)), None)
         if volume is None:
-            raise gone(target)
+            raise gone(target) if told.silent is None else told.silent
         if self._page is None:
             self._page = await page_bytes(self._host)
         group = groups[volume.group]
@@ -176,13 +185,16 @@ class Lvm:
         cache = group.get(volume.pool or "") if volume.kind == "cache" else None
         on = nodes_of(cache, group) if cache is not None else ()
         lvchange = self._host.which(("lvchange",))
+        if tables and volume.active and volume.kind != THIN_POOL and volume.dm_name not in tables:
+            cut = cut or f"dmsetup table: {CUT}: {volume.address} is not in it"
         return LvView(
             volume=volume,
             group=group,
             loaded=tables.get(volume.dm_name),
             lvchange=lvchange,
             lvconvert=self._host.which(("lvconvert",)),
-            why_not=await denial_of(self._host, lvchange),
+            why_not=cut or await denial_of(self._host, lvchange),
+            silent="" if told.silent is None else f"lvchange would wait for ever: {told.silent.message.rstrip('.')}",
             redundant=cache is not None and (_is_raid(cache, group) or await self._on_arrays(on)),
             cache_on=", ".join(on),
             page_bytes=self._page,
@@ -201,7 +213,19 @@ class Lvm:
         command = Command(argv=step.argv, timeout=SECONDS, mutates=True, env=env)
         done = await self._host.run(command)
         if done.returncode != 0 or "No settings changed" in done.stdout + done.stderr:
-            raise ToolFailedError(_words(done, "LVM"), evidence=evidence_of(command, done))
+            raise ToolFailedError(words_of(done, "LVM"), evidence=evidence_of(command, done))
+
+
+def _silence(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
+    """What kept LVM waiting, and what is not known for that."""
+    names = [one.name or "" for one in unknown]
+    rest = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
+    return Problem(where=NAME, message=error.message + (rest if names else ""), hint=error.hint)
+
+
+def _planned(view: LvView, wish: Wanted) -> Change:
+    identity = _identity(view)
+    return change_of(view, wish, identity, f"{disk_lock(identity)}\nlvm-{view.volume.group_uuid}")
 
 
 def _identity(view: LvView) -> Identity:
@@ -237,11 +261,3 @@ def _with(view: LvView, key: str, value: str) -> LvView:
         kept[key] = value
     text = ",".join(f"{name}={one}" for name, one in kept.items())
     return replace(view, volume=replace(view.volume, told={**view.volume.told, "cache_settings": text}))
-
-
-def _words(done: Completed, tool: str) -> str:
-    """The tool's own words in a sentence, without `changed`, which is said before anything happens."""
-    lines = f"{done.stderr}\n{done.stdout}".splitlines()
-    told = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
-    said = clean(clean_lines("\n".join(told), lines=6).replace("\n", " "), 300).rstrip(".")
-    return f"{said}." if said else f"{tool} ended with status {done.returncode} and did not say why."

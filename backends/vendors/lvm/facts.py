@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from backends.foreign_json import document, rows, table, whole, word
+from backends.json_text import document, rows, table, whole, word
+from backends.topology.mapped import parse_segments
 from backends.values import dataclass
 
 LVS = (
@@ -19,16 +20,12 @@ LVS = (
 """What lvs is asked. Without locking: a flush holds the group's lock for hours, and nothing is written to take one. All
 columns of a kind, since a column that a version does not know is an error."""
 
-TABLES = ("table",)
-"""What dmsetup is asked."""
-
 CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
 """Kinds of volumes, in LVM's words (segtype)."""
 
 _NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
 _UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
 _PLACE = re.compile(r"(/dev/[A-Za-z0-9+_./-]{1,250}|[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}|\[unknown\])\(\d{1,12}\)")
-_TABLE = re.compile(r"([^\s:]{1,300}): \d{1,19} \d{1,19} ([a-z0-9-]{1,32})(.{0,2000})")
 _NOTHING = ("", "-1", "unknown")
 _NUMBERS = ("stripes", "stripe_size", "chunk_size")
 
@@ -194,11 +191,7 @@ class LoadedTable:
 
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:
     """What the kernel has, by the names below /dev/mapper; of several segments the first."""
-    found: dict[str, LoadedTable] = {}
-    for line in text.split("\n")[:20_000]:
-        if one := _TABLE.fullmatch(line):
-            found.setdefault(one[1], LoadedTable(kind=one[2], words=tuple(one[3].split())))
-    return found
+    return {name: LoadedTable(kind=own[0].kind, words=own[0].words) for name, own in parse_segments(text).items()}
 
 
 def beneath(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:

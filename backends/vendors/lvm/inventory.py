@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from backends.model import Array, Fact, Level, Scope, State, Target, Task
-from backends.text import clean, size_words
+from backends.raid import data_drives
+from backends.sizes import size_words
+from backends.text import clean
 from backends.topology import Topology
 from backends.topology.naming import identity
 from backends.topology.tree import node_path
@@ -49,9 +51,7 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
     node = picture.tree.nodes.get(volume.kernel or "") if volume.kind != THIN_POOL else None
     slow = origin_of(volume, group)
     state, why = health(volume, group)
-    count = len(slow.places)
-    data = {"raid0": count, "striped": volume.number("stripes") or count, "raid1": 1, "raid10": count // 2}
-    parity = {"raid4": 1, "raid5": 1, "raid6": 2}.get(slow.level)
+    count = (slow.number("stripes") if slow.level == "striped" else None) or len(slow.places)
     return Array(
         target=target_of(volume.address),
         name=volume.address,
@@ -59,7 +59,7 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
         state=state,
         size_bytes=volume.number("lv_size"),
         strip_bytes=slow.number("stripe_size") or None,
-        data_drives=count - parity if parity and count > parity else data.get(slow.level),
+        data_drives=data_drives(_own_level(slow), count),
         why=why,
         device=node.device if node is not None else None,
         members=tuple(dict.fromkeys(_disks(volume, group, picture))),
@@ -80,9 +80,13 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
 
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
     """A cache over plain data is a kind of its own; over an array it is the array that tells what may fail."""
-    words = {level.value: level for level in Level}
-    level = words.get(slow.level) or _LEVELS.get(slow.level, Level.UNKNOWN)
+    level = _own_level(slow)
     return Level.CACHED if level is Level.CONCAT and volume.kind in (CACHE, WRITECACHE) else level
+
+
+def _own_level(volume: LvFacts) -> Level:
+    words = {level.value: level for level in Level}
+    return words.get(volume.level) or _LEVELS.get(volume.level, Level.UNKNOWN)
 
 
 def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
@@ -216,8 +220,11 @@ def _hits(volume: LvFacts) -> str | None:
     return ", ".join(words) or None
 
 
-def plain_arrays(picture: Topology) -> tuple[Array, ...]:
-    """The volumes that device-mapper has, where LVM cannot be asked: names, sizes and disks alone."""
+def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> tuple[Array, ...]:
+    """The volumes that device-mapper has, where LVM cannot be asked: names, sizes and disks alone.
+
+    `why`: what LVM was kept from telling them by, a sentence. `without`: groups that it told of.
+    """
     found = []
     for node in picture.tree.nodes.values():
         uuid, given = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
@@ -225,12 +232,15 @@ def plain_arrays(picture: Topology) -> tuple[Array, ...]:
             continue  # a part's UUID has an ending, or something of the same group is built on it
         group, _, name = given.replace("--", "\0").partition("-")
         address = f"{group}/{name}".replace("\0", "-")
+        if address.partition("/")[0] in without:
+            continue
         disks = [one.name for one in picture.tree.below(node.name) if not one.slaves and one.parent is None]
         found.append(
             Array(
                 target=target_of(clean(address)),
                 name=clean(address),
                 size_bytes=node.size_bytes,
+                why=why.rstrip("."),
                 device=node_path(node.name),
                 members=tuple(Target(backend="block", address=one) for one in disks),
                 identity=identity(node),

@@ -5,13 +5,14 @@ Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from backends.errors import InvalidValueError
 from backends.settings import Reading, Setting, check_value
 from backends.topology.tree import number
 from backends.values import dataclass
-from backends.vendors.lvm.settings import READ_AHEAD
+from backends.vendors.lvm.settings import CACHE_POLICY, READ_AHEAD
 from backends.vendors.lvm.view import LvView
 
 _MOST = (1 << 31) - 1
@@ -30,6 +31,9 @@ class Numbers:
     default: int | None = None
     """What applies where none is set; None if that is no number or not known."""
 
+
+_BEFORE = re.compile(r"\d{1,10}", re.ASCII)
+_POLICIES = ("smq", "mq", "cleaner")
 
 _WRITECACHE = {
     "writeback_jobs": Numbers(low=1, high=1 << 20, steps=(16, 64, 256, 1024, 4096)),
@@ -89,3 +93,13 @@ def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
         return str(given)
 
     return check
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that LVM had kept: any number of a setting that has numbers, `mq` and `cleaner` though never offered.
+
+    Raises InvalidValueError.
+    """
+    numeric = any(number(choice.value) is not None for choice in now.choices)
+    kept = _BEFORE.fullmatch(value) if numeric else value in _POLICIES and setting.key == CACHE_POLICY.key
+    return value if kept else check_value(setting, now, value)

@@ -6,11 +6,12 @@ import re
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import Wanted
+from backends.changing import Wanted, strange_step
 from backends.errors import RefusedError
 from backends.identity import Identity
 from backends.settings import Risk, worst
-from backends.text import clean, size_words
+from backends.sizes import size_words
+from backends.text import clean
 from backends.vendors.lvm.facts import CACHE
 from backends.vendors.lvm.readings import MODES
 from backends.vendors.lvm.settings import DEFAULT, OPTIONS
@@ -23,6 +24,10 @@ _VALUES = re.compile(
     r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)"
 )
 """All that a step may set: --cachemode on a writecache, and much else, is taken for something that nobody meant."""
+
+
+_TUNABLES = "--cachesettings"
+_NOT_AHEAD = ("--readahead", "none")
 
 
 def change_of(view: LvView, wish: Wanted, identity: Identity, lock: str) -> Change:
@@ -42,24 +47,43 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
     volume cannot be repaired, and whether to reshape.
     """
     volume, word = view.volume, str(value)
+    told = _told(key, word)
     if key == "stripe_size":
-        words: tuple[str, ...] = ("--yes", "--stripesize", f"{int(word) // 1024}k", volume.address)
-        return (Write(argv=(view.lvconvert or "lvconvert", *words)),)
+        return (Write(argv=(view.lvconvert or "lvconvert", "--yes", *told, volume.address)),)
     if (key, word) == ("lv_read_ahead", "auto") and before not in ("none", "auto"):
-        return _lvchange(view, "--readahead", "none"), _lvchange(view, "--readahead", "auto")
-    if key in OPTIONS or (option := key.partition(".")[0]) in OPTIONS:
-        option = OPTIONS[key.partition(".")[0]]
+        return _lvchange(view, *_NOT_AHEAD), _lvchange(view, *told)
+    if volume.kind == CACHE or told[0] != _TUNABLES or word != DEFAULT:
         sure = ("--yes",) if (key, word) == ("cache_mode", "write-back") else ()
-        return (_lvchange(view, *sure, option, _word(key, word)),)
-    if volume.kind == CACHE:
-        return (_lvchange(view, "--cachesettings", f"{key}={word}"),)
-    if key == "cleaner":
-        return (_lvchange(view, "--cachesettings", f"cleaner={int(word == 'on')}"),)
-    if word != DEFAULT:
-        return (_lvchange(view, "--cachesettings", f"{key}={word}"),)
+        return (_lvchange(view, *sure, *told),)
     rest = " ".join(f"{name}={text}" for name, text in volume.settings.items() if name != key)
-    again = (_lvchange(view, "--cachesettings", rest),) if rest else ()
-    return (_lvchange(view, "--yes", "--cachesettings", ""), *again)
+    again = (_lvchange(view, _TUNABLES, rest),) if rest else ()
+    return (_lvchange(view, "--yes", _TUNABLES, ""), *again)
+
+
+def _told(key: str, value: str) -> tuple[str, str]:
+    """The option and its word for a value."""
+    if key == "stripe_size":
+        return OPTIONS[key], f"{int(value) // 1024}k"
+    if (option := OPTIONS.get(key.partition(".")[0])) is not None:
+        return option, _word(key, value)
+    return _TUNABLES, f"{key}={int(value == 'on') if key == 'cleaner' else value}"
+
+
+def companions_of(change: Change) -> dict[str, str]:
+    """None: the tunables that earlier versions recorded along with a default are kept as they are now, not as then.
+
+    Raises RefusedError for a recorded step that does not take this very change back.
+    """
+    key, before = change.key, change.before or ""
+    ways = [_told(key, before)] + ([_NOT_AHEAD] if (key, before) == ("lv_read_ahead", "auto") else [])
+    for step in change.undo:
+        words = [word for word in step.argv[1:-1] if word != "--yes"]
+        cleared = before == DEFAULT and words[:1] == [_TUNABLES] and _VALUES.fullmatch(" ".join(words)) is not None
+        does = tuple(words) in ways or (cleared and not re.search(rf"\b{re.escape(key)}=", words[1]))
+        program = "lvconvert" if key == "stripe_size" else "lvchange"
+        if not does or step.argv[0].rpartition("/")[2] != program or step.argv[-1] != change.target.address:
+            raise strange_step(change, step)
+    return {}
 
 
 def _lvchange(view: LvView, *words: str) -> Write:

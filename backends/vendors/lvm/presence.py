@@ -1,11 +1,11 @@
-"""Whether a machine has logical volumes: device-mapper's UUIDs of them begin alike (lib/activate/dev_manager.c)."""
+"""Whether a machine has logical volumes: device-mapper's UUIDs of them begin alike."""
 
 from __future__ import annotations
 
 from backends.host import Host
+from backends.topology.layers import MARK
 
-MARK = "LVM-"
-"""With what they begin."""
+__all__ = ["MARK", "any_volume"]
 
 
 async def any_volume(host: Host) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from backends.settings import Availability, Choice, Reading, Risk
-from backends.text import size_words
+from backends.sizes import size_words
 from backends.topology.tree import number
 from backends.vendors.lvm.facts import MISSING, WRITECACHE, beneath
 from backends.vendors.lvm.numbers import Numbers, numbers
@@ -39,10 +39,18 @@ def readings(view: LvView) -> dict[str, Reading]:
     }
 
 
+def reading_for_undo(view: LvView, key: str) -> Reading:
+    """One of them for a way back, against which it does not stand that no other policy is offered."""
+    found = readings(view)[key]
+    return replace(found, availability=Availability(why_not=_against(view))) if key == "cache_policy" else found
+
+
 def _against(view: LvView) -> str | None:
     """What stands against any change of the volume."""
     if view.why_not is not None:
         return view.why_not
+    if view.silent:
+        return view.silent
     volume = view.volume
     if view.lvchange is None:
         return "lvchange is not installed"

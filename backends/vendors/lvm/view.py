@@ -25,6 +25,8 @@ class LvView:
     """That of lvconvert."""
     why_not: str | None = None
     """What stands against any change: no root, read-only mode."""
+    silent: str = ""
+    """What a command that changes something would wait for, in words; "" where nothing is known to keep it."""
     redundant: bool = False
     """Whether its cache survives the loss of a disk."""
     cache_on: str = ""

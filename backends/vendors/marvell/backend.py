@@ -1,15 +1,44 @@
-"""The backend of Marvell boot cards: what mvcli says; there is nothing to set."""
+"""The backend of Marvell boot cards: what mvcli says, read without trusting it; there is nothing to set."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeVar
 
+from backends.answers import told_once
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Problem, Scope, State, Target
-from backends.vendors._listed import facts, program_of, said
-from backends.vendors.marvell.answers import ADAPTER, DISK, VOLUME, kibibytes, records
-from backends.vendors.marvell.presence import PLACES, READS
+from backends.raid import data_drives
+from backends.sizes import read_size
+from backends.text import clean
+from backends.vendors._listed import facts, heard, program_of
+from backends.vendors.marvell.presence import CARDS, DISKS, PLACES, READS, VOLUMES, on_bus
+
+LINES = 4000
+"""More than any card prints; what follows is not read."""
+
+ADAPTER = ("adapter id", "controller id")
+DISK = ("adapter",)
+VOLUME = ("id",)
+"""Labels that begin a record of each kind."""
+
+
+def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
+    """Records that begin with one of these labels, by labels in small letters; noise before them is passed over."""
+    found: list[dict[str, str]] = []
+    for line in text.splitlines()[:LINES]:
+        key, colon, value = line.partition(":")
+        label = clean(key).lower()
+        if not colon or not 0 < len(label) <= 40:
+            continue
+        if label in firsts:
+            found.append({})
+        if found:
+            found[-1].setdefault(label, clean(value))
+    return tuple(found)
+
+
+# -- the backend of Marvell boot cards: what mvcli says; there is nothing to set --------------------------------------
 
 NAME = "marvell"
 """The prefix of this backend's targets."""
@@ -37,16 +66,21 @@ class Marvell:
         program = program_of(self._host, PLACES, NAME, "mvcli")
         if not isinstance(program, str):
             return program
-        cards, volumes, disks = [await said(self._host, program, *words) for words in READS]
-        found = records(cards, *ADAPTER)
-        if not found:
-            return Inventory()
+        asked = zip(READS, (CARDS, VOLUMES, DISKS), strict=True)
+        told = [await heard(self._host, whole, NAME, program, *words) for words, whole in asked]
+        cards, volumes, disks = told
+        found = records(cards.text, *ADAPTER)
+        if not found:  # where there is none, no recording tells what it says
+            return Inventory(problems=told_once(told[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
-        arrays = tuple(_array(row, owner) for row in records(volumes, *VOLUME))
+        arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
+        rows = [row for row in records(disks.text, *DISK) if row.get("pd id")]
+        free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
         return Inventory(
             controllers=(_card(found[0], owner),),
             arrays=_each_once(arrays),
-            drives=_each_once(tuple(_drive(row, owner, arrays) for row in records(disks, *DISK))),
+            drives=_each_once(tuple(_drive(row, owner, arrays, free) for row in rows)),
+            problems=told_once(told),
         )
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -69,7 +103,7 @@ def _card(row: Mapping[str, str], owner: Target) -> Controller:
     return Controller(
         target=owner,
         vendor=NAME,
-        model=f"Marvell {row.get('product', '')}".strip(),
+        model=f"Marvell {row['product']}" if row.get("product") else None,
         firmware=row.get("firmware version"),
         facts=facts(told),
     )
@@ -82,23 +116,23 @@ def _disk_target(number: str) -> Target:
 def _array(row: Mapping[str, str], owner: Target) -> Array:
     level = _LEVELS.get(row.get("raid mode", ""), Level.UNKNOWN)
     members = tuple(map(_disk_target, row.get("pd raid setup", "").split()))
-    strip = row.get("stripe size", "")
     return Array(
         target=Target(backend=NAME, address=f"0/{row['id']}", scope=Scope.ARRAY),
         controller=owner,
         name=row.get("name"),
         level=level,
         state=_STATES.get(row.get("status", ""), State.UNKNOWN),
-        size_bytes=kibibytes(row.get("size")),
-        strip_bytes=int(strip) << 10 if strip.isascii() and strip.isdigit() and len(strip) < 6 else None,
-        data_drives={Level.RAID0: len(members), Level.RAID1: 1}.get(level) if members else None,
+        size_bytes=read_size(row.get("size")),
+        strip_bytes=read_size(row.get("stripe size"), bare="k"),
+        data_drives=data_drives(level, len(members)),
         members=members,
         facts=facts([("Cache mode", row.get("cache mode")), ("Settings", NOTHING_TO_SET)]),
     )
 
 
-def _drive(row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...]) -> Drive:
-    target = _disk_target(row.get("pd id", ""))
+def _drive(row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...], free: State) -> Drive:
+    """`free`: how a drive is that no array has."""
+    target = _disk_target(row["pd id"])
     array = next((one.target for one in arrays if target in one.members), None)
     return Drive(
         target=target,
@@ -109,8 +143,8 @@ def _drive(row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...]) -> 
         firmware=row.get("firmware version"),
         media=Media.SSD if row.get("ssd type") == "SSD" else Media.UNKNOWN,
         interface="sata" if row.get("type", "").startswith("SATA") else None,
-        size_bytes=kibibytes(row.get("size")),
-        state=State.ONLINE if array is not None else State.UNASSIGNED,
+        size_bytes=read_size(row.get("size")),
+        state=State.ONLINE if array is not None else free,
         facts=facts(
             [
                 ("Place", row.get("linked at")),

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from backends.answers import whole_lines
 from backends.change import Change
-from backends.changing import denial_of, gone, not_found, require_same, setting_of, wanted
+from backends.changing import (
+    denial_of,
+    gone,
+    not_found,
+    require_companions,
+    require_same,
+    setting_of,
+    wanted,
+    wanted_back,
+)
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -15,7 +25,7 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.guard import require_free
-from backends.host import Command, Host
+from backends.host import STALL, Command, Host
 from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
@@ -27,27 +37,26 @@ from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import parse_export
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
-from backends.vendors.mdraid.persist import KEPT, RULES, actions, match_of
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
     Beside,
     change_of,
     identity_for,
+    legal_companions,
     sysfs_path,
     turn,
+    value_before,
     wanted_value,
-    way_of,
     with_bitmap,
 )
 from backends.vendors.mdraid.platform import ASK_PLATFORM, ImsmPlatform, parse_platforms
-from backends.vendors.mdraid.readings import readings
+from backends.vendors.mdraid.readings import ArrayView, readings
+from backends.vendors.mdraid.recorded import companions_of
 from backends.vendors.mdraid.remains import assembling
-from backends.vendors.mdraid.reshape import Way, why_fixed
-from backends.vendors.mdraid.running import MdRaidRunner
+from backends.vendors.mdraid.reshape import Way, way_of, why_fixed
+from backends.vendors.mdraid.running import KEPT, RULES, MdRaidRunner, actions, match_of
 from backends.vendors.mdraid.settings import Outline, outline_of, settings_of
-from backends.vendors.mdraid.sysfs import read_arrays
-from backends.vendors.mdraid.units import count_cpus
-from backends.vendors.mdraid.view import ArrayView
+from backends.vendors.mdraid.sysfs import count_cpus, read_arrays
 
 _MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
 
@@ -72,8 +81,8 @@ class MdRaid:
         picture, page = await asyncio.gather(look(self._host), self._page_bytes())
         arrays = {array.name: array for array in found}
         self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
-        properties = await asyncio.gather(*(self._properties(array.name, picture) for array in found))
-        platforms = await self._platforms() if any(array.is_imsm for array in found) else None
+        asked = asyncio.gather(*(self._properties(array.name, picture) for array in found))
+        platforms, properties = await asyncio.gather(self._platforms(found), asked)
         return Inventory(
             arrays=tuple(
                 array_of(_with_uuid(array, more), picture, arrays, more, platforms)
@@ -98,7 +107,7 @@ class MdRaid:
 
         Raises BlockedError where more than one of them moves every byte.
         """
-        if set(GEOMETRY) <= values.keys():
+        if GEOMETRY.keys() <= values.keys():
             raise BlockedError(
                 f"Chunk size and layout of {target} cannot be set together: each moves every byte.",
                 hint="Set one of them, and the other when that has come to its end.",
@@ -108,22 +117,46 @@ class MdRaid:
         for key in sorted(values, key=turn):
             change = await self._planned(view, target, key, values[key])
             if key in GEOMETRY and as_found is not view:  # made again, it is to be as it was before the whole set
-                change = replace(change, undo=(await self._planned(as_found, target, key, values[key])).undo)
+                first = await self._planned(as_found, target, key, values[key])
+                change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
             view = with_bitmap(view, change.after) if key == "bitmap" else view
         return tuple(changes)
 
-    async def _planned(self, view: ArrayView, target: Target, key: str, value: str) -> Change:
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        """What writes or runs `value` again: a bitmap with its chunks; a re-creation of the members that there are."""
+        return await self._planned(await self._view(target), target, key, value, companions)
+
+    def companions_of(self, change: Change) -> Mapping[str, str] | None:
+        """With what a bitmap or a re-creation comes back by recorded steps. See `recorded.companions_of`."""
+        return companions_of(change)
+
+    async def _planned(
+        self, view: ArrayView, target: Target, key: str, value: str, companions: Mapping[str, str] | None = None
+    ) -> Change:
+        """`companions`: of a value that is to come back."""
         setting = setting_of(settings_of(view.outline), target, key)
+        now = readings(view)[key]
         picture = await look(self._host) if key in GEOMETRY else None
-        contents: tuple[Signature, ...] | None = None
-        if key in GEOMETRY and way_of(view, key, value) is Way.RECREATE and self._host.is_root:
-            contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
-        wish = wanted(target, setting, readings(view)[key], value, wanted_value)
         properties = await self._properties(target.address, picture) if picture is not None else {}
+        if companions is not None:
+            legal = legal_companions(view, key, value, Beside(properties=properties))
+            require_companions(target, key, companions, legal)
+        contents: tuple[Signature, ...] | None = None
+        there = companions is not None and now.now == value
+        anew = key in GEOMETRY and way_of(view.array, key) is Way.RECREATE
+        if anew and self._host.is_root and not there:
+            contents = await require_free(self._host, view.device)  # without root not all can be seen: before applying
+        if companions is None:
+            wish = wanted(target, setting, now, value, wanted_value)
+        else:
+            wish = wanted_back(target, setting, now, value, value_before)
         view = replace(view, array=_with_uuid(view.array, properties))
-        beside = await self._beside(view, key, wish.value, picture, properties, contents)
-        return replace(change_of(view, wish, await self._identity(target), beside), found=contents)
+        beside = Beside(properties=properties)
+        if not there:
+            beside = await self._beside(view, key, wish.value, picture, properties, contents)
+        change = change_of(view, wish, await self._identity(target), beside, companions)
+        return replace(change, found=contents)
 
     async def apply(self, change: Change) -> None:
         """Take the steps, after making sure that this is still the array that was planned for."""
@@ -242,22 +275,22 @@ class MdRaid:
             return known
         try:
             done = await self._host.run(
-                Command(argv=(tool, "--detail", "--export", node_path(name)), timeout=_FROM_SYSFS)
+                Command(argv=(tool, "--detail", "--export", node_path(name)), timeout=_FROM_SYSFS, stall=STALL)
             )
         except RaidbenchError:
             return known
-        return parse_export(done.stdout)
+        return parse_export(whole_lines(done.stdout))
 
-    async def _platforms(self) -> tuple[ImsmPlatform, ...] | None:
-        """What the machine's Intel firmware allows; None where mdadm cannot be asked."""
+    async def _platforms(self, arrays: Iterable[ArrayFacts]) -> tuple[ImsmPlatform, ...] | None:
+        """What the machine's Intel firmware allows; None where mdadm cannot be asked, or no array is of its kind."""
         tool = self._host.which(("mdadm",))
-        if tool is None or not self._host.is_root:
+        if not any(array.is_imsm for array in arrays) or tool is None or not self._host.is_root:
             return None
         try:
-            done = await self._host.run(Command(argv=(tool, *ASK_PLATFORM), timeout=_FROM_SYSFS))
+            done = await self._host.run(Command(argv=(tool, *ASK_PLATFORM), timeout=_FROM_SYSFS, stall=STALL))
         except RaidbenchError:
             return None
-        return parse_platforms(done.stdout)
+        return parse_platforms(whole_lines(done.stdout))
 
     async def _beside(
         self,
@@ -271,7 +304,7 @@ class MdRaid:
         """What a change of the geometry needs besides; for all others nothing."""
         if picture is None:
             return Beside()
-        if way_of(view, key, value) is Way.RECREATE:
+        if way_of(view.array, key) is Way.RECREATE:
             known = picture.signatures_of(view.array.name) if contents is None else contents
             named = tuple(one for one in known if one.kind != "unknown")
             return Beside(properties=properties, contents=named)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from backends.errors import BlockedError, RaidbenchError
-from backends.host import Command, Host
+from backends.host import STALL, Command, Host
 from backends.topology import Topology
 from backends.vendors.mdraid.details import Unused, parse_unused
 from backends.vendors.mdraid.facts import ArrayDevice
-from backends.vendors.mdraid.view import ArrayView
+from backends.vendors.mdraid.readings import ArrayView
 
 FOLDERS = ("/var/lib/raidbench", "/var/lib")
 """Where the file is put: in raidbench's own folder if it is there."""
@@ -35,7 +35,7 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
 async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> Unused | None:
     device = f"/dev/{member.name.replace('!', '/')}"
     try:
-        done = await host.run(Command(argv=(mdadm, "--examine", device), timeout=20))
+        done = await host.run(Command(argv=(mdadm, "--examine", device), timeout=20, stall=STALL))
     except RaidbenchError:
         return None
     return parse_unused(done.stdout)

@@ -5,8 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from backends.answers import Whole, line_end
 from backends.text import clean
 from backends.values import dataclass
+
+WHOLE_EXPORT = Whole(
+    tool="mdadm --detail --export, --detail-platform",
+    mark="no line is torn",
+    missing=line_end,
+    hides="the lines behind: an array's name, what a platform allows; size, level and members are the kernel's",
+    statuses=frozenset(),
+)
 
 _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
 _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")

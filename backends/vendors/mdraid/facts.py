@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from backends import raid
 from backends.model import Level, State
 from backends.text import clean
 from backends.topology.tree import number
@@ -179,22 +180,13 @@ class ArrayFacts:
     @property
     def data_drives(self) -> int | None:
         """Members that carry data in one stripe; None if that is no whole number or not known."""
-        if not self.disks:
+        if self.level is not Level.RAID10:
+            return raid.data_drives(self.level, self.disks)
+        if self.layout is None:
             return None
-        match self.level_word:
-            case "raid0":
-                return self.disks
-            case "raid1":
-                return 1
-            case "raid4" | "raid5":
-                return max(self.disks - 1, 0) or None
-            case "raid6":
-                return max(self.disks - 2, 0) or None
-            case "raid10" if self.layout is not None:
-                # Near copies in the low byte, far copies in the next (drivers/md/raid10.c, setup_geo).
-                copies = max(self.layout.now & 0xFF, 1) * max(self.layout.now >> 8 & 0xFF, 1)
-                return self.disks // copies if self.disks % copies == 0 else None
-        return None
+        # Near copies in the low byte, far copies in the next (drivers/md/raid10.c, setup_geo).
+        copies = max(self.layout.now & 0xFF, 1) * max(self.layout.now >> 8 & 0xFF, 1)
+        return raid.data_drives(self.level, self.disks, copies=copies)
 
     @property
     def is_converted(self) -> bool:

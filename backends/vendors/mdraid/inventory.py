@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from backends.model import Array, Fact, Level, Scope, Target, Task
-from backends.text import clean, size_words
+from backends.sizes import size_words
+from backends.text import clean
 from backends.topology import Node, Topology, node_path
 from backends.topology.naming import identity
 from backends.vendors.mdraid.facts import ArrayDevice, ArrayFacts
 from backends.vendors.mdraid.layouts import layout_label
 from backends.vendors.mdraid.platform import ImsmPlatform, platform_of
 from backends.vendors.mdraid.readings import bitmap_word
-from backends.vendors.mdraid.units import time_words
+from backends.vendors.mdraid.sysfs import time_words
 
 NAME = "md"
 """The prefix of this backend's targets."""

@@ -8,8 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from backends.answers import Whole
 from backends.text import clean
 from backends.values import dataclass
+
+WHOLE = Whole(
+    tool="/proc/mdstat",
+    mark="the line `unused devices:` at its end",
+    missing=lambda text: "" if re.search(r"^unused devices: ", text, re.MULTILINE) else "`unused devices:` is missing",
+    hides="what waits and how far work is; that arrays are there, and how they are, sysfs tells",
+    statuses=frozenset(),
+)
 
 _HEAD = re.compile(r"(md\S{0,40}) : (active|inactive)( \([a-z-]{1,20}\))?( .*)?")
 _MEMBER = re.compile(r"(\S{1,64})\[([0-9]{1,5})\]((?:\([A-Z]\)){0,8})")

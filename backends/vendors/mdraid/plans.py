@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field, replace
+from re import Pattern
 
 from backends.change import Change, Write, disk_lock
-from backends.changing import Wanted
+from backends.changing import Wanted, was_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
 from backends.settings import Effect, Reading, Risk, Setting, check_value
-from backends.text import size_words
+from backends.sizes import size_words
+from backends.topology.tree import number
 from backends.values import dataclass
-from backends.vendors.mdraid.readings import SPEED_LIMIT
-from backends.vendors.mdraid.recreate import recreation
-from backends.vendors.mdraid.reshape import Way, chunk_offers, hours_text, layout_offers
+from backends.vendors.mdraid.layouts import ROTATING, SIX
+from backends.vendors.mdraid.readings import SPEED_LIMIT, ArrayView, bitmap_word
+from backends.vendors.mdraid.recreate import nodes_of, recreation, said, shape_of
+from backends.vendors.mdraid.reshape import Way, hours_text, way_of
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
-from backends.vendors.mdraid.view import ArrayView
 
-GEOMETRY = ("chunk_size", "layout")
-"""Settings that move every byte."""
+GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
+"""Settings that move every byte, and what a re-creation calls each."""
+
+_SIZE = re.compile(r"[1-9][0-9]{3,17}")
+_OFFSET = re.compile(r"0|[1-9][0-9]{2,17}")
+_LAYOUT = re.compile(r"[nfo][1-9][0-9]?")
+_BITMAP = re.compile(r"none|internal")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,63}")
+_NOTHING = re.compile(r"(?!)")
+_BEFORE = {
+    "chunk_size": re.compile(r"[1-9][0-9]{3,8}"),
+    "layout": re.compile("|".join((*ROTATING.values(), *SIX.values(), _LAYOUT.pattern))),
+}
+"""Values that the geometry may have had, though they are not offered."""
 
 _ANEW = ("stripe_cache_size", "preread_bypass_threshold", "read_ahead_kb")
 """What starts from its default with another geometry."""
@@ -58,32 +73,92 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
     return check_value(setting, now, value)
 
 
-def change_of(view: ArrayView, wish: Wanted, identity: Identity, beside: Beside) -> Change:
-    """The change of one setting. Raises BlockedError where the array cannot be created again exactly."""
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before: a chunk, layout or speed that is not offered may be one. Raises InvalidValueError."""
+    legal = _BEFORE.get(setting.key)
+    if legal is not None and legal.fullmatch(value):
+        return value
+    return (wanted_value if setting.key in SPEEDS else was_value)(setting, now, value)
+
+
+def change_of(
+    view: ArrayView,
+    wish: Wanted,
+    identity: Identity,
+    beside: Beside,
+    companions: Mapping[str, str] | None = None,
+) -> Change:
+    """The change of one setting. `companions`: with which its value comes back, where it had it before.
+
+    Raises BlockedError where the array cannot be created again exactly.
+    """
     setting, value, before = wish.setting, wish.value, wish.now.now or ""
     risk, text, effect = _risk(wish), setting.risk_text, setting.effect
     kind = setting.key.partition(".")[0]
+    anew = kind in GEOMETRY and way_of(view.array, kind) is Way.RECREATE
+    known = wish.now.now not in (None, "unknown")
+    present = companions_now(view, setting.key, beside) if known else {}
+    nothing_to_do = companions is not None and value == wish.now.now and kind in GEOMETRY
+    forward = () if nothing_to_do else _steps(view, setting.key, value, beside, companions)
+    back = () if nothing_to_do or not known else _steps(view, setting.key, before, beside, present)
     if kind in GEOMETRY:
-        way = way_of(view, kind, value)
-        if way is Way.RECREATE:
-            forward = _anew(view, kind, value, beside)
-            back = _anew(view, kind, before, beside)
-            risk, effect, text = Risk.DESTROYS_DATA, Effect.RECREATED, _loss(beside)
-        else:
-            forward = (_grow(view, kind, value, beside),)
-            back = (_grow(view, kind, before, beside),)
-            risk, text = Risk.OUTAGE, _slow(view, beside)
-    elif kind in ("bitmap", "consistency_policy"):
-        forward = (_policy(view, kind, value),)
-        back = (_policy(view, kind, before),)
-    else:
-        path = sysfs_path(view.array.name, setting.key)
-        forward = (Write(path=path, text=kernel_word(setting.key, value)),)
-        back = (Write(path=path, text=kernel_word(setting.key, before)),)
-    back = back if wish.now.now not in (None, "unknown") else ()
+        risk, text = (Risk.DESTROYS_DATA, _loss(beside)) if anew else (Risk.OUTAGE, _slow(view, beside))
+        effect = Effect.RECREATED if anew else effect
     change = wish.change(forward, back, identity_for(setting.key, identity), disk_lock(identity), risk)
     words = _memory(view, setting, value) or (text if risk is not Risk.NONE else "")
-    return replace(change, risk_text=words, effect=effect, moves=_MOVES.get(kind, ()))
+    return replace(
+        change,
+        risk_text=words,
+        effect=effect,
+        moves=_MOVES.get(kind, ()),
+        companions=present,
+        members=nodes_of(view.array) if anew else (),
+    )
+
+
+def _steps(
+    view: ArrayView, key: str, value: str, beside: Beside, companions: Mapping[str, str] | None
+) -> tuple[Write, ...]:
+    """The steps that bring a value, with what came along with it; all else is as it is now."""
+    kind = key.partition(".")[0]
+    if kind in GEOMETRY and way_of(view.array, kind) is Way.RECREATE:
+        return _anew(view, kind, value, beside, companions or {})
+    if kind in GEOMETRY:
+        return (_grow(view, kind, value, beside),)
+    if kind in ("bitmap", "consistency_policy"):
+        return (_policy(view, kind, value, companions or {}),)
+    return (Write(path=sysfs_path(view.array.name, key), text=kernel_word(key, value)),)
+
+
+def companions_now(view: ArrayView, key: str, beside: Beside) -> dict[str, str]:
+    """What the present value of a setting comes back with."""
+    own = view.array.attributes
+    if key == "bitmap" and bitmap_word(own) == "internal":
+        size = number(own.get("bitmap/chunksize")) or 0
+        return {"chunk": str(size)} if size >= 1024 else {}
+    if key in GEOMETRY and way_of(view.array, key) is Way.RECREATE:
+        shape = shape_of(view.array, beside.properties.get("MD_NAME"))
+        return {} if isinstance(shape, str) else {one: text for one, text in shape.items() if one != GEOMETRY[key]}
+    return {}
+
+
+def legal_companions(view: ArrayView, key: str, value: str, beside: Beside) -> dict[str, Pattern[str]]:
+    """What may come back with a value of a setting: by key, what it may be."""
+    if key == "bitmap":
+        return {"chunk": _SIZE} if value == "internal" else {}
+    if key not in GEOMETRY or way_of(view.array, key) is not Way.RECREATE:
+        return {}
+    name = beside.properties.get("MD_NAME")
+    layout = view.array.layout_word
+    legal = {
+        "chunk": _SIZE,
+        "size": _SIZE,
+        "data_offset": _OFFSET,
+        "layout": _LAYOUT if layout is not None else _NOTHING,
+        "bitmap": _BITMAP if view.array.level_word != "raid0" else _NOTHING,
+        "name": re.compile(re.escape(name)) if name else _NAME,
+    }
+    return {one: pattern for one, pattern in legal.items() if one != GEOMETRY[key]}
 
 
 def turn(key: str) -> int:
@@ -102,12 +177,6 @@ def identity_for(key: str, identity: Identity) -> Identity:
     return replace(identity, size_bytes=None, diskseq=None) if key in GEOMETRY else identity
 
 
-def way_of(view: ArrayView, key: str, value: str) -> Way:
-    """How this value comes about."""
-    offers = chunk_offers(view.array) if key == "chunk_size" else layout_offers(view.array)
-    return next((offer.way for offer in offers if offer.value == value), Way.RESHAPE)
-
-
 def sysfs_path(name: str, key: str) -> str:
     """The file of a setting."""
     found = member_of(key)
@@ -124,14 +193,11 @@ def kernel_word(key: str, value: str) -> str:
     return value
 
 
-def _policy(view: ArrayView, kind: str, value: str) -> Write:
+def _policy(view: ArrayView, kind: str, value: str, companions: Mapping[str, str]) -> Write:
     """A bitmap that comes back has the chunks it had."""
     option = "bitmap" if kind == "bitmap" else "consistency-policy"
     words = [f"--{option}={value}"]
-    own = view.array.attributes
-    size = own.get("bitmap/chunksize", "")
-    if kind == "bitmap" and value == "internal" and own.get("bitmap/location") != "none" and size.isdigit():
-        words += [f"--bitmap-chunk={int(size) // 1024}K"] if int(size) >= 1024 else []
+    words += [f"--bitmap-chunk={said('chunk', companions['chunk'])}"] if "chunk" in companions else []
     return Write(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
 
 
@@ -141,15 +207,15 @@ def _grow(view: ArrayView, kind: str, value: str, beside: Beside) -> Write:
     return Write(argv=(view.mdadm or "mdadm", "--grow", *words, view.device))
 
 
-def _anew(view: ArrayView, kind: str, value: str, beside: Beside) -> tuple[Write, ...]:
-    steps = recreation(
-        view.array,
-        mdadm=view.mdadm or "mdadm",
-        device=view.device,
-        name=beside.properties.get("MD_NAME"),
-        chunk=int(value) if kind == "chunk_size" else None,
-        layout=value if kind == "layout" else None,
-    )
+def _anew(view: ArrayView, kind: str, value: str, beside: Beside, companions: Mapping[str, str]) -> tuple[Write, ...]:
+    now = shape_of(view.array, beside.properties.get("MD_NAME"))
+    whole = "data_offset" in companions and ("bitmap" in companions or view.array.level_word == "raid0")
+    shape = {**({} if isinstance(now, str) else now), **companions, GEOMETRY[kind]: value}
+    steps: tuple[tuple[str, ...], ...] | str
+    if isinstance(now, str) and not whole:
+        steps = now
+    else:
+        steps = recreation(view.array, mdadm=view.mdadm or "mdadm", device=view.device, shape=shape)
     if isinstance(steps, str):
         raise BlockedError(f"{view.device} cannot be created again exactly: {steps}.")
     return tuple(Write(argv=argv) for argv in steps)

@@ -1,18 +1,52 @@
-"""From an array as the kernel tells it to the readings of its settings. Pure."""
+"""One array at one moment, and the readings of its settings. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import field
 
 from backends.settings import Availability, Choice, Reading, Risk, Span
-from backends.text import clean, size_words
+from backends.sizes import size_words
+from backends.text import clean
 from backends.topology.tree import number
-from backends.vendors.mdraid.facts import IMSM, parse_limit
+from backends.values import dataclass
+from backends.vendors.mdraid.facts import IMSM, ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
 from backends.vendors.mdraid.reshape import Offer, Way, chunk_offers, layout_offers, why_fixed
-from backends.vendors.mdraid.settings import SPEEDS, member_of, settings_of
-from backends.vendors.mdraid.view import ArrayView
+from backends.vendors.mdraid.settings import SPEEDS, Outline, member_of, settings_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayView:
+    """One array as it is now, and what stands against changing it."""
+
+    array: ArrayFacts
+    """What the kernel tells."""
+    outline: Outline
+    """What its list of settings depends on."""
+    refusals: Mapping[str, str | None] = field(default_factory=dict)
+    """By attribute of its `md` folder: why it cannot be written, None if it may be tried."""
+    container_metadata: str = ""
+    """`external:imsm`: of the container that it is a volume of; "" where it is of none."""
+    mdadm: str | None = None
+    """Path of mdadm, None if it is not installed."""
+    mdadm_why_not: str | None = None
+    """Why mdadm cannot be run for a change; None if it can."""
+    memory_bytes: int | None = None
+    """The machine's memory; None if it is not told."""
+    cpus: int | None = None
+    """Its CPUs; None if not told."""
+    speed_kib: int | None = None
+    """The machine's upper limit of a resync, KiB/s on each member; None if not told."""
+
+    @property
+    def device(self) -> str:
+        """The array's node."""
+        return "/dev/" + self.array.name.replace("!", "/")
+
+
+# -- from an array as the kernel tells it to the readings of its settings. Pure ---------------------------------------
 
 STRIPE_CACHE_MIN, STRIPE_CACHE_MAX = 17, 32768
 """Pages a member (drivers/md/raid5.c, raid5_set_cache_size)."""

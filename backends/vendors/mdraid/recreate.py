@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from backends.topology.tree import number
 from backends.vendors.mdraid.facts import ArrayFacts
 from backends.vendors.mdraid.readings import bitmap_word
 
 _METADATA = ("1.2", "1.1", "1.0")
 """md's own metadata that hold a UUID, a name and where data begin."""
 
+SHAPE = {
+    "chunk": "--chunk",
+    "layout": "--layout",
+    "bitmap": "--bitmap",
+    "size": "--size",
+    "data_offset": "--data-offset",
+    "name": "--name",
+}
+"""What an array is made with besides level, UUID and members, as its options; sizes in bytes, options in KiB."""
+
+IN_BYTES = ("chunk", "size", "data_offset")
+"""Those of them that are sizes."""
+
+
+def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
+    """What it is made with, or why that cannot be told. `name`: what mdadm calls it."""
+    offsets = {one.offset_bytes for one in array.active}
+    if len(offsets) != 1 or None in offsets:
+        return "the data of its members begin at different places"
+    bitmap = bitmap_word(array.attributes) if array.level_word != "raid0" else None
+    if array.level_word != "raid0" and bitmap not in ("none", "internal"):
+        return "its bitmap is neither none nor internal"
+    found = {
+        "chunk": None if array.chunk is None else str(array.chunk.now),
+        "layout": array.layout_word,
+        "bitmap": bitmap,
+        "size": str(array.component_bytes) if array.component_bytes else None,
+        "data_offset": str(next(iter(offsets))),
+        "name": name or None,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
 
 def recreation(
-    array: ArrayFacts, *, mdadm: str, device: str, name: str | None, chunk: int | None, layout: str | None
+    array: ArrayFacts, *, mdadm: str, device: str, shape: Mapping[str, str]
 ) -> tuple[tuple[str, ...], ...] | str:
-    """Stop, then create with another chunk (bytes) or layout and all else as it is; or why that cannot be done.
+    """Stop, then create of the same members and with the same UUID; or why that cannot be done.
 
     `--run` answers the question whether members that bear an array's metadata are to be used. Nothing is assumed to be
     clean: a resync follows, which makes the copies equal.
@@ -20,7 +55,6 @@ def recreation(
     reason = _why_not(array)
     if reason is not None:
         return reason
-    assert array.chunk is not None
     words = [
         mdadm,
         "--create",
@@ -29,17 +63,26 @@ def recreation(
         f"--metadata={array.metadata}",
         f"--level={array.level_word}",
         f"--raid-devices={array.disks}",
-        f"--chunk={(chunk or array.chunk.now) // 1024}K",
+        *_options(shape, "chunk", "layout"),
+        f"--uuid={array.uuid}",
+        *_options(shape, "name", "data_offset", "size", "bitmap"),
     ]
-    wanted = layout or array.layout_word
-    words += [f"--layout={wanted}"] if wanted is not None else []
-    words += [f"--uuid={array.uuid}"]
-    words += [f"--name={name}"] if name else []
-    words += [f"--data-offset={(array.active[0].offset_bytes or 0) // 1024}K"]
-    words += [f"--size={array.component_bytes // 1024}K"] if array.component_bytes else []
-    words += [f"--bitmap={bitmap_word(array.attributes)}"] if array.level_word != "raid0" else []
-    members = tuple(f"/dev/{one.name.replace('!', '/')}" for one in array.active)
-    return ((mdadm, "--stop", device), (*words, *members))
+    return ((mdadm, "--stop", device), (*words, *nodes_of(array)))
+
+
+def _options(shape: Mapping[str, str], *keys: str) -> list[str]:
+    return [f"{SHAPE[key]}={said(key, shape[key])}" for key in keys if key in shape]
+
+
+def said(key: str, value: str) -> str:
+    """The word of an option of `SHAPE`."""
+    size = number(value) if key in IN_BYTES else None
+    return value if size is None else f"{size // 1024}K"
+
+
+def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
+    """The nodes of its members, by their place."""
+    return tuple(f"/dev/{one.name.replace('!', '/')}" for one in array.active)
 
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
@@ -62,9 +105,4 @@ def _why_not(array: ArrayFacts) -> str | None:
         return "it has missing, spare or failed members"
     if any(one.marks for one in members):
         return "members are marked write-mostly or failfast: take the marks off first"
-    offsets = {one.offset_bytes for one in members}
-    if len(offsets) != 1 or None in offsets:
-        return "the data of its members begin at different places"
-    if array.level_word != "raid0" and bitmap_word(array.attributes) not in ("none", "internal"):
-        return "its bitmap is neither none nor internal"
     return None

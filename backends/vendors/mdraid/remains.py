@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from backends.change import Change, Write
+from backends.change import Change
 from backends.errors import RaidbenchError
-from backends.host import Command, Host
-from backends.vendors.mdraid.recreate import devices_in
+from backends.host import STALL, Command, Host
+from backends.vendors.mdraid.facts import parse_uuid
+from backends.vendors.mdraid.plans import GEOMETRY
+from backends.vendors.mdraid.recreate import said
 
 _LINE = re.compile(
     r"^ *(Array UUID|Raid Level|Raid Devices|Layout|Chunk Size|Data Offset) : ([^\n]{1,80}?) *$", re.MULTILINE
 )
-_OPTIONS = {
-    "Array UUID": "--uuid",
-    "Raid Level": "--level",
-    "Raid Devices": "--raid-devices",
-    "Layout": "--layout",
-    "Chunk Size": "--chunk",
-    "Data Offset": "--data-offset",
+_NAMES = {
+    "Array UUID": "uuid",
+    "Raid Level": "level",
+    "Raid Devices": "devices",
+    "Layout": "layout",
+    "Chunk Size": "chunk",
+    "Data Offset": "data_offset",
 }
+_TOLD = ("layout", "chunk", "data_offset")
+"""What a member says of how the array is made."""
+
+_NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
 _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})")
 
 
@@ -28,36 +34,35 @@ async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str
     """What to do first about an array that a change stopped and did not create: assemble it, where its members agree.
 
     mdadm writes all of its metadata at once, as the last but one thing that it does (Create.c, write_init_super):
-    before, the members hold the array as it was, after, as it is to be. None where they do not hold either.
+    before, the members hold the array as it was, after, as it is to be. None where they do not hold either, and where
+    the change does not say what the members are or which array it was.
     """
-    for steps, what in ((change.undo, "as it was, with its data"), (change.writes, "as it was to become")):
-        made = next((step for step in steps if step.argv[1:2] == ("--create",)), None)
-        if made is None:
-            continue
-        members = [word for word in devices_in(made.argv) if word != device]
-        if members and await _all_hold(host, mdadm, made, members):
-            return f"Its members hold it {what}. Bring it back with: mdadm --assemble {device} {' '.join(members)}"
+    uuid = parse_uuid((change.identity.wwn or "").removeprefix("md.")) if change.identity is not None else None
+    own = GEOMETRY.get(change.key)
+    if uuid is None or own is None or not change.members or not all(map(_NODE.fullmatch, change.members)):
+        return None
+    examined = [await _examined(host, mdadm, member) for member in change.members]
+    told = {"uuid": uuid, "devices": str(len(change.members))}
+    shape = {key: said(key, text) for key, text in change.companions.items() if key in _TOLD}
+    for value, what in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
+        wanted = {**told, **shape, own: said(own, value or "")}
+        alike = len({one.get("level") for one in examined}) == 1
+        if alike and all(wanted.items() <= one.items() for one in examined):
+            nodes = " ".join(change.members)
+            return f"Its members hold it {what}. Bring it back with: mdadm --assemble {device} {nodes}"
     return None
 
 
-async def _all_hold(host: Host, mdadm: str, made: Write, members: Sequence[str]) -> bool:
-    """Whether each member says what the creation of the array says."""
-    wanted = dict(
-        word.split("=", 1) for word in made.argv if word.startswith(tuple(f"{one}=" for one in _OPTIONS.values()))
-    )
-    for member in members:
-        try:
-            done = await host.run(Command(argv=(mdadm, "--examine", member), timeout=20))
-        except RaidbenchError:
-            return False
-        said = parse_examined(done.stdout)
-        if any(said.get(option) != value for option, value in wanted.items()):
-            return False
-    return bool(wanted.get("--uuid"))
+async def _examined(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
+    try:
+        done = await host.run(Command(argv=(mdadm, "--examine", member), timeout=20, stall=STALL))
+    except RaidbenchError:
+        return {}
+    return parse_examined(done.stdout)
 
 
 def parse_examined(text: str) -> dict[str, str]:
-    """What `mdadm --examine` says of the array that a member is of, as options of `mdadm --create`."""
+    """What `mdadm --examine` says of the array that a member is of, in the words of options of `mdadm --create`."""
     found: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):
         copies = _COPIES.fullmatch(value)
@@ -65,5 +70,5 @@ def parse_examined(text: str) -> dict[str, str]:
             value = f"{copies[1][0]}{copies[2]}"
         if name == "Data Offset" and value.endswith(" sectors"):
             value = f"{int(value.removesuffix(' sectors')) // 2}K"
-        found[_OPTIONS[name]] = value
+        found[_NAMES[name]] = value
     return found

@@ -12,7 +12,7 @@ from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import ROTATING
 from backends.vendors.mdraid.settings import PARITY
-from backends.vendors.mdraid.units import time_words
+from backends.vendors.mdraid.sysfs import time_words
 
 CHUNKS = tuple(1 << power for power in range(12, 25))
 """Chunk sizes in bytes, 4 KiB to 16 MiB."""
@@ -65,11 +65,18 @@ def why_fixed(array: ArrayFacts) -> str | None:
     return None
 
 
+def way_of(array: ArrayFacts, key: str) -> Way:
+    """How another chunk (`chunk_size`) or layout comes about."""
+    if key == "chunk_size":
+        return _chunk_way(array)
+    return Way.RESHAPE if array.level_word in PARITY else Way.RECREATE
+
+
 def chunk_offers(array: ArrayFacts) -> tuple[Offer, ...]:
     """Chunk sizes this array can get, the present one among them; it must divide what is used of each member."""
     now = array.chunk.now if array.chunk is not None else 0
     used = _used(array)
-    way = _chunk_way(array)
+    way = way_of(array, "chunk_size")
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
     return tuple(Offer(value=str(size), way=way) for size in sorted(sizes) if size)
 
@@ -80,13 +87,12 @@ def layout_offers(array: ArrayFacts) -> tuple[Offer, ...]:
     if now is None:
         return ()
     words: list[str] = []
-    if array.level_word in ("raid5", "raid6"):
+    way = way_of(array, "layout")
+    if way is Way.RESHAPE:
         words = [*ROTATING.values()]
-        way = Way.RESHAPE
     else:
         copies = _copies(array)
         words = [f"{kind}{copies}" for kind in "nfo"] if copies and array.disks and copies <= array.disks else []
-        way = Way.RECREATE
     if now not in words and now != "unknown":
         words.append(now)
     return tuple(Offer(value=word, way=way) for word in words)

@@ -1,17 +1,57 @@
-"""Making changes of arrays: every step checked against what an array's change may do, then judged."""
+"""Making changes of arrays, each step checked before and judged after; and what keeps them over a reboot."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from backends.change import Change, Write
 from backends.changing import evidence_of, take_steps
-from backends.errors import RefusedError, ToolFailedError
+from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.guard import require_free
 from backends.host import Command, Completed, Host
 from backends.text import clean, clean_lines
+from backends.udev import assign, queue_rules
 from backends.vendors.mdraid.facts import ArrayFacts
+from backends.vendors.mdraid.plans import kernel_word
 from backends.vendors.mdraid.recreate import devices_in
+
+# -- settings that survive a reboot: one line per array in the udev rules file of the kernel's disks ------------------
+
+# mdadm.conf has SYSFS lines for this, but they do not do it: up to mdadm 4.6 a `uuid=` never matches on little-endian
+# machines (github.com/md-raid-utilities/mdadm/issues/242), and `mdadm --incremental`, by which udev assembles arrays,
+# does not read them (tried with mdadm 4.2). udev sets ENV{MD_UUID} of every running array (63-md-raid-arrays.rules).
+
+RULES = queue_rules("md", "array")
+"""The lines of arrays, beside those of request queues."""
+
+KEPT = (
+    "stripe_cache_size",
+    "preread_bypass_threshold",
+    "group_thread_cnt",
+    "skip_copy",
+    "sync_speed_min",
+    "sync_speed_max",
+    "safe_mode_delay",
+)
+"""Settings that are lost at a reboot, the stripe cache before the threshold that it bounds."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(:[0-9a-f]{8}){3}")
+
+
+def match_of(uuid: str | None) -> tuple[str, ...]:
+    """What recognises an array in a rule. Raises BlockedError without a UUID."""
+    if uuid is None or not _UUID.fullmatch(uuid):
+        raise BlockedError("The array has no UUID that a udev rule could know it by.")
+    return (f'ENV{{MD_UUID}}=="{uuid}"',)
+
+
+def actions(values: Mapping[str, str]) -> tuple[str, ...]:
+    """What the line of an array does. Raises BlockedError for what it cannot hold."""
+    return tuple(assign(f"md/{key}", kernel_word(key, values[key])) for key in KEPT if key in values)
+
+
+# -- making changes of arrays: every step checked against what an array's change may do, then judged ------------------
 
 SECONDS = 300.0
 """After this a change is slow; it is waited for all the same, and never killed."""
@@ -23,7 +63,7 @@ _FILES = re.compile(
 )
 """All that is ever written: level, layout, chunk_size and raid_disks take any value at once and wreck the array."""
 
-_OPTIONS = {
+OPTIONS = {
     "--grow": re.compile(
         r"--(?:chunk=\d{1,7}K|layout=[a-zN0-9-]{1,24}|bitmap=(?:none|internal)|bitmap-chunk=\d{1,9}K"
         r"|consistency-policy=(?:ppl|resync)|backup-file=/\S{1,255})"
@@ -67,7 +107,7 @@ class MdRaidRunner:
         tool = self._host.which(("mdadm",))
         if len(write.argv) < 3 or write.argv[0] != tool or device not in write.argv[2:]:
             raise RefusedError(f"A step wants to run {clean(' '.join(write.argv), 200)}, which is none for {device}.")
-        legal = _OPTIONS.get(write.argv[1])
+        legal = OPTIONS.get(write.argv[1])
         for word in write.argv[2:]:
             if word != device and (legal is None or not legal.fullmatch(word)):
                 raise RefusedError(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from backends.settings import Effect, Persistence, Risk, Setting
-from backends.text import size_words
+from backends.sizes import size_words
 from backends.values import dataclass
 from backends.vendors.mdraid.facts import ArrayFacts
 

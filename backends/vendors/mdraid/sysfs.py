@@ -1,13 +1,44 @@
-"""Reads arrays from sysfs and /proc/mdstat."""
+"""Arrays from sysfs and /proc/mdstat, and the times and counts that stand there."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection
 
 from backends.host import Host
 from backends.vendors.mdraid.facts import ArrayFacts, parse_array
-from backends.vendors.mdraid.mdstat import parse_mdstat
+from backends.vendors.mdraid.mdstat import WHOLE, parse_mdstat
+
+# -- times in words, and counts of CPUs -------------------------------------------------------------------------------
+
+_RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
+
+
+def time_words(seconds: float) -> str:
+    """`40 s`, `12 min`, `3.5 h`, `2.1 days`."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 172_800:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 86_400:.1f} days"
+
+
+def count_cpus(text: str | None) -> int | None:
+    """How many CPUs `0-3,8` names (/sys/devices/system/cpu/online); None for anything else."""
+    total = 0
+    for part in (text or "").split(","):
+        found = _RANGE.fullmatch(part)
+        if found is None:
+            return None
+        first, last = int(found[1]), int(found[2] or found[1])
+        total += max(last - first + 1, 0)
+    return total or None
+
+
+# -- reads arrays from sysfs and /proc/mdstat -------------------------------------------------------------------------
 
 ATTRIBUTES = (
     "array_state",
@@ -59,7 +90,7 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
     folders = [path.rsplit("/", 1)[0] for path in members]
     wanted += [f"{folder}/{attribute}" for folder in folders for attribute in MEMBER_ATTRIBUTES]
     texts = await host.read_many(wanted)
-    rows = parse_mdstat(stat or "")
+    rows = parse_mdstat("" if stat is None or WHOLE.missing(stat) else stat)
     found: list[ArrayFacts] = []
     for name in sorted(present, key=lambda name: (len(name), name)):
         base = f"/sys/block/{name}/md"

@@ -12,11 +12,22 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.change import Change
-from backends.changing import Wanted, denial_of, gone, not_found, setting_of, wanted
+from backends import changing
+from backends.change import NOT_THERE, Change, with_disk
+from backends.changing import (
+    Wanted,
+    denial_of,
+    gone,
+    not_found,
+    require_companions,
+    require_own,
+    setting_of,
+    wanted,
+    wanted_back,
+)
 from backends.errors import (
+    BlockedError,
     RaidbenchError,
-    RefusedError,
     ToolFailedError,
     ToolTimeoutError,
 )
@@ -29,19 +40,28 @@ from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
 from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
-from backends.vendors.megaraid.diagnosis import for_doctor, nothing_seen, troubles
-from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.dialect import CanReread, Contents
+from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.identities import of_card, of_volume, require_same
 from backends.vendors.megaraid.inventory import card_tasks, inventory, volume_tasks
-from backends.vendors.megaraid.matching import volume_node
-from backends.vendors.megaraid.memory import Memory
-from backends.vendors.megaraid.plans import card_change, key_change, volume_change
+from backends.vendors.megaraid.open_card import Memory, OpenCard, OpenCards
+from backends.vendors.megaraid.plans import (
+    as_it_was,
+    card_change,
+    in_order,
+    key_change,
+    legal_companions,
+    require_ours,
+    value_before,
+    volume_change,
+    with_value,
+)
+from backends.vendors.megaraid.presence import volume_node
 from backends.vendors.megaraid.readings import card_readings, volume_readings
-from backends.vendors.megaraid.running import Runner
+from backends.vendors.megaraid.recorded import companions_of
+from backends.vendors.megaraid.running import Runner, places_of, remake
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.megaraid.together import in_order, with_value
-from backends.vendors.megaraid.units import Unit, Units
-from backends.vendors.megaraid.view import CardView, VolumeView
+from backends.vendors.megaraid.tools import for_doctor, nothing_seen, troubles
 
 
 class MegaRaid:
@@ -49,7 +69,7 @@ class MegaRaid:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._units = Units(host)
+        self._units = OpenCards(host)
         self._memory = Memory()
         self._runner = Runner(host)
         self._picture: Topology | None = None
@@ -69,7 +89,7 @@ class MegaRaid:
             told(str(waiting), awaited(waiting))
         picture = self._picture = await look(self._host)
 
-        async def one(unit: Unit) -> Inventory:
+        async def one(unit: OpenCard) -> Inventory:
             found = await self._one(unit, picture)
             told(str(card_target(unit.prefix)), found)
             return found
@@ -77,6 +97,16 @@ class MegaRaid:
         found = Inventory(problems=troubles(search))
         for card in await asyncio.gather(*(one(unit) for unit in units)):
             found = found.merge(card)
+        return found
+
+    async def kept_inventory(self) -> Inventory:
+        """As `inventory`, of what was read last of each card, also by a change; one that told nothing is asked."""
+        if not self._units.known:
+            return await self.inventory()
+        picture = self._picture = await look(self._host)
+        found = Inventory(problems=troubles(self._units.search))
+        for unit in self._units.known:
+            found = found.merge(await self._one(unit, picture, kept=True))
         return found
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -92,6 +122,13 @@ class MegaRaid:
         if place.drive is not None:
             return {}
         return self._readings(target, await self._view(target, place, unit))
+
+    async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
+        """As `read`; of what this setting does not depend on as it was read last: no battery for read-ahead."""
+        place, unit = await self._unit(target)
+        if place.drive is not None:
+            return {}
+        return self._readings(target, await self._view(target, place, unit, key))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """As `read`, out of what was read last: a card is asked only where nothing is known of it."""
@@ -111,7 +148,7 @@ class MegaRaid:
         """The same for several settings, each as if those before it were set: a volume re-created has their values."""
         place, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
-        view = as_found = await self._view(target, place, unit)
+        view = as_found = await self._view(target, place, unit, *(values if len(values) == 1 else ()))
         found: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
             found = await require_free(
@@ -123,7 +160,7 @@ class MegaRaid:
             wish = wanted(target, settings[key], self._readings(target, view)[key], values[key])
             if isinstance(view, VolumeView):
                 about = of_volume(unit.prefix, view.card, view.volume, picture, anew="strip_size" in values)
-                change = volume_change(view, wish, about, unit.lock_name)
+                change = volume_change(view, wish, about, _lock_of(unit, view, picture))
                 return replace(change, found=found) if key == "strip_size" else change
             about = of_card(unit.prefix, view.card)
             if key == "activation_key":
@@ -134,11 +171,39 @@ class MegaRaid:
         for key in in_order(values):
             change = await planned(view, key)
             if key == "strip_size" and as_found is not view:  # made again, it is to be as it was before the whole set
-                change = replace(change, undo=(await planned(as_found, key)).undo)
+                first = await planned(as_found, key)
+                change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
             view = with_value(view, key, change.after)
             as_found = with_value(as_found, key, change.after) if key == "access_policy" else as_found
         return tuple(changes)
+
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        """The commands that bring `value` back: a strip size with the policies and the name of before."""
+        place, unit = await self._unit(target)
+        setting = setting_of(self.settings(target), target, key)
+        view = await self._view(target, place, unit, key)
+        if view.contents.cut and key != "strip_size":  # a way back needs its own part whole, and nothing else
+            view = await self._view(target, place, unit, key, others=False)
+        if not isinstance(view, VolumeView):
+            require_companions(target, key, companions, {})
+            wish = wanted_back(target, setting, self._readings(target, view)[key], value)
+            if key == "activation_key":
+                raise BlockedError(f"What an activation key activated on {target} stays activated.")
+            return card_change(view, wish, of_card(unit.prefix, view.card), unit.lock_name)
+        require_companions(target, key, companions, legal_companions(view, key, value))
+        then = as_it_was(view, companions) if key == "strip_size" else view
+        now = self._readings(target, then)[key]
+        free = key == "strip_size" and self._host.is_root and now.now != value
+        found = await require_free(self._host, view.device) if free else None
+        wish = wanted_back(target, setting, now, value, value_before)
+        picture = await look(self._host)
+        about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
+        return replace(volume_change(view, wish, about, _lock_of(unit, view, picture), companions), found=found)
+
+    def companions_of(self, change: Change) -> Mapping[str, str] | None:
+        """What recorded steps make a virtual drive again with. See `recorded.companions_of`."""
+        return companions_of(change)
 
     async def apply(self, change: Change) -> None:
         """Run the commands if what they are for is still what was read last, which whoever applies has just done.
@@ -148,10 +213,17 @@ class MegaRaid:
         place, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await look(self._host)
+        volume = next((one for one in contents.volumes if one.number == place.volume), None)
+        if change.key == "strip_size" and volume is None and change.before == NOT_THERE:
+            await self._make(change, place, unit)
+            return
         require_same(change, unit.prefix, place.volume, contents, picture)
+        if change.key == "strip_size" and change.before == change.after:
+            return  # nothing is made again for nothing
+        require_ours(change, CardView(contents=contents, dialect=unit.dialect), volume)
         match change.key:
             case "strip_size":
-                volume = next(one for one in contents.volumes if one.number == place.volume)
+                assert volume is not None  # it is the same
                 node = volume_node(volume, contents.card, picture.tree.nodes.values())
                 await require_free(self._host, node.device if node is not None else None, change.found)
                 await self._runner.run(change, unit, change.writes)
@@ -168,16 +240,19 @@ class MegaRaid:
             case _:
                 self._memory.accepted(change, await self._runner.run(change, unit, change.writes))
 
-    async def remake(self, change: Change) -> None:
-        """Run the last step of a change of the strip size, after a crash between deleting and making.
-
-        The tool itself refuses drives that are not free any more.
-        """
+    async def plan_remake(self, change: Change) -> Change:
+        """What makes a virtual drive that was deleted to be made with another strip size, of the drives that it had."""
         place, unit = await self._unit(change.target)
+        return remake(change, place, await unit.read(), unit.dialect, unit.prefix, unit.lock_name)
+
+    async def _make(self, change: Change, place: Place, unit: OpenCard) -> None:
+        """Make what is not there, if its drives are still free."""
         contents = await unit.read()
-        if change.key != "strip_size" or any(one.number == place.volume for one in contents.volumes):
-            raise RefusedError(f"{change.target} is there, so it is not made again.")
-        await self._runner.run(change, unit, change.writes[-1:])
+        planned = remake(change, place, contents, unit.dialect, unit.prefix, unit.lock_name)
+        changing.require_same(change, of_card(unit.prefix, contents.card))
+        require_own(change, planned.writes)
+        await self._runner.run(change, unit, planned.writes)
+        await self._runner.require_same_number(change, unit, place.volume, places_of(contents, change.members))
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """Work on a virtual drive as last read with its settings, and of its card as last looked at.
@@ -195,41 +270,49 @@ class MegaRaid:
         await self._units.look()
         return await for_doctor(self._host, self._units.search)
 
-    async def _one(self, unit: Unit, picture: Topology) -> Inventory:
+    async def _one(self, unit: OpenCard, picture: Topology, *, kept: bool = False) -> Inventory:
         try:
-            contents = await unit.read()
+            contents = unit.contents if kept and unit.contents is not None else await unit.read()
         except RaidbenchError as error:
             words = clean(error.message, 400)
             return Inventory(problems=(Problem(where=f"{NAME}:{unit.prefix}", message=words, hint=error.hint),))
         return inventory(unit.prefix, contents, unit.dialect.tool, unit.dialect.version, picture)
 
-    async def _unit(self, target: Target) -> tuple[Place, Unit]:
+    async def _unit(self, target: Target) -> tuple[Place, OpenCard]:
         place = parse(target)
         if place is None:
             raise not_found(target)
         return place, await self._units.at(place.card, str(target))
 
-    async def _view(self, target: Target, place: Place, unit: Unit) -> CardView:
-        """The card, or the virtual drive, as it is now; where it cannot be asked, as it was, and not to be changed."""
+    async def _view(
+        self, target: Target, place: Place, unit: OpenCard, key: str | None = None, *, others: bool = True
+    ) -> CardView:
+        """The card, or the virtual drive, as it is now; where it cannot be asked, as it was, and not to be changed.
+
+        `key`: only of what this setting depends on. `others`: whether a cut answer about the rest of the card, read
+        earlier, stands against a change of it as well.
+        """
         refusal = None
         try:
-            contents = await unit.refresh(place.volume)
+            contents = await unit.refresh(place.volume, key)
         except (ToolFailedError, ToolTimeoutError) as error:
             if unit.contents is None or unit.changed:
                 raise  # what was known before a change proves nothing after it
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
+        if not others and refusal is None and isinstance(unit.dialect, CanReread):
+            contents = replace(contents, cut="")
         return await self._view_of(target, place, unit, contents, await look(self._host), refusal)
 
     async def _view_of(
         self,
         target: Target,
         place: Place,
-        unit: Unit,
+        unit: OpenCard,
         contents: Contents,
         picture: Topology,
         refusal: str | None = None,
     ) -> CardView:
-        why_not = refusal or await denial_of(self._host, unit.dialect.tool)
+        why_not = refusal or contents.cut.rstrip(".") or await denial_of(self._host, unit.dialect.tool)
         if place.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)
         volume = next((one for one in contents.volumes if one.number == place.volume), None)
@@ -250,7 +333,7 @@ class MegaRaid:
         read = volume_readings(view) if isinstance(view, VolumeView) else card_readings(view)
         return {key: self._memory.shown(target, key, reading) for key, reading in read.items()}
 
-    async def _plan_key(self, view: CardView, wish: Wanted, about: Identity, unit: Unit) -> Change:
+    async def _plan_key(self, view: CardView, wish: Wanted, about: Identity, unit: OpenCard) -> Change:
         """The key goes into memory; a token stands for it in the change."""
         token = self._memory.token(wish.value)
         key = self._memory.key(token) or ""
@@ -261,3 +344,8 @@ class MegaRaid:
 def _active(contents: Contents) -> set[str]:
     """Names of the options that are active."""
     return {option.name for option in contents.card.options if option.state.value == "active"}
+
+
+def _lock_of(unit: OpenCard, view: VolumeView, picture: Topology) -> str:
+    """The card's lock and that of the disk that the volume is."""
+    return with_disk(unit.lock_name, of_volume(unit.prefix, view.card, view.volume, picture, anew=False))

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backends.settings import Choice, Risk
+from backends.sizes import exact_words
 from backends.vendors.megaraid.effective import protected, protection_words
 from backends.vendors.megaraid.facts import UNKNOWN, Card
 
 PRESET = "preset"
 """Value of `fastpath` that stands for write-through, no read-ahead and direct I/O."""
+
+POLICIES: Mapping[str, tuple[str, ...]] = {
+    "write_cache": ("write-through", "write-back", "always-write-back"),
+    "read_ahead": ("none", "read-ahead", "adaptive"),
+    "io_policy": ("direct", "cached"),
+}
+"""The policies that FastPath depends on, in the order in which they are told as one, and what each may be."""
+
+FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
+"""What the preset sets."""
+
+
+def policies_in(value: str) -> dict[str, str]:
+    """The three policies by key that a value of `fastpath` stands for; nothing where it is none."""
+    words = list(FASTPATH_PARTS.values()) if value == PRESET else value.split(" + ")
+    found = dict(zip(POLICIES, words, strict=False))
+    known = len(words) == len(POLICIES) and all(found[key] in POLICIES[key] for key in found)
+    return found if known else {}
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:
@@ -99,7 +120,7 @@ def strips(card: Card) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             value=str(size),
-            label=f"{size >> 10} KiB",
+            label=exact_words(size),
             help="The virtual drive is deleted and made again: everything on it is lost.",
             risk=Risk.DESTROYS_DATA,
         )

@@ -22,6 +22,8 @@ class Contents:
     """Physical drives, spares and foreign ones included."""
     problems: tuple[str, ...] = ()
     """What could not be read, each a sentence."""
+    cut: str = ""
+    """Which answer about it was cut, as a sentence: what it does not tell is unknown. "" where all are whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +118,10 @@ class Dialect(Protocol):
 class CanReread(Protocol):
     """A dialect that can read a part of a card again; any other is asked for the whole."""
 
-    async def reread(self, before: Contents, volume: int | None) -> Contents:
+    async def reread(self, before: Contents, volume: int | None, key: str | None = None) -> Contents:
         """What the settings of one virtual drive (of the card itself when None) depend on, read again.
+
+        `key`: at least what this setting of it depends on.
 
         The rest is as it was before; a virtual drive that is gone is left out. Raises as `Dialect.cards`.
         """

@@ -1,12 +1,47 @@
-"""What is really in force, where that may be something else than what is set, and why. Pure.
-
-Write-back without a healthy battery is write-through; cached I/O caches writes, too, says libstoragemgmt.
-"""
+"""One virtual drive at one moment, and what is really in force there where that is not what is set, and why. Pure."""
 
 from __future__ import annotations
 
+from backends.identity import Use
 from backends.values import dataclass
+from backends.vendors.megaraid.dialect import Contents, Dialect
 from backends.vendors.megaraid.facts import UNKNOWN, Backup, Card, Policies, VirtualDrive, Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardView:
+    """A card as read just now."""
+
+    contents: Contents
+    """All of it."""
+    dialect: Dialect
+    """The tool that speaks to it."""
+    why_not: str | None = None
+    """What stands against any change: no root, read-only mode."""
+
+    @property
+    def card(self) -> Card:
+        """The card itself."""
+        return self.contents.card
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeView(CardView):
+    """A virtual drive as read just now."""
+
+    volume: VirtualDrive
+    """The drive."""
+    device: str | None = None
+    """Its block device, if one is known for certain."""
+    uses: tuple[Use, ...] = ()
+    """What uses that device."""
+    blind: tuple[str, ...] = ()
+    """What could not be looked at, so that use may be hidden."""
+
+
+# -- what is really in force, where that may be something else than what is set, and why. Pure ------------------------
+
+# Write-back without a healthy battery is write-through; cached I/O caches writes, too, says libstoragemgmt.
 
 FASTPATH_WORDS = ("fastpath", "fast path")
 """How the option is called."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from backends import raid
 from backends.model import Level, State
 from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Contents, NewVolume
@@ -12,20 +15,12 @@ SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 
 
 def data_drives(volume: VirtualDrive) -> int | None:
-    """Drives that carry data in one stripe over all spans; None if the number of drives is not known."""
-    total, spans = _drives(volume), volume.spans
-    if total is None or (spans is None and volume.level in (Level.RAID50, Level.RAID60)):
-        return None
-    carrying = {
-        Level.RAID0: total,
-        Level.RAID1: total // 2,
-        Level.RAID10: total // 2,
-        Level.RAID5: total - 1,
-        Level.RAID50: total - (spans or 1),
-        Level.RAID6: total - 2,
-        Level.RAID60: total - 2 * (spans or 1),
-    }.get(volume.level, 0)
-    return carrying if carrying > 0 else None
+    """Drives that carry data in one stripe over all spans; None if the number of drives is not known.
+
+    A RAID 1 of more than two drives holds half of them: it is striped over pairs (MegaRAID SAS Software User Guide,
+    RAID 1).
+    """
+    return raid.data_drives(volume.level, _drives(volume), spans=volume.spans, copies=2)
 
 
 def _drives(volume: VirtualDrive) -> int | None:
@@ -74,6 +69,30 @@ def shape(contents: Contents, volume: VirtualDrive) -> Shape:
             size_bytes=None,
         )
     )
+
+
+def companions_of(new: NewVolume) -> dict[str, str]:
+    """What a virtual drive that is made again comes back with, by key; its drives are known by their serial numbers."""
+    spans = None if new.drives_per_span is None else str(new.drives_per_span)
+    found = {
+        "level": new.level,
+        "drives_per_span": spans,
+        "write_cache": new.write_cache or None,
+        "read_ahead": new.read_ahead or None,
+        "io_policy": new.io_policy or None,
+        "drive_cache": new.drive_cache,
+        "name": new.name,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def members_of(contents: Contents, places: Sequence[str]) -> tuple[str, ...]:
+    """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
+    serials = {one.place: one.serial for one in contents.drives}
+    found = [serial for place in places if (serial := serials.get(place))]
+    everywhere = [serial for serial in serials.values() if serial]
+    known = len(found) == len(places) and all(everywhere.count(serial) == 1 for serial in found)
+    return tuple(found) if known else ()
 
 
 def _said(word: Word | None) -> str:

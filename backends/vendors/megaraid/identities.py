@@ -12,8 +12,9 @@ from backends.topology import Topology
 from backends.topology.naming import identity
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import Card, VirtualDrive
+from backends.vendors.megaraid.geometry import members_of
 from backends.vendors.megaraid.inventory import volume_identity
-from backends.vendors.megaraid.matching import volume_node
+from backends.vendors.megaraid.presence import volume_node
 
 
 def of_card(prefix: str, card: Card) -> Identity:
@@ -41,7 +42,7 @@ def require_same(change: Change, prefix: str, number: int | None, contents: Cont
         volume = next((one for one in contents.volumes if one.number == number), None)
         if volume is None:
             raise changing.gone(change.target)
-        if change.members and change.members != volume.drives:
+        if change.members and change.members != members_of(contents, volume.drives):
             raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
         present = of_volume(prefix, contents.card, volume, picture, anew=True)
         if present != change.identity:

@@ -15,7 +15,7 @@ from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.effective import Force, value
 from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.geometry import data_drives
-from backends.vendors.megaraid.matching import drive_node, pci_address, volume_node
+from backends.vendors.megaraid.presence import drive_node, pci_address, volume_node
 
 
 def inventory(prefix: str, contents: Contents, tool: str, version: str | None, picture: Topology) -> Inventory:
@@ -27,14 +27,15 @@ def inventory(prefix: str, contents: Contents, tool: str, version: str | None, p
     said = (*contents.problems, *(f"{words.rstrip('.')}." for words in contents.card.problems))
     problems = tuple(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(said))
     return Inventory(
-        controllers=(_controller(prefix, contents.card, tool, version),),
+        controllers=(_controller(prefix, contents, tool, version),),
         arrays=arrays,
         drives=drives,
         problems=problems,
     )
 
 
-def _controller(prefix: str, card: Card, tool: str, version: str | None) -> Controller:
+def _controller(prefix: str, contents: Contents, tool: str, version: str | None) -> Controller:
+    card = contents.card
     return Controller(
         target=card_target(prefix),
         vendor=NAME,
@@ -50,7 +51,7 @@ def _controller(prefix: str, card: Card, tool: str, version: str | None) -> Cont
             for option in card.options
         ),
         tasks=tuple(map(_task, card.jobs)),
-        facts=tuple(_card_facts(card, tool, version)),
+        facts=tuple(_card_facts(contents, tool, version)),
     )
 
 
@@ -75,13 +76,16 @@ def _task(job: BackgroundOperation) -> Task:
     return Task(kind=job.kind, progress=job.progress)
 
 
-def _card_facts(card: Card, tool: str, version: str | None) -> Iterable[Fact]:
-    yield Fact(label="Tool", value=" ".join(filter(None, (tool, version))))
+def _card_facts(contents: Contents, tool: str, version: str | None) -> Iterable[Fact]:
+    """What is made of several words only where all of them are known."""
+    card = contents.card
+    if version or not contents.cut:
+        yield Fact(label="Tool", value=" ".join(filter(None, (tool, version))))
     rows = {
         "Firmware package": card.package,
         "PCI address": card.pci,
         "RAID-on-chip": None if card.temperature_c is None else f"{card.temperature_c} °C",
-        "Strip sizes": _range(card),
+        "Strip sizes": None if contents.cut else _range(card),
         "Safe id": card.safe_id,
         "JBOD mode": value(card.values.get("jbod")),
     }
@@ -91,7 +95,7 @@ def _card_facts(card: Card, tool: str, version: str | None) -> Iterable[Fact]:
         yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_words(card))
         yield from (Fact(label=f"{name}: {label}", value=text) for label, text in card.backup.details.items())
     refused = [key for key, yes in card.supports.items() if not yes]
-    if refused:
+    if refused and not contents.cut:
         yield Fact(label="Not supported", value=", ".join(sorted(refused)))
 
 
@@ -118,7 +122,7 @@ def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topol
         name=volume.name,
         level=volume.level,
         state=volume.state,
-        size_bytes=_exact(node, volume.size_bytes),
+        size_bytes=_exact(node, None if contents.cut else volume.size_bytes),
         strip_bytes=volume.strip_bytes,
         data_drives=data_drives(volume),
         spans=volume.spans,

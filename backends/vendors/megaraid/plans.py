@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from re import Pattern
 
 from backends.change import Change, Write
-from backends.changing import Wanted
-from backends.errors import InvalidValueError
+from backends.changing import Wanted, require_own, was_value
+from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
-from backends.settings import Risk
-from backends.vendors.megaraid.choices import PRESET
-from backends.vendors.megaraid.effective import protection_words
-from backends.vendors.megaraid.geometry import shape
+from backends.settings import Reading, Risk, Setting, worst
+from backends.vendors.megaraid.choices import DRIVE_CACHE, FASTPATH_PARTS, POLICIES, PRESET, policies_in
+from backends.vendors.megaraid.dialect import NewVolume
+from backends.vendors.megaraid.effective import CardView, VolumeView, protection_words
+from backends.vendors.megaraid.facts import UNKNOWN, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
 from backends.vendors.megaraid.readings import volume_readings
-from backends.vendors.megaraid.view import CardView, VolumeView
+from backends.vendors.megaraid.recorded import require_made_of
+from backends.vendors.megaraid.settings import VOLUME_SETTINGS
 
-FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
-"""What the preset sets."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
+"""A name that any of the tools takes."""
 
 _MOVES = {
     "write_cache": ("fastpath",),
@@ -30,27 +35,128 @@ _MOVES = {
 """Settings that move along."""
 
 
-def volume_change(view: VolumeView, wish: Wanted, identity: Identity, lock: str) -> Change:
-    """The change of a virtual drive's setting. Raises InvalidValueError where the tool has no word."""
-    number, card, dialect, now = view.volume.number, view.card.number, view.dialect, wish.now.now
-    members: tuple[str, ...] = ()
-    match wish.setting.key:
-        case "fastpath":
-            forward, back = _preset(view, wish.value)
-        case "strip_size":
-            made = shape(view.contents, view.volume)
-            if made.new is None or now is None:
-                raise InvalidValueError(f"{wish.target} cannot be made again: {made.why_not}.")
-            forward = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(wish.value))))
-            back = _steps(view, dialect.recreate(card, number, replace(made.new, strip_bytes=int(now))))
-            members = view.volume.drives
-        case key:
-            forward = _steps(view, dialect.set_volume(card, number, key, wish.value))
-            back = _steps(view, dialect.set_volume(card, number, key, now or ""))
+def volume_change(
+    view: VolumeView, wish: Wanted, identity: Identity, lock: str, companions: Mapping[str, str] | None = None
+) -> Change:
+    """The change of a virtual drive's setting. `companions`: with which its value comes back, where it had it before.
+
+    Raises InvalidValueError where the tool has no word, RefusedError for companions of another virtual drive.
+    """
+    key, now = wish.setting.key, wish.now.now
+    there = companions is not None and wish.value == now
+    forward = _steps_to(view, wish, companions) if not there or key != "strip_size" else ()
+    back = _steps_back(view, wish, now or "") if forward else ()
     change = wish.change(forward, back, identity, lock)
-    if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy"):
-        change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.")
-    return replace(change, moves=_MOVES.get(change.key, ()), members=members)
+    if key == "fastpath" and companions is not None and wish.value != PRESET:
+        change = _as_its_worst(view, change)
+    if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
+        change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.".strip())
+    members = members_of(view.contents, view.volume.drives) if key == "strip_size" else ()
+    moves = _MOVES.get(change.key, ())
+    return replace(change, moves=moves, members=members, companions=companions_now(view, key))
+
+
+def companions_now(view: VolumeView, key: str) -> dict[str, str]:
+    """What the present value of a setting comes back with."""
+    if key == "strip_size":
+        made = shape(view.contents, view.volume)
+        return {} if made.new is None else companions_of(made.new)
+    if key == "fastpath":
+        parts = volume_readings(view)
+        return {one: now for one in POLICIES if (now := parts[one].now) is not None and now != UNKNOWN}
+    return {}
+
+
+def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Pattern[str]]:
+    """What may come back with a value of a setting: by key, what it may be on this very virtual drive."""
+    if key == "fastpath":
+        return {one: re.compile(re.escape(word)) for one, word in policies_in(value).items()}
+    if key != "strip_size":
+        return {}
+    volume = view.volume
+    own = {
+        "level": volume.level.value,
+        "drives_per_span": str(volume.drives_per_span) if volume.level in SPANNED else None,
+        "name": volume.name,
+    }
+    legal = {one: _NAME if text is None and one == "name" else _only(text) for one, text in own.items()}
+    words = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
+    return {**legal, **{one: re.compile("|".join(values)) for one, values in words.items()}}
+
+
+def _only(text: str | None) -> Pattern[str]:
+    return re.compile(r"(?!)" if text is None else re.escape(text))
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before: of `fastpath` any three policies. Raises InvalidValueError."""
+    return value if setting.key == "fastpath" and policies_in(value) else was_value(setting, now, value)
+
+
+def as_it_was(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
+    """The virtual drive with the policies and the name that it comes back with."""
+    volume = view.volume
+    words = {key: Word(value=value, raw=value) for key, value in companions.items()}
+    policies = {key: word for key, word in words.items() if key in POLICIES}
+    return replace(
+        view,
+        volume=replace(
+            volume,
+            configured=replace(volume.configured, **policies),
+            drive_cache=words.get("drive_cache", volume.drive_cache),
+            name=companions.get("name", volume.name),
+        ),
+    )
+
+
+def _steps_to(view: VolumeView, wish: Wanted, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+    """The steps that bring the wanted value."""
+    key = wish.setting.key
+    if key == "fastpath" and companions is not None:
+        return _policies(view, policies_in(wish.value))
+    if key == "fastpath":
+        return _preset(view, wish.value)
+    if key == "strip_size":
+        return _made_again(view if companions is None else as_it_was(view, companions), wish, wish.value)
+    return _set(view, view.volume.number, key, wish.value)
+
+
+def _steps_back(view: VolumeView, wish: Wanted, now: str) -> tuple[Write, ...]:
+    """The steps that bring the present value back once the wanted one is set."""
+    key = wish.setting.key
+    if key == "fastpath":
+        return _policies(as_it_was(view, policies_in(wish.value)), policies_in(now))
+    if key == "strip_size":
+        return _made_again(view, wish, now) if shape(view.contents, view.volume).new is not None else ()
+    return _set(view, view.volume.number, key, now)
+
+
+def _made_again(view: VolumeView, wish: Wanted, strip: str) -> tuple[Write, ...]:
+    made = shape(view.contents, view.volume)
+    if made.new is None or not strip.isdecimal():
+        raise InvalidValueError(f"{wish.target} cannot be made again: {made.why_not}.")
+    new = replace(made.new, strip_bytes=int(strip))
+    return _steps(view, view.dialect.recreate(view.card.number, view.volume.number, new))
+
+
+def creation(view: CardView, number: int, new: NewVolume) -> tuple[Write, ...]:
+    """The steps that make a virtual drive which is not there: those of making one again but the first, which deletes.
+
+    Raises InvalidValueError.
+    """
+    return _steps(view, view.dialect.recreate(view.card.number, number, new))[1:]
+
+
+def _as_its_worst(view: VolumeView, change: Change) -> Change:
+    """With the risk of the worst of the three policies that the value stands for."""
+    parts, named = volume_readings(view), policies_in(change.after)
+    risks = {
+        key: next((choice.risk for choice in parts[key].choices if choice.value == value), Risk.NONE)
+        for key, value in named.items()
+    }
+    risk = worst(risks.values())
+    texts = [one.risk_text for one in VOLUME_SETTINGS if risk is not Risk.NONE and risks.get(one.key) is risk]
+    return replace(change, risk=risk, risk_text=" ".join(texts[:1]))
 
 
 def card_change(view: CardView, wish: Wanted, identity: Identity, lock: str) -> Change:
@@ -66,24 +172,116 @@ def key_change(view: CardView, wish: Wanted, key: str, preview: str, identity: I
     return replace(change, risk_text=f"{wish.setting.risk_text} {preview}".strip(), moves=("fastpath",))
 
 
-def _preset(view: VolumeView, value: str) -> tuple[tuple[Write, ...], tuple[Write, ...]]:
-    """The steps of the preset, and in reverse those that bring back what is there now.
+def _preset(view: VolumeView, value: str) -> tuple[Write, ...]:
+    """The steps of the preset, or of what there is.
 
     A policy that the card has no choice of is left out; one that is right already, too, unless all are.
     """
     parts = volume_readings(view)
-    movable = {key: parts[key].now for key in FASTPATH_PARTS if parts[key].availability.available}
-    wanted = FASTPATH_PARTS if value == PRESET else {key: now or "" for key, now in movable.items()}
+    movable = {key: parts[key].now or "" for key in FASTPATH_PARTS if parts[key].availability.available}
+    wanted = FASTPATH_PARTS if value == PRESET else movable
     moving = [key for key, now in movable.items() if now != wanted[key]] or list(movable)
-    number, card = view.volume.number, view.card.number
-    forward = [step for key in moving for step in _steps(view, view.dialect.set_volume(card, number, key, wanted[key]))]
-    back = [
-        step
-        for key in reversed(moving)
-        for step in _steps(view, view.dialect.set_volume(card, number, key, movable[key] or ""))
-    ]
-    return tuple(forward), tuple(back)
+    return _set_each(view, {key: wanted[key] for key in moving})
+
+
+def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[Write, ...]:
+    """The steps that bring three policies back, the last that the preset sets first. Raises BlockedError."""
+    parts = volume_readings(view)
+    movable = {key: value for key, value in named.items() if parts[key].availability.available}
+    wrong = [key for key in named if parts[key].now not in (None, named[key])]
+    for key in wrong:
+        if key not in movable:
+            raise BlockedError(f"The {key.replace('_', ' ')} cannot be changed: {parts[key].availability.why_not}.")
+    return _set_each(view, {key: named[key] for key in reversed(wrong or list(movable))})
+
+
+def _set_each(view: VolumeView, values: Mapping[str, str]) -> tuple[Write, ...]:
+    return tuple(step for key, value in values.items() for step in _set(view, view.volume.number, key, value))
+
+
+def require_ours(change: Change, view: CardView, volume: VirtualDrive | None) -> None:
+    """Raises RefusedError for a step that does anything else to the card than this change of this virtual drive.
+
+    An activation key is left to whoever puts it into its command.
+    """
+    key, number = change.key, view.card.number
+    if key == "activation_key":
+        return
+    try:
+        if volume is None:
+            require_own(change, _steps(view, view.dialect.set_card(number, key, change.after)))
+        elif key == "strip_size":
+            require_made_of(change, volume.drives)
+        elif key != "fastpath":
+            require_own(change, _set(view, volume.number, key, change.after))
+        else:
+            ways = policies_in(change.after)
+            each = [step for one, value in ways.items() for step in _spoken(view, volume.number, one, value)]
+            require_own(change, tuple(step for step in change.writes if step in each))
+    except InvalidValueError as error:
+        raise RefusedError(error.message) from error
+
+
+def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[Write, ...]:
+    """The steps that set a policy; none where the tool has no word, as for what the card has no choice of."""
+    try:
+        return _set(view, number, key, value)
+    except InvalidValueError:
+        return ()
+
+
+def _set(view: CardView, number: int, key: str, value: str) -> tuple[Write, ...]:
+    return _steps(view, view.dialect.set_volume(view.card.number, number, key, value))
 
 
 def _steps(view: CardView, commands: Iterable[Command]) -> tuple[Write, ...]:
     return tuple(Write(argv=argv) for argv in view.dialect.flatten(tuple(commands)))
+
+
+# -- several settings of a virtual drive planned as one ---------------------------------------------------------------
+
+# Their order, and the drive as it will be after each.
+
+_AFTER_MAKING = ("strip_size", "auto_bgi", "access_policy")
+"""In this order, after all policies: the drive is re-created with those, as read-write, and with the card's own word on
+background initialisation."""
+
+_POLICIES = {field.name for field in fields(Policies)}
+
+
+def in_order(values: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys in the order they have to be set; those that do not depend on each other stay as they are given."""
+    return tuple(sorted(values, key=lambda key: _turn(key, values[key])))
+
+
+def _turn(key: str, value: str) -> int:
+    if key not in _AFTER_MAKING or (key, value) == ("access_policy", "read-write"):
+        return 0  # a drive that is not read-write is not created again
+    return 1 + _AFTER_MAKING.index(key)
+
+
+def with_value(view: CardView, key: str, value: str) -> CardView:
+    """The view after a setting was set; that of a card stays as it is: no setting of a card depends on another."""
+    if not isinstance(view, VolumeView):
+        return view
+    values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}
+    volume = view.volume
+    for one, wanted in values.items():
+        volume = _set_together(volume, one, Word(value=wanted, raw=wanted))
+    return replace(view, volume=volume)
+
+
+def _set_together(volume: VirtualDrive, key: str, word: Word) -> VirtualDrive:
+    match key:
+        case "strip_size":
+            return replace(volume, strip_bytes=int(word.value))
+        case "auto_bgi":
+            return replace(volume, auto_bgi=word.value == "on")
+        case "drive_cache":
+            return replace(volume, drive_cache=word)
+        case "access_policy":
+            return replace(volume, access=word)
+        case _ if key in _POLICIES and getattr(volume.configured, key) is not None:
+            return replace(volume, configured=replace(volume.configured, **{key: word}))
+        case _:
+            return volume

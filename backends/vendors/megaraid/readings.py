@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from backends.errors import InvalidValueError
-from backends.model import Media, State
+from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span
+from backends.sizes import exact_words
 from backends.vendors.megaraid import choices, effective
-from backends.vendors.megaraid.effective import Force
+from backends.vendors.megaraid.effective import CardView, Force, VolumeView
 from backends.vendors.megaraid.facts import UNKNOWN, Word
 from backends.vendors.megaraid.geometry import shape
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.megaraid.view import CardView, VolumeView
 
 NOT_SUPPORTED = "the card does not support changing it"
 NO_RAID = "the card is a host bus adapter, which makes no arrays"
@@ -109,7 +109,7 @@ def _stands_against(view: VolumeView, key: str) -> str | None:
         own = [one for one in view.contents.drives if one.place in volume.drives]
         if any(one.media in (Media.SSD, Media.NVME) for one in own):
             return "the card does not change the caches of SSDs"
-    if volume.state in (State.OFFLINE, State.FAILED, State.MISSING, State.FOREIGN):
+    if volume.state in (*GONE, State.FOREIGN):
         return f"the virtual drive is {volume.state_raw or volume.state.value}"
     if any(job.kind == "migration" for job in volume.jobs):
         return "a migration is under way"
@@ -136,7 +136,7 @@ def strip(view: VolumeView) -> Reading:
     why_not = why_not or in_use(view) or view.why_not
     return Reading(
         now=None if size is None else str(size),
-        raw=None if size is None else f"{size >> 10} KiB" if size >= 1024 else f"{size} bytes",
+        raw=None if size is None else exact_words(size),
         choices=legal,
         availability=Availability(why_not=why_not),
     )

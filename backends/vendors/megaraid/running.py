@@ -1,16 +1,27 @@
-"""Running what changes a card: one command after the other, each judged by the tool's word on the object."""
+"""Running what changes a card, judged by the tool's word on the object; and making again what was deleted and not
+made.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from backends.change import Change, Write
+from backends.change import NOT_THERE, Change, Write
 from backends.changing import evidence_of, take_steps
-from backends.errors import RefusedError, ToolFailedError
+from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.model import State
+from backends.settings import Effect, Persistence, Risk
 from backends.text import clean
-from backends.vendors.megaraid.dialect import Answer, CanTryAgain
-from backends.vendors.megaraid.units import Unit
+from backends.vendors.megaraid.addresses import Place
+from backends.vendors.megaraid.dialect import Answer, CanTryAgain, Contents, Dialect, NewVolume
+from backends.vendors.megaraid.effective import CardView
+from backends.vendors.megaraid.facts import PhysicalDrive
+from backends.vendors.megaraid.geometry import companions_of
+from backends.vendors.megaraid.identities import of_card
+from backends.vendors.megaraid.open_card import OpenCard
+from backends.vendors.megaraid.plans import creation
 
 SET_SECONDS = 300.0
 """After this a change is slow; it is waited for all the same, and never killed."""
@@ -25,7 +36,7 @@ class Runner:
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    async def run(self, change: Change, unit: Unit, writes: Sequence[Write], secret: str | None = None) -> str:
+    async def run(self, change: Change, unit: OpenCard, writes: Sequence[Write], secret: str | None = None) -> str:
         """Run these steps in order, up to the first that fails; what has to happen before it is in force, or "".
 
         Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the card's tool.
@@ -47,7 +58,7 @@ class Runner:
             await take_steps(change, take, writes=writes, apart="deleted" if change.key == "strip_size" else "")
         return pending
 
-    async def preview(self, unit: Unit, commands: Sequence[Command]) -> str:
+    async def preview(self, unit: OpenCard, commands: Sequence[Command]) -> str:
         """What the tool says of an activation key before it is applied, as a sentence.
 
         Only where looking changes nothing. Raises ToolFailedError when the tool refuses the key.
@@ -68,7 +79,9 @@ class Runner:
         words = clean(" ".join(filter(None, said)), 300)
         return f"The tool says of the key: {words.rstrip('.')}." if words else "The tool accepts the key."
 
-    async def require_same_number(self, change: Change, unit: Unit, number: int | None, drives: Sequence[str]) -> None:
+    async def require_same_number(
+        self, change: Change, unit: OpenCard, number: int | None, drives: Sequence[str]
+    ) -> None:
         """Reads the card anew. Raises ToolFailedError unless the drive made of these drives has its old number."""
         contents = await unit.read()
         made = next((one.number for one in contents.volumes if sorted(one.drives) == sorted(drives)), None)
@@ -79,7 +92,7 @@ class Runner:
             f"{change.target} was deleted and made again, but {where}.", hint="Look at the devices again."
         )
 
-    def _command(self, unit: Unit, write: Write, secret: str | None) -> Command:
+    def _command(self, unit: OpenCard, write: Write, secret: str | None) -> Command:
         """The step as a command. What is in a journal is not trusted to name any program but the card's own tool."""
         if not write.argv or write.argv[0] != unit.dialect.tool:
             named = clean(write.argv[0]) if write.argv else "a file"
@@ -92,10 +105,96 @@ class Runner:
         hidden = tuple(word for word, shown in zip(argv, write.argv, strict=True) if word != shown)
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
 
-    async def _one(self, unit: Unit, command: Command) -> tuple[Answer, Completed]:
+    async def _one(self, unit: OpenCard, command: Command) -> tuple[Answer, Completed]:
         done = await self._host.run(command)
         if isinstance(unit.dialect, CanTryAgain):
             other = unit.dialect.again(command, done)
             if other is not None:
                 done = await self._host.run(other)
         return unit.dialect.judge(command, done), done
+
+
+# -- making again what was deleted and, cut short, not made: of its drives, by their serials --------------------------
+
+_FREE = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
+"""How the tools call a drive that may be used; one that tests itself or is not supported has other words."""
+
+_RISK = (
+    "A virtual drive is made of these drives: whatever lies on them is lost. The card says that no array uses them; "
+    "raidbench cannot read what lies on them."
+)
+
+
+def remake(change: Change, place: Place, contents: Contents, dialect: Dialect, prefix: str, lock: str) -> Change:
+    """What makes the virtual drive of a change of its strip size, with the new one.
+
+    Raises RefusedError where it is there, or a drive is not free, DeviceGoneError for a drive that is not there,
+    BlockedError where what is known of it is not enough.
+    """
+    number = place.volume
+    if change.key != "strip_size" or number is None or any(one.number == number for one in contents.volumes):
+        raise RefusedError(f"{change.target} is there, so it is not made again.")
+    places = places_of(contents, change.members)
+    said = change.companions
+    try:
+        new = NewVolume(
+            level=said.get("level", ""),
+            drives=places,
+            drives_per_span=int(said["drives_per_span"]) if said.get("drives_per_span", "").isdecimal() else None,
+            strip_bytes=int(change.after),
+            write_cache=said.get("write_cache", ""),
+            read_ahead=said.get("read_ahead", ""),
+            io_policy=said.get("io_policy", ""),
+            drive_cache=said.get("drive_cache"),
+            name=said.get("name"),
+            size_bytes=None,
+        )
+        writes = creation(CardView(contents=contents, dialect=dialect), number, new)
+    except (InvalidValueError, ValueError) as error:
+        words = error.message if isinstance(error, InvalidValueError) else f"its strip size was {clean(change.after)}"
+        raise BlockedError(f"{change.target} cannot be made again from here: {words.rstrip('.')}.") from error
+    return Change(
+        target=change.target,
+        key=change.key,
+        label=change.label,
+        before=NOT_THERE,
+        after=change.after,
+        writes=writes,
+        undo=(),
+        companions=companions_of(new),
+        risk=Risk.DESTROYS_DATA,
+        risk_text=_RISK,
+        effect=Effect.RECREATED,
+        persistence=Persistence.STORED,
+        identity=of_card(prefix, contents.card),
+        lock=lock,
+        members=change.members,
+        unit=change.unit,
+    )
+
+
+def places_of(contents: Contents, serials: Sequence[str]) -> tuple[str, ...]:
+    """Where the drives of these serial numbers are, each of them free.
+
+    Raises RefusedError, DeviceGoneError, BlockedError where no drives are named.
+    """
+    if not serials or len(set(serials)) != len(serials):
+        raise BlockedError("The journal does not say which drives it was made of.")
+    return tuple(_free(contents, serial).place for serial in serials)
+
+
+def _free(contents: Contents, serial: str) -> PhysicalDrive:
+    found = [one for one in contents.drives if one.serial == serial]
+    if not found:
+        raise DeviceGoneError(
+            f"The drive {clean(serial)} is not behind the card.", hint="Put it back, then look at the devices again."
+        )
+    if len(found) > 1:
+        raise RefusedError(f"Several drives have the serial number {clean(serial)}.")
+    drive = found[0]
+    used = [one.number for one in contents.volumes if drive.place in one.drives]
+    unused = drive.group is None and not drive.volumes and not used and not drive.foreign and not drive.jobs
+    if not unused or drive.state is not State.UNASSIGNED or not _FREE.fullmatch(drive.state_raw):
+        words = "foreign" if drive.foreign else f"{drive.state_raw or 'in an unknown state'}"
+        raise RefusedError(f"The drive {clean(serial)} at {drive.place} is not free: it is {words}.")
+    return drive

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from backends.answers import of_tool
 from backends.errors import RaidbenchError
 from backends.host import Command, Host
+from backends.model import Problem
+from backends.text import clean
 from backends.values import dataclass
+from backends.vendors.megaraid.addresses import NAME
 from backends.vendors.megaraid.dialect import CanLocate, Dialect
-from backends.vendors.megaraid.matching import pci_slot
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.megacli import commands as megacli_commands
 from backends.vendors.megaraid.megacli.adapter import parse_pci
@@ -27,6 +30,7 @@ from backends.vendors.megaraid.presence import (
     STORCLI_8,
     STORCLI_8_PLACES,
     kernel_cards,
+    pci_slot,
 )
 from backends.vendors.megaraid.storcli import StorCli7, StorCli8
 
@@ -93,7 +97,7 @@ class Try:
         version = self.dialect.version if self.dialect is not None else None
         name = f"{self.path} ({version})" if version else self.path
         if self.trouble:
-            return f"{name}: {self.trouble}"
+            return of_tool(self.path, self.trouble)
         if not self.cards:
             return f"{name} sees no card"
         return f"{name} sees card {', '.join(map(str, self.cards))}"
@@ -204,3 +208,45 @@ async def _place(host: Host, one: Try, card: int) -> str | None:
         return await dialect.locate(card)
     done = await host.run(Command(argv=(one.path, *megacli_commands.pci(card)), timeout=LOCATE_SECONDS))
     return parse_pci(done.stdout, card)
+
+
+# -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
+
+_INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perccli2) in /opt/MegaRAID or on PATH."
+
+
+def troubles(search: Search) -> tuple[Problem, ...]:
+    """Tools that gave no answer or may not be run."""
+    return tuple(
+        Problem(where=NAME, message=clean(f"{one.sentence()}.", 400), hint=one.hint)
+        for one in search.tries
+        if one.trouble
+    )
+
+
+async def nothing_seen(host: Host, search: Search) -> tuple[Problem, ...]:
+    """What to say where no tool sees a card: nothing of it, unless the kernel has one."""
+    cards = await kernel_cards(host)
+    if not cards:
+        return troubles(search)
+    tried = "; ".join(one.sentence() for one in search.tries) or "none is installed"
+    words = "a MegaRAID card" if cards == 1 else f"{cards} MegaRAID cards"
+    return (
+        Problem(
+            where=NAME,
+            message=clean(f"The kernel has {words} that no tool sees: {tried}.", 600),
+            hint=_INSTALL if host.is_root else "Run raidbench as root: without it these tools see nothing.",
+        ),
+    )
+
+
+async def for_doctor(host: Host, search: Search) -> tuple[Problem, ...]:
+    """Everything that was tried and is of no use."""
+    if not search.kept:
+        return await nothing_seen(host, search)
+    idle = tuple(
+        Problem(where=NAME, message=clean(f"{one.sentence()}; another tool is used.", 400))
+        for one in search.tries
+        if one not in search.kept and not one.trouble
+    )
+    return (*troubles(search), *idle)

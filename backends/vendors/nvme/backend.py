@@ -5,42 +5,54 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from re import Pattern
 
-from backends.change import Change
-from backends.changing import denial_of, gone, lock_of, not_found, setting_of, wanted
-from backends.guard import require_free
-from backends.host import Denial, Host
-from backends.identity import Signature
+from backends.answers import each_once
+from backends.change import Change, Write
+from backends.changing import Wanted, denial_of, gone, lock_of, not_found
+from backends.host import Completed, Denial
+from backends.hosts.asked import unmoved
+from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
-from backends.settings import Reading, Setting
+from backends.settable import Settable
+from backends.settings import Reading, Risk, Setting
 from backends.topology import look
-from backends.vendors.nvme.addresses import NAME, is_controller, is_namespace
-from backends.vendors.nvme.facts import Features, NamespaceId
+from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
+from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
-from backends.vendors.nvme.plans import controller_lock, feature_change, format_change, locked_disk
-from backends.vendors.nvme.readings import controller_readings, namespace_readings
-from backends.vendors.nvme.running import NvmeRunner
+from backends.vendors.nvme.plans import (
+    companions_of,
+    contents,
+    controller_lock,
+    feature_steps,
+    identity_for,
+    locked_disk,
+    require_own_steps,
+    sharing,
+)
+from backends.vendors.nvme.readings import controller_readings, namespace_readings, value_before
 from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FEATURES, LBA_FORMAT, NAMESPACE_SETTINGS
 from backends.vendors.nvme.sysfs import (
     LIVE,
+    NAME,
     KernelController,
     KernelNamespace,
+    is_controller,
+    is_namespace,
     read_celsius,
     read_controllers,
     read_namespaces,
 )
-from backends.vendors.nvme.tool import NAMES, NvmeCli
-from backends.vendors.nvme.view import ControllerView, NamespaceView
+from backends.vendors.nvme.tool import NAMES, NvmeCli, refusal
 
 _INSTALL = "Install nvme-cli."
 
 
-class Nvme:
+class Nvme(Settable[ControllerView]):
     """NVMe of one host. Nothing is read unless somebody asks."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._runner = NvmeRunner(host)
+    SET_SECONDS = 600.0
+    """A format of a large drive takes minutes."""
 
     async def inventory(self) -> Inventory:
         """All controllers and namespaces, in the order of their numbers."""
@@ -48,9 +60,10 @@ class Nvme:
         spaces, celsius = await asyncio.gather(
             read_namespaces(self._host, controllers), read_celsius(self._host, controllers)
         )
-        answers = await asyncio.gather(*(self._ask(one, celsius.get(one.name)) for one in controllers))
+        cut: list[Problem] = []
+        answers = await asyncio.gather(*(self._ask(one, celsius.get(one.name), cut) for one in controllers))
         asked = {one.name: answer for one, answer in zip(controllers, answers, strict=True)}
-        idents = await asyncio.gather(*(self._ident(space) for space in spaces))
+        idents = await asyncio.gather(*(self._ident(space, cut) for space in spaces))
         drives = []
         for space, ident in zip(spaces, idents, strict=True):
             alone = len(space.controllers) == 1 and space.controller.heads == (space.name,)
@@ -58,7 +71,13 @@ class Nvme:
         return Inventory(
             controllers=tuple(controller(one, asked[one.name], _of(one, spaces)) for one in controllers),
             drives=tuple(drives),
+            problems=each_once(cut),
         )
+
+    async def kept_inventory(self) -> Inventory:
+        """As `inventory`, of what each drive told last: what a change moves there is read with its settings."""
+        with unmoved():
+            return await self.inventory()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a controller; of a namespace its own and its controller's."""
@@ -68,29 +87,76 @@ class Nvme:
             return CONTROLLER_SETTINGS
         return NAMESPACE_SETTINGS if is_namespace(target.address) else ()
 
-    async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the drive. Raises NotFoundError, DeviceGoneError."""
-        return _readings(await self._view(target))
+    async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
+        """A controller or namespace, asked of the drive now."""
+        return await self._view(target)
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The command that sets `key` to `value`, and the one that brings the present value back."""
-        setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target)
-        found: tuple[Signature, ...] = ()
-        if key == LBA_FORMAT.key and isinstance(view, NamespaceView) and self._host.is_root:
-            # without root not all of it can be seen: before applying, then
-            found = await require_free(self._host, view.namespace.device)
-        wish = wanted(target, setting, _readings(view)[key], value)
-        disk = locked_disk(view)
-        lock = controller_lock(view.controller) if disk is None else await lock_of(self._host, disk)
-        if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
-            return feature_change(view, wish, lock)
-        return replace(format_change(view, wish, found, lock), found=found if self._host.is_root else None)
+    async def readings_of(self, seen: ControllerView) -> Mapping[str, Reading]:
+        """What the drive says, and what may be set."""
+        return namespace_readings(seen) if isinstance(seen, NamespaceView) else controller_readings(seen)
 
-    async def apply(self, change: Change) -> None:
-        """Run the command, if what it is for is still what it was planned for."""
-        view = await self._view(change.target)
-        await self._runner.run(change, view)
+    def identity_of(self, seen: ControllerView, key: str) -> Identity:
+        """The controller, or the namespace."""
+        return identity_for(seen, key)
+
+    async def lock_for(self, seen: ControllerView, key: str) -> str:
+        """That of the only disk, which runs on it take too; of the controller where there are several."""
+        disk = locked_disk(seen)
+        return controller_lock(seen.controller) if disk is None else await lock_of(self._host, disk)
+
+    def steps(
+        self, seen: ControllerView, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[Write, ...]:
+        """One command: a feature with its other bits as they are, or a format."""
+        if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
+            return feature_steps(seen, key, value)
+        there = value == namespace_readings(seen)[key].now
+        present = companions_now(seen)
+        return format_steps(seen, value, companions if companions is not None else present if there else {})
+
+    def steps_back(self, seen: ControllerView, key: str, before: str) -> tuple[Write, ...]:
+        """All the bits of a feature as they are; a format with the settings that it has."""
+        if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
+            return feature_steps(seen, key, None)
+        return format_steps(seen, before, companions_now(seen))
+
+    def check_back(self, seen: ControllerView, setting: Setting, now: Reading, value: str) -> str:
+        """See `value_before`."""
+        return value_before(seen)(setting, now, value)
+
+    def legal_companions(self, seen: ControllerView, key: str) -> Mapping[str, Pattern[str]]:
+        """With a format its settings."""
+        return COMPANIONS if key == LBA_FORMAT.key else {}
+
+    def destroys(self, seen: ControllerView, key: str) -> str | None:
+        """A format destroys all that is on the namespace."""
+        return seen.namespace.device if isinstance(seen, NamespaceView) and key == LBA_FORMAT.key else None
+
+    def finished(
+        self, seen: ControllerView, wish: Wanted, companions: Mapping[str, str] | None, change: Change
+    ) -> Change:
+        """With the settings in the same feature; of a format with what is lost and the settings that it had."""
+        key = wish.setting.key
+        if not isinstance(seen, NamespaceView) or key != LBA_FORMAT.key:
+            return replace(change, shares=sharing(key))
+        text = f"{wish.setting.risk_text} {contents(seen.namespace.device, change.found or ())}"
+        return replace(change, risk=Risk.DESTROYS_DATA, risk_text=text, companions=companions_now(seen))
+
+    def require_steps(self, seen: ControllerView, change: Change) -> None:
+        """See `plans.require_own_steps`."""
+        require_own_steps(seen, change)
+
+    def is_there(self, now: Reading, change: Change) -> bool:
+        """Never: the same format may have other settings, and another program may have moved a feature's other bits."""
+        return False
+
+    def refusal(self, done: Completed) -> str:
+        """Why it was not done, in nvme-cli's words; "" if it was."""
+        return refusal(done)
+
+    def companions_of(self, change: Change) -> Mapping[str, str] | None:
+        """The settings of a format that recorded steps name. See `plans.companions_of`."""
+        return companions_of(change)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing without nvme-cli, and controllers that do not answer."""
@@ -118,19 +184,19 @@ class Nvme:
             return f"the controller is {one.state}"
         return None
 
-    async def _ask(self, one: KernelController, celsius: int | None) -> ControllerAnswers:
+    async def _ask(self, one: KernelController, celsius: int | None, cut: list[Problem]) -> ControllerAnswers:
         program = self._host.which(NAMES)
         if program is None or self._blind(program, one) is not None:
             return ControllerAnswers(celsius=celsius)
-        tool = NvmeCli(self._host, program)
+        tool = NvmeCli(self._host, program, cut)
         about, health = await asyncio.gather(tool.id_ctrl(one.device), tool.smart_log(one.device))
         return ControllerAnswers(about=about, health=health, celsius=celsius)
 
-    async def _ident(self, space: KernelNamespace) -> NamespaceId | None:
+    async def _ident(self, space: KernelNamespace, cut: list[Problem]) -> NamespaceId | None:
         program = self._host.which(NAMES)
         if program is None or self._blind(program, space.controller) is not None:
             return None
-        return await NvmeCli(self._host, program).id_ns(space.device)
+        return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
     async def _view(self, target: Target) -> ControllerView:
         """The controller or namespace as it is now. Raises NotFoundError, DeviceGoneError."""
@@ -185,10 +251,6 @@ class Nvme:
             allocated=allocated,
             uses=uses,
         )
-
-
-def _readings(view: ControllerView) -> Mapping[str, Reading]:
-    return namespace_readings(view) if isinstance(view, NamespaceView) else controller_readings(view)
 
 
 def _of(one: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+
 from backends.change import Write
+from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk
+from backends.text import clean
 from backends.topology.naming import serial, wwn
-from backends.vendors.nvme.facts import LbaFormat, NamespaceId
+from backends.vendors.nvme.facts import LbaFormat, NamespaceView
 from backends.vendors.nvme.tool import NAMES
-from backends.vendors.nvme.view import NamespaceView
 
 _CAN_FORMAT = 1 << 1
 _MANAGES_NAMESPACES = 1 << 3
@@ -96,18 +100,59 @@ def _use(view: NamespaceView) -> str | None:
     return f"it is in use: {view.uses[0]}" if view.uses else None
 
 
-def format_steps(view: NamespaceView, value: str) -> tuple[Write, ...]:
-    """The command that brings a format which the drive has not now: no metadata in line, no protection."""
+def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
+    """The command that brings a format, with these settings of it: by default no metadata in line, no protection.
+
+    Raises InvalidValueError for a format that the namespace does not have.
+    """
     assert view.ident is not None
-    wanted = next(one for one in view.ident.formats if name_of(one, view.ident.formats) == value)
-    return (Write(argv=(*_front(view), f"--lbaf={wanted.index}")),)
+    wanted = next((one for one in view.ident.formats if name_of(one, view.ident.formats) == value), None)
+    if wanted is None:
+        raise InvalidValueError(f"{view.namespace.device} has no format {clean(value, 40)}.")
+    return (Write(argv=(*_front(view), f"--lbaf={wanted.index}", *_settings(companions))),)
 
 
-def restoring_steps(view: NamespaceView) -> tuple[Write, ...]:
-    """The command that brings back the format in use now, metadata and protection settings included."""
+def companions_now(view: NamespaceView) -> dict[str, str]:
+    """The settings that the format in use has."""
     ident = view.ident
-    assert ident is not None
-    return (Write(argv=(*_front(view), f"--lbaf={ident.in_use}", *_settings(ident))),)
+    if ident is None or ident.current is None:
+        return {}
+    protection = str(ident.protection or 0)
+    first = " first" if ident.protection and ident.protection_first else ""
+    return {"metadata": EXTENDED if ident.extended else "separate", "protection": protection + first}
+
+
+EXTENDED = "extended"
+COMPANIONS = {
+    "metadata": re.compile(f"{EXTENDED}|separate"),
+    "protection": re.compile(r"0|[123](?: first)?"),
+}
+"""What a format comes back with: where metadata lie, which end-to-end protection there is and where in them it lies."""
+
+
+def companions_in(words: Sequence[str]) -> dict[str, str] | None:
+    """The settings that the words of a recorded format name; None where one is none of a format."""
+    told: dict[str, str] = {}
+    for word in words:
+        option, _, text = word.partition("=")
+        if option in told or option not in _WORDS or _WORDS[option].fullmatch(text) is None:
+            return None
+        told[option] = text
+    if "--lbaf" not in told:
+        return None
+    first = " first" if told.get("--pil") == "1" and told.get("--pi", "0") != "0" else ""
+    return {
+        "metadata": EXTENDED if told.get("--ms") == "1" else "separate",
+        "protection": told.get("--pi", "0") + first,
+    }
+
+
+_WORDS = {
+    "--lbaf": re.compile(r"[0-9]{1,2}"),
+    "--ms": re.compile(r"[01]"),
+    "--pi": re.compile(r"[0-3]"),
+    "--pil": re.compile(r"[01]"),
+}
 
 
 def _front(view: NamespaceView) -> tuple[str, ...]:
@@ -115,12 +160,8 @@ def _front(view: NamespaceView) -> tuple[str, ...]:
     return (view.program or NAMES[0], "format", view.namespace.device, f"--namespace-id={view.namespace.nsid}")
 
 
-def _settings(ident: NamespaceId) -> list[str]:
-    words = []
-    if ident.extended:
-        words.append("--ms=1")
-    if ident.protection:
-        words.append(f"--pi={ident.protection}")
-        if ident.protection_first:
-            words.append("--pil=1")
-    return words
+def _settings(companions: Mapping[str, str]) -> list[str]:
+    protection, _, first = companions.get("protection", "0").partition(" ")
+    words = ["--ms=1"] if companions.get("metadata") == EXTENDED else []
+    words += [f"--pi={protection}"] if protection != "0" else []
+    return [*words, "--pil=1"] if first else words

@@ -6,10 +6,16 @@ from backends.model import Controller, Drive, Fact, Media, State
 from backends.text import clean
 from backends.topology.naming import identity, model, serial, wwn
 from backends.values import dataclass
-from backends.vendors.nvme.addresses import NAME, controller_target, namespace_target
 from backends.vendors.nvme.facts import ControllerId, NamespaceId, NvmeHealth
-from backends.vendors.nvme.health import ZERO_CELSIUS
-from backends.vendors.nvme.sysfs import LIVE, KernelController, KernelNamespace
+from backends.vendors.nvme.identify import ZERO_CELSIUS
+from backends.vendors.nvme.sysfs import (
+    LIVE,
+    NAME,
+    KernelController,
+    KernelNamespace,
+    controller_target,
+    namespace_target,
+)
 
 _DRIVERS = {"pcie": "nvme", "tcp": "nvme_tcp", "rdma": "nvme_rdma", "fc": "nvme_fc", "loop": "nvme_loop"}
 """Kernel driver of each transport (drivers/nvme/host, drivers/nvme/target/loop.c)."""

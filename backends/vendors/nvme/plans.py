@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import Wanted
+from backends.changing import strange_step
+from backends.errors import RefusedError
 from backends.identity import Identity, Signature
-from backends.settings import Risk
 from backends.text import clean
 from backends.topology.naming import identity
-from backends.vendors.nvme.formats import format_steps, restoring_steps
+from backends.vendors.nvme.facts import ControllerView, NamespaceView
+from backends.vendors.nvme.formats import companions_in, format_steps
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, stored
-from backends.vendors.nvme.sysfs import KernelController, KernelNamespace
+from backends.vendors.nvme.settings import shown as shown_as
+from backends.vendors.nvme.sysfs import KernelController, KernelNamespace, is_namespace
 from backends.vendors.nvme.tool import NAMES
-from backends.vendors.nvme.view import ControllerView, NamespaceView
+
+_VALUE = re.compile(r"[0-9a-f]{8}")
+_NAMESPACE = re.compile(r"--namespace-id=[0-9]{1,10}")
+_FEATURE = re.compile(
+    r"set-feature (?P<device>/dev/nvme[0-9]{1,6}) --feature-id=(?P<number>[0-9]{1,3}) --value=0x(?P<value>[0-9a-f]{8})"
+)
 
 
 def of_controller(controller: KernelController) -> Identity:
@@ -46,30 +54,90 @@ def controller_lock(controller: KernelController) -> str:
     return f"nvme-{controller.serial or controller.name}"
 
 
-def feature_change(view: ControllerView, wish: Wanted, lock: str) -> Change:
-    """Setting one field of a feature; all other bits are written as they are."""
-    key = wish.setting.key
+def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Write, ...]:
+    """The command that sets one field of a feature, all other bits as they are; `value` None: all as they are."""
     field = FIELDS[key]
     present = view.features[field.feature].value
-    assert present is not None
+    if present is None:
+        return ()
+    number = present if value is None else field.into(present, stored(key, value))
+    words = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
+    return (Write(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *words)),)
 
-    def step(number: int) -> Write:
-        words = (f"--feature-id={field.feature}", f"--value=0x{number:08x}")
-        return Write(argv=(view.program or NAMES[0], "set-feature", view.controller.device, *words))
 
-    forward, back = step(field.into(present, stored(key, wish.value))), step(present)
-    change = wish.change((forward,), (back,), identity_for(view, key), lock)
-    return replace(
-        change, shares=tuple(other for other, one in FIELDS.items() if one.feature == field.feature and other != key)
+def sharing(key: str) -> tuple[str, ...]:
+    """The other settings in the same feature."""
+    return tuple(other for other, one in FIELDS.items() if one.feature == FIELDS[key].feature and other != key)
+
+
+def require_own_steps(view: ControllerView, change: Change) -> None:
+    """Raises RefusedError unless each step is a command of ours for this very device.
+
+    What is in a journal is not trusted to name any other program, verb or node; and a feature's bits that belong to
+    other settings must be what they are now, lest taking one change back undoes another one.
+    """
+    for step in change.writes:
+        _require_own(change, view, step.argv)
+
+
+def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) -> None:
+    shown = clean(" ".join(argv), 300)
+    if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):
+        whole = view.ident is not None and view.namespace.nsid is not None
+        own = format_steps(view, change.after, {})[0].argv if whole else ()
+        if not own or argv[: len(own)] != own or companions_in(argv[4:]) is None:
+            raise RefusedError(f"This is no format of {view.namespace.device} to {clean(change.after)}: {shown}.")
+        return
+    field = FIELDS.get(change.key)
+    if field is None:
+        raise RefusedError(f"{change.target} has no setting {clean(change.key)}.")
+    front: tuple[str | None, ...] = (
+        view.program,
+        "set-feature",
+        view.controller.device,
+        f"--feature-id={field.feature}",
     )
+    value = argv[4].removeprefix("--value=0x") if len(argv) == 5 else ""
+    number = int(value, 16) if _VALUE.fullmatch(value) else None
+    if argv[:4] != front or number is None or shown_as(change.key, field.of(number)) != change.after:
+        raise RefusedError(f"This does not set {change.label.lower()} of {view.controller.device}: {shown}.")
+    present = view.features[field.feature].value
+    if present is None or present & ~field.mask != number & ~field.mask:
+        raise RefusedError(
+            f"Another part of the value that {change.label.lower()} is in changed since: it would be lost.",
+            hint="Take that other change back first, or set this one again.",
+        )
 
 
-def format_change(view: NamespaceView, wish: Wanted, found: Iterable[Signature], lock: str) -> Change:
-    """Formatting the namespace. `found`: what lies on it now, for the person to read."""
-    back = restoring_steps(view)
-    forward = back if wish.value == wish.now.now else format_steps(view, wish.value)
-    change = wish.change(forward, back, identity_for(view, wish.setting.key), lock, Risk.DESTROYS_DATA)
-    return replace(change, risk_text=f"{change.risk_text} {contents(view.namespace.device, found)}")
+def companions_of(change: Change) -> dict[str, str]:
+    """The settings of a format that recorded steps bring back; none of a feature, whose other bits are as they are.
+
+    Raises RefusedError for a step that is none of such a change of this controller or namespace.
+    """
+    found: dict[str, str] = {}
+    for step in change.undo:
+        told = _format_told(change, step) if change.key == LBA_FORMAT.key else _bits_told(change, step)
+        if told is None or step.argv[0].rpartition("/")[2] not in NAMES:
+            raise strange_step(change, step)
+        found |= told
+    return found
+
+
+def _format_told(change: Change, step: Write) -> dict[str, str] | None:
+    at = f"/dev/{change.target.address}"
+    if step.argv[1:3] != ("format", at) or not _NAMESPACE.fullmatch(" ".join(step.argv[3:4])):
+        return None
+    return companions_in(step.argv[4:])
+
+
+def _bits_told(change: Change, step: Write) -> dict[str, str] | None:
+    """Nothing where a step sets these very bits to the value of before."""
+    field = FIELDS.get(change.key)
+    words = _FEATURE.fullmatch(" ".join(step.argv[1:]))
+    if field is None or words is None or int(words["number"]) != field.feature:
+        return None
+    owner = words["device"] == f"/dev/{change.target.address}" or is_namespace(change.target.address)
+    return {} if owner and shown_as(change.key, field.of(int(words["value"], 16))) == change.before else None
 
 
 def contents(device: str, found: Iterable[Signature]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from backends.changing import was_value
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
-from backends.vendors.nvme.facts import PowerState
+from backends.vendors.nvme.facts import ControllerView, NamespaceView, PowerState
 from backends.vendors.nvme.formats import format_reading
 from backends.vendors.nvme.settings import (
     CONTROLLER_SETTINGS,
@@ -14,7 +15,6 @@ from backends.vendors.nvme.settings import (
     UNLIMITED,
     shown,
 )
-from backends.vendors.nvme.view import ControllerView, NamespaceView
 
 _CACHE = (
     Choice(
@@ -49,6 +49,16 @@ def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
         setting.key: _feature(view, setting) if setting.key in FIELDS else format_reading(view)
         for setting in NAMESPACE_SETTINGS
     }
+
+
+def value_before(view: ControllerView) -> Callable[[Setting, Reading, str], str]:
+    """The check of a value that it had before: a power state that is not operational may be one."""
+
+    def check(setting: Setting, now: Reading, value: str) -> str:
+        states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
+        return value if any(value == str(state.number) for state in states) else was_value(setting, now, value)
+
+    return check
 
 
 def _feature(view: ControllerView, setting: Setting) -> Reading:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from backends.answers import CUT, Whole, judged, line_end
 from backends.errors import RaidbenchError
-from backends.host import Command, Completed, Host
+from backends.host import STALL, Command, Completed, Host
+from backends.model import Problem
 from backends.text import clean
+from backends.vendors.nvme.answers import tolerant
 from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
 from backends.vendors.nvme.features import CURRENT, SUPPORTED, parse_changeable, parse_value
-from backends.vendors.nvme.health import parse_smart_log
-from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
+from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns, parse_smart_log
 
 NAMES = ("nvme",)
 """What nvme-cli is called."""
@@ -36,13 +38,31 @@ def refusal(done: Completed) -> str:
     return clean(first, 300) or f"it ended with exit status {done.returncode}"
 
 
+def _lacking(text: str) -> str:
+    """What JSON lacks of its end; text, which old versions print all the same, its last line."""
+    if "{" in text:
+        return "" if tolerant(text) else "its document is not closed"
+    return line_end(text)
+
+
+WHOLE = Whole(
+    tool="nvme",
+    mark="a closed JSON document; of text, a line end",
+    missing=_lacking,
+    hides="the last lines of text: `list-ns`, and what versions print that know no JSON",
+    statuses=frozenset(),
+)
+
+
 class NvmeCli:
     """Questions to drives; none changes anything."""
 
-    def __init__(self, host: Host, program: str) -> None:
+    def __init__(self, host: Host, program: str, cut: list[Problem] | None = None) -> None:
         self._host = host
         self.program = program
         """Its path."""
+        self.cut = [] if cut is None else cut
+        """What is told of answers that are not whole."""
 
     async def id_ctrl(self, device: str) -> ControllerId | None:
         """Identify Controller; None if it gave no answer that is understood."""
@@ -81,6 +101,8 @@ class NvmeCli:
             return FeatureState(why_not=clean(error.message, 300).rstrip("."))
         if why_not := refusal(done):
             return FeatureState(why_not=f"the drive answers: {why_not}")
+        if why := WHOLE.lost(done):
+            return FeatureState(why_not=f"{CUT}: {why}")
         value = parse_value(done.stdout, number)
         if value is None:
             return FeatureState(why_not="the answer of nvme-cli is not understood")
@@ -95,7 +117,13 @@ class NvmeCli:
             done = await self._run(*words)
         except RaidbenchError:
             return ""
-        return "" if refusal(done) else done.stdout
+        if refusal(done):
+            return ""
+        told = judged(WHOLE, Command(argv=(self.program, *words)), f"nvme:{words[1].rpartition('/')[2]}", done)
+        if told.problem is not None:
+            self.cut.append(told.problem)
+            return ""
+        return done.stdout
 
     async def _run(self, *words: str) -> Completed:
-        return await self._host.run(Command(argv=(self.program, *words), timeout=READ_SECONDS))
+        return await self._host.run(Command(argv=(self.program, *words), timeout=READ_SECONDS, stall=STALL))

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from backends.errors import NotFoundError, RefusedError, ToolFailedError
-from backends.foreign_json import document, flag, rows, table, whole, word
 from backends.host import Completed
+from backends.json_text import document, flag, rows, table, whole, word
 from backends.text import clean
 from backends.vendors.santricity.facts import (
     WebController,

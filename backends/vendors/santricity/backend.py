@@ -8,20 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import (
-    denial_of,
-    gone,
-    lock_of,
-    not_found,
-    require_own,
-    require_same,
-    setting_of,
-    take_steps,
-    wanted,
-)
+from backends.changing import denial_of, gone, lock_of, not_found
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
+from backends.settable import Settable
 from backends.settings import Reading, Setting
 from backends.topology import Topology, look
 from backends.vendors._disk_systems import lock_name, node_of
@@ -52,11 +44,11 @@ SET_SECONDS = 180.0
 _THROUGH_ROOT = "the root helper changes only this machine: start raidbench with --no-helper for this one"
 
 
-class Santricity:
+class Santricity(Settable[WebView]):
     """The disk systems behind each door that the configuration names, one request at a time for each door."""
 
     def __init__(self, host: Host) -> None:
-        self._host = host
+        super().__init__(host)
         self._one: dict[str, asyncio.Lock] = {}
         self._kept: dict[Target, WebView] = {}
 
@@ -110,7 +102,7 @@ class Santricity:
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now, asked of the disk system. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
-        return readings(await self._view(target)) if self.settings(target) else {}
+        return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """The same as of the last inventory: to ask takes seconds."""
@@ -119,30 +111,32 @@ class Santricity:
             return await self.read(target)
         return readings(replace(kept, frozen=await self._frozen(kept.system.door)))
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The request that sets `key` to `value`, and the one that brings the present value back."""
-        setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target)
-        wish = wanted(target, setting, readings(view)[key], value)
-        node = node_of(view.volume.wwn, await look(self._host))
-        lock = lock_name(view.system.wwn, view.system.name) if node is None else await lock_of(self._host, node.name)
-        steps = (step(view, key, wish.value),), (step(view, key, wish.now.now or ""),)
-        return wish.change(*steps, named(view.system, view.volume), lock)
+    async def seen(self, target: Target, *, back: bool = False) -> WebView:
+        """A volume as its door tells it now."""
+        return await self._view(target)
 
-    async def apply(self, change: Change) -> None:
-        """Send the request, if it is for what it was planned for; none where the value is there already."""
-        view = await self._view(change.target)
-        require_same(change, named(view.system, view.volume))
-        require_own(change, (step(view, change.key, change.after),) if change.key in BY_KEY else ())
-        if readings(view)[change.key].now == change.after:
-            return
+    async def readings_of(self, seen: WebView) -> Mapping[str, Reading]:
+        """What the door says, and what may be set."""
+        return readings(seen)
 
-        async def take(one: Write) -> None:
-            done = await self._run(Command(argv=one.argv, timeout=SET_SECONDS, mutates=True))
-            if done.returncode != 0:
-                raise _as_failure(answers.refusal(done, _shown(view.system.door)))
+    def identity_of(self, seen: WebView, key: str) -> Identity:
+        """A volume by its world wide name."""
+        return named(seen.system, seen.volume)
 
-        await take_steps(change, take)
+    async def lock_for(self, seen: WebView, key: str) -> str:
+        """That of the disk, which runs on it take too; of the disk system where no disk is known."""
+        node = node_of(seen.volume.wwn, await look(self._host)) if key in BY_KEY else None
+        return lock_name(seen.system.wwn, seen.system.name) if node is None else await lock_of(self._host, node.name)
+
+    def steps(self, seen: WebView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+        """One request; none for what is shown only."""
+        return (step(seen, key, value),) if key in BY_KEY else ()
+
+    async def take(self, seen: WebView, change: Change, step: Write) -> None:
+        """Send the request."""
+        done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
+        if done.returncode != 0:
+            raise _as_failure(answers.refusal(done, _shown(seen.system.door)))
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Doors that do not answer, and disk systems that are not well."""

@@ -16,9 +16,10 @@ from backends.model import (
     Target,
     Task,
 )
-from backends.topology import Topology
+from backends.raid import data_drives
+from backends.topology import Node, Topology
 from backends.topology.naming import identity
-from backends.vendors._disk_systems import battery_state, data_drives, level_of, node_of
+from backends.vendors._disk_systems import battery_state, level_of, node_of
 from backends.vendors._listed import facts
 from backends.vendors.santricity.facts import WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
 
@@ -125,19 +126,11 @@ def _array(
 ) -> Array:
     group = next((one for one in groups if one.id == volume.group), None)
     drives = [one for one in hardware.drives if volume.group is not None and one.group == volume.group]
-    members = len([one for one in drives if not one.spare])
-    pool = group is not None and group.pool
-    number = (volume.level or "").removeprefix("raid")
-    level = level_of(number, 0 if pool else members)  # a pool's mirror has two copies, whatever drives there are
+    # A pool spreads every stripe over some of its drives: they are no members of one stripe, and its mirror has two
+    # copies, whatever drives there are.
+    members = 0 if group is not None and group.pool else sum(not one.spare for one in drives)
+    level = level_of((volume.level or "").removeprefix("raid"), members)
     node = node_of(volume.wwn, picture)
-    names = {one.id: one.place for one in hardware.controllers}
-    owned, preferred = names.get(volume.owner or ""), names.get(volume.preferred or "")
-    told = [
-        ("Pool" if pool else "Volume group", group.name if group is not None else None),
-        ("Owner", owned),
-        ("Preferred owner", preferred if preferred != owned else None),
-        ("Thin", "yes" if volume.thin else None),
-    ]
     return Array(
         target=volume_target(system, volume.name),
         controller=owner,
@@ -146,14 +139,35 @@ def _array(
         state=_STATES.get(volume.status or "", State.UNKNOWN),
         size_bytes=volume.size_bytes,
         strip_bytes=volume.segment_bytes,
-        data_drives=None if pool else data_drives(level, members),
-        spans=1 if members and not pool else None,
+        data_drives=data_drives(level, members),
+        spans=1 if members else None,
         device=node.device if node is not None else None,
         members=tuple(drive_target(system, one.place) for one in drives),
-        identity=identity(node) if node is not None else named(system, volume) if volume.wwn is not None else None,
-        tasks=(Task(kind=_TASKS.get(volume.action, volume.action)),) if volume.action not in (None, "none") else (),
-        facts=facts(told),
+        identity=_identity(system, volume, node),
+        tasks=_tasks(volume),
+        facts=facts(_told(volume, group, hardware)),
     )
+
+
+def _identity(system: WebSystem, volume: WebVolume, node: Node | None) -> Identity | None:
+    if node is not None:
+        return identity(node)
+    return named(system, volume) if volume.wwn is not None else None
+
+
+def _tasks(volume: WebVolume) -> tuple[Task, ...]:
+    return () if volume.action in (None, "none") else (Task(kind=_TASKS.get(volume.action, volume.action)),)
+
+
+def _told(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:
+    names = {one.id: one.place for one in hardware.controllers}
+    owned, preferred = names.get(volume.owner or ""), names.get(volume.preferred or "")
+    return [
+        ("Volume group", None) if group is None else ("Pool" if group.pool else "Volume group", group.name),
+        ("Owner", owned),
+        ("Preferred owner", preferred if preferred != owned else None),
+        ("Thin", "yes" if volume.thin else None),
+    ]
 
 
 def named(system: WebSystem, volume: WebVolume) -> Identity:

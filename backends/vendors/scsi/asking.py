@@ -1,20 +1,53 @@
-"""Asks drives about themselves: hdparm, sdparm and smartctl, read-only and never for long."""
+"""Asks drives about themselves, and says what is lost where a tool is missing."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
+from backends.answers import CUT, Whole
 from backends.errors import RaidbenchError
-from backends.host import Command, Denial, Host
+from backends.host import STALL, Command, Completed, Denial, Host
+from backends.model import Problem
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.scsi import hdparm, sdparm, smartctl
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag
+from backends.vendors.scsi.inventory import NAME
 from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.smartctl import Health
+
+# -- what is missing on a machine with SATA or SAS disks, and what is lost without it ---------------------------------
+
+
+def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Problem, ...]:
+    """One problem for each program that is not installed and would have something to do."""
+    kinds = {disk.kind for disk in disks}
+    found: list[Problem] = []
+    if Kind.ATA in kinds and not has("hdparm"):
+        message = (
+            "Without hdparm, look-ahead, power and acoustic management of SATA disks can be neither read nor set; "
+            "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
+        )
+        found.append(Problem(where=NAME, message=message, hint="Install hdparm."))
+    if Kind.SCSI in kinds and not has("sdparm"):
+        message = (
+            "Without sdparm, read cache and look-ahead of SAS disks can be neither read nor set; "
+            "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
+        )
+        found.append(Problem(where=NAME, message=message, hint="Install sdparm."))
+    if kinds - {Kind.VOLUME} and not has("smartctl"):
+        message = (
+            "Without smartctl there is no health, temperature, wear or speed of rotation of SATA and SAS disks, "
+            "and no sign of power-loss protection: a write cache that is switched on always counts as a risk."
+        )
+        found.append(Problem(where=NAME, message=message, hint="Install smartmontools."))
+    return tuple(found)
+
+
+# -- asks drives about themselves: hdparm, sdparm and smartctl, read-only and never for long --------------------------
 
 READ_SECONDS = 20.0
 """A drive that wakes up needs up to ten."""
@@ -56,11 +89,15 @@ class SwitchReader:
             return Switches(silent=Denial.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
             answer = await self._said((tool, *hdparm.READ, disk.node.device))
+            if cut := answer.lost(hdparm.WHOLE):
+                return Switches(silent=cut)
             flags = hdparm.parse_hdparm(answer.text)
             return Switches(flags=flags, silent=None if flags else answer.trouble(hdparm.refusal(answer.text)))
         answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
         if sdparm.attention(answer.code, answer.text) and not sdparm.parse_sdparm(answer.text):
             answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
+        if cut := answer.lost(sdparm.WHOLE):
+            return Switches(silent=cut)
         fields = sdparm.parse_sdparm(answer.text)
         return Switches(
             fields=fields, silent=None if fields else answer.trouble(sdparm.refusal(answer.code, answer.text))
@@ -77,7 +114,7 @@ class SwitchReader:
     async def _said(self, argv: tuple[str, ...]) -> _Answer:
         async with self._few:
             try:
-                done = await self._host.run(Command(argv=argv, timeout=READ_SECONDS))
+                done = await self._host.run(Command(argv=argv, timeout=READ_SECONDS, stall=STALL))
             except RaidbenchError as error:
                 return _Answer(tool=argv[0], failure=clean(error.message.rstrip("."), 200))
             return _Answer(tool=argv[0], code=done.returncode, out=done.stdout, err=done.stderr)
@@ -97,6 +134,12 @@ class _Answer:
     def text(self) -> str:
         """Both streams: complaints come on either."""
         return f"{self.out}\n{self.err}"
+
+    def lost(self, whole: Whole) -> str | None:
+        """Why what it printed is not all; None where it is, and where it printed nothing."""
+        done = Completed(returncode=self.code, stdout=self.out, stderr=self.err)
+        why = whole.lost(done) if self.out.strip() else ""
+        return self.trouble(f"{CUT}: {why}") if why else None
 
     def trouble(self, words: str | None) -> str:
         """Why nothing can be told of the drive."""

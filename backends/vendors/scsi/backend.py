@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from re import Pattern
 
-from backends.change import Change
-from backends.changing import denial_of, gone, lock_of, not_found, require_same, setting_of, wanted
+from backends.change import Change, Write
+from backends.changing import Wanted, denial_of, gone, lock_of, not_found, require_same, setting_of
 from backends.errors import BlockedError
 from backends.host import Denial, Host
 from backends.identity import Identity
 from backends.model import Drive, Inventory, Problem, Target
 from backends.protocol import PersistRule, Told
+from backends.settable import Settable
 from backends.settings import Reading, Setting, check_value
 from backends.topology import Node, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
 from backends.udev import match_keys, require_unique
-from backends.vendors.scsi.asking import Switches, SwitchReader
-from backends.vendors.scsi.diagnosis import missing_tools
+from backends.vendors.scsi.asking import Switches, SwitchReader, missing_tools
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
 from backends.vendors.scsi.inventory import NAME, drive
-from backends.vendors.scsi.persist import RULES, actions
-from backends.vendors.scsi.plans import change as change_of
+from backends.vendors.scsi.plans import (
+    companions_now,
+    companions_of,
+    finished,
+    legal_companions,
+    steps,
+    value_before,
+    way_back,
+)
 from backends.vendors.scsi.readings import View, readings
-from backends.vendors.scsi.running import NotSaveableError, ScsiRunner
+from backends.vendors.scsi.running import RULES, NotSaveableError, actions, require_ours, run_tool
 from backends.vendors.scsi.settings import SETTINGS
 from backends.vendors.scsi.smartctl import Health
 
 
-class ScsiBackend:
+class ScsiBackend(Settable[View]):
     """The `sd` disks of one host."""
 
     def __init__(self, host: Host) -> None:
-        self._host = host
+        super().__init__(host)
         self._asker = SwitchReader(host)
-        self._runner = ScsiRunner(host)
         self._health: dict[Identity, Health] = {}
+        self._said: dict[Identity, Health | None] = {}
         self._unsaveable: set[Identity] = set()
 
     async def inventory(self) -> Inventory:
@@ -54,30 +62,77 @@ class ScsiBackend:
         told(NAME, found)
         return found
 
+    async def kept_inventory(self) -> Inventory:
+        """As `inventory`, with what each drive said of its health last: no setting moves that."""
+        return Inventory(drives=tuple(drive(disk, self._said.get(identity(disk.node))) for disk in await self._disks()))
+
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """The same for every disk; what one lacks is blocked when read."""
         return SETTINGS if target.backend == NAME else ()
 
-    async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, the drive's own asked of the drive."""
-        return readings(await self._view(await self._disk(target)))
+    async def seen(self, target: Target, *, back: bool = False) -> View:
+        """The disk and its switches now."""
+        return await self._view(await self._disk(target))
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """What setting `key` to `value` would do, and what brings the present state back."""
-        setting = setting_of(self.settings(target), target, key)
-        disk = await self._disk(target)
-        view = await self._view(disk)
-        wish = wanted(target, setting, readings(view)[key], value)
-        return change_of(view, wish, await lock_of(self._host, disk.name))
+    async def readings_of(self, seen: View) -> Mapping[str, Reading]:
+        """The drive's own settings and the kernel's, and what may be set."""
+        return readings(seen)
 
-    async def apply(self, change: Change) -> None:
-        """Take the steps, after making sure that this is still the disk that was planned for."""
-        disk = await self._disk(change.target)
+    def identity_of(self, seen: View, key: str) -> Identity:
+        """The kernel's disk."""
+        return identity(seen.disk.node)
+
+    async def lock_for(self, seen: View, key: str) -> str:
+        """That of the disk."""
+        return await lock_of(self._host, seen.disk.name)
+
+    def steps(self, seen: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+        """What sets it; of a way back also what the drive had saved besides."""
+        return steps(seen, key, value) if companions is None else way_back(seen, key, value, companions)
+
+    def steps_back(self, seen: View, key: str, before: str) -> tuple[Write, ...]:
+        """Present and saved value as they are."""
+        return way_back(seen, key, before, companions_now(seen, key))
+
+    def check_back(self, seen: View, setting: Setting, now: Reading, value: str) -> str:
+        """See `value_before`."""
+        return value_before(setting, now, value)
+
+    def legal_companions(self, seen: View, key: str) -> Mapping[str, Pattern[str]]:
+        """With a bit of a mode page, what was saved of it."""
+        return legal_companions(seen, key)
+
+    def finished(self, seen: View, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+        """With the risk on this very drive, and the value that it keeps without power."""
+        return finished(seen, wish, change)
+
+    def require_steps(self, seen: View, change: Change) -> None:
+        """Raises RefusedError for a step that is none of this setting of this disk."""
+        for step in change.writes:
+            require_ours(step, change, seen.disk, seen.tool)
+
+    def is_there(self, now: Reading, change: Change) -> bool:
+        """Never: a drive may have saved another value than the present one."""
+        return False
+
+    async def require_still(self, seen: View, change: Change) -> None:
+        """Raises unless it is this disk."""
+        require_same(change, identity(await self._node(change.target)))
+
+    async def take(self, seen: View, change: Change, step: Write) -> None:
+        """One step; a drive that cannot save the page is remembered, and planned for without."""
+        if step.path is not None:
+            await super().take(seen, change, step)
+            return
         try:
-            await self._runner.run(change, disk, self._asker.tool(disk.kind), lambda: self._same(change))
+            await run_tool(self._host, step, seen.disk.kind)
         except NotSaveableError:
-            self._unsaveable.add(identity(disk.node))
+            self._unsaveable.add(identity(seen.disk.node))
             raise
+
+    def companions_of(self, change: Change) -> Mapping[str, str] | None:
+        """What recorded steps saved in the drive besides. See `plans.companions_of`."""
+        return companions_of(change)
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this drive's line replaced; no other line is touched."""
@@ -99,7 +154,7 @@ class ScsiBackend:
         return missing_tools(await self._disks(), lambda name: self._host.which((name,)) is not None)
 
     async def _drive(self, disk: Disk) -> Drive:
-        health = await self._asker.health(disk)
+        health = self._said[identity(disk.node)] = await self._asker.health(disk)
         if health is not None and not health.asleep:
             self._health[identity(disk.node)] = health
         return drive(disk, health)
@@ -160,6 +215,3 @@ class ScsiBackend:
         if not is_disk(node):
             raise not_found(target)
         return node
-
-    async def _same(self, change: Change) -> None:
-        require_same(change, identity(await self._node(change.target)))

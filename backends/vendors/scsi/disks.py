@@ -1,9 +1,9 @@
-"""One `sd` disk as sysfs has it: where it hangs, which language it speaks, what the kernel believes of it. Pure."""
+"""One `sd` disk as sysfs has it, and which of them are volumes of a RAID controller."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 
 from backends.text import clean
@@ -11,7 +11,59 @@ from backends.topology import Node
 from backends.topology.naming import interface
 from backends.topology.tree import number
 from backends.values import dataclass
-from backends.vendors.scsi.volumes import is_volume
+
+# -- which SCSI disks are no drives but volumes of a RAID controller --------------------------------------------------
+
+_ANY_CHANNEL: Callable[[int], bool] = lambda channel: True  # noqa: E731
+
+_VOLUME_CHANNELS: dict[str, Callable[[int], bool]] = {
+    "megaraid_sas": lambda channel: channel >= 2,
+    "megaraid_legacy": _ANY_CHANNEL,
+    "aacraid": lambda channel: channel == 0,
+    "mptsas": lambda channel: channel == 1,
+    "mptspi": lambda channel: channel == 1,
+    "mpt2sas": lambda channel: channel == 1,
+    "mpt3sas": lambda channel: channel == 1,
+    "3w-xxxx": _ANY_CHANNEL,
+    "3w-9xxx": _ANY_CHANNEL,
+    "3w-sas": _ANY_CHANNEL,
+    "arcmsr": _ANY_CHANNEL,
+    "ips": _ANY_CHANNEL,
+    "hptiop": _ANY_CHANNEL,
+    "stex": _ANY_CHANNEL,
+}
+"""By the driver's own name (scsi_host/proc_name): channels whose disks are volumes.
+
+megaraid_sas.h MEGASAS_MAX_PD_CHANNELS 2; aacraid.h CONTAINER_CHANNEL 0; mptsas.h MPTSAS_RAID_CHANNEL 1;
+mpt3sas_scsih.c RAID_CHANNEL 1. The 3ware, Areca, ServeRAID, HighPoint and Promise drivers show volumes only.
+"""
+
+_VOLUMES_UNLESS_SAS = ("mpi3mr",)
+"""Drivers that show volumes and drives on one channel: what hangs from a SAS end device is a drive."""
+
+_NO_LEVEL = ("", "n/a", "unknown")
+"""`raid_level` of a drive that hpsa or smartpqi passes through (drivers/scsi/hpsa.c, raid_level_show)."""
+
+
+def is_volume(driver: str | None, channel: int | None, path: str, raid_level: str | None, maker: str) -> bool:
+    """Whether a controller made this disk out of others.
+
+    `driver` is the host adapter's, `path` the disk's in sysfs, `raid_level` that of hpsa and smartpqi,
+    `maker` the vendor in the inquiry data.
+    """
+    if raid_level is not None:
+        return raid_level.strip().lower() not in _NO_LEVEL
+    if driver is None or channel is None:
+        return False
+    if driver in _VOLUMES_UNLESS_SAS:
+        return "/end_device-" not in path and maker not in ("ATA", "NVMe")
+    rule = _VOLUME_CHANNELS.get(driver)
+    return rule is not None and rule(channel)
+
+
+# -- one `sd` disk as sysfs has it ------------------------------------------------------------------------------------
+
+# Where it hangs, which language it speaks, what the kernel believes of it.
 
 _HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$")
 _PCI = re.compile(r"/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from backends.answers import Whole, line_end
 from backends.text import clean
 from backends.values import dataclass
 
@@ -24,6 +25,15 @@ _LINE = re.compile(
 
 _REFUSED = re.compile(
     r"^[^\n]{0,80}?(HDIO_\w+\([^)\n]{0,40}\) failed: [^\n]{1,80}|: (?:Permission|Operation) [^\n]{1,60})$", re.M
+)
+
+
+WHOLE = Whole(
+    tool="hdparm",
+    mark="a line end",
+    missing=line_end,
+    hides="switches behind the last line: they are not offered",
+    statuses=frozenset(),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from backends.model import Drive, Fact, Media, Scope, State, Target
 from backends.text import clean
-from backends.topology.naming import identity, model, serial, wwn
+from backends.topology.naming import identity, medium, model, serial, wwn
 from backends.topology.tree import number
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.smartctl import Health
@@ -23,9 +23,6 @@ _STATES = {
 }
 """States of a SCSI device (drivers/scsi/scsi_sysfs.c, sdev_states)."""
 
-_VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
-"""Vendors and beginnings of models of virtual machines' disks."""
-
 
 def drive(disk: Disk, health: Health | None) -> Drive:
     """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
@@ -39,7 +36,7 @@ def drive(disk: Disk, health: Health | None) -> Drive:
         serial=serial(disk.node) or said.serial,
         firmware=said.firmware or clean(own.get("device/rev", "")) or None,
         wwn=wwn(disk.node),
-        media=_media(disk),
+        media=Media.UNKNOWN if disk.kind is Kind.VOLUME else medium(disk.node),
         interface=disk.interface,
         size_bytes=disk.node.size_bytes,
         logical_block=number(own.get("queue/logical_block_size")),
@@ -50,14 +47,6 @@ def drive(disk: Disk, health: Health | None) -> Drive:
         identity=identity(disk.node),
         facts=tuple(Fact(label=label, value=value) for label, value in (*_place(disk), *_health(said))),
     )
-
-
-def _media(disk: Disk) -> Media:
-    if disk.kind is Kind.VOLUME:
-        return Media.UNKNOWN
-    if (model(disk.node) or "").startswith(_VIRTUAL_MAKERS):
-        return Media.VIRTUAL
-    return {"0": Media.SSD, "1": Media.HDD}.get(disk.node.attributes.get("queue/rotational", ""), Media.UNKNOWN)
 
 
 def _place(disk: Disk) -> Iterator[tuple[str, str]]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
+from re import Pattern
 
 from backends.change import Change, Write
-from backends.changing import Wanted
-from backends.settings import Persistence, Risk
-from backends.topology.naming import identity
+from backends.changing import Wanted, strange_step, was_value
+from backends.settings import Persistence, Reading, Risk, Setting
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.readings import View
 from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.settings import BITS, OPTIONS
+
+SAVED = "saved"
+"""By this key, the value that a SCSI drive keeps without power."""
+
+_ON_OFF = re.compile("on|off")
 
 _CACHE_TYPES = {
     ("write back", "off"): "write through",
@@ -22,19 +29,65 @@ _CACHE_TYPES = {
 """The word for sd's cache_type by the present one and the wanted value: it tells of the read cache as well."""
 
 
-def change(view: View, wish: Wanted, lock: str) -> Change:
-    """What the wanted value takes, and what brings the present value back if that is known."""
-    disk, key, now = view.disk, wish.setting.key, wish.now.now
-    undo = _way_back(view, key, now or "") if now not in (None, "unknown") else ()
+def finished(view: View, wish: Wanted, change: Change) -> Change:
+    """The change with the risk on this very drive, and with what the drive keeps without power."""
+    key = wish.setting.key
     guarded = key == "drive_cache" and wish.value == "on" and view.protection is not None
     risk = Risk.PERFORMANCE if guarded else _risk(wish)
-    change = wish.change(_steps(view, key, wish.value), undo, identity(disk.node), lock, risk)
+    text = wish.setting.risk_text if risk is not Risk.NONE else ""
     if guarded:
-        change = replace(change, risk_text=f"The drive has power-loss protection: {view.protection}.")
+        text = f"The drive has power-loss protection: {view.protection}."
+    change = replace(change, risk=risk, risk_text=text, companions=companions_now(view, key))
     return replace(change, persistence=Persistence.STORED) if _saveable(view, key) else change
 
 
-def _steps(view: View, key: str, value: str) -> tuple[Write, ...]:
+def companions_now(view: View, key: str) -> dict[str, str]:
+    """The value that the drive keeps without power, which need not be the present one."""
+    bit = _bit(view, key)
+    if bit is None or bit.saved is None or not _saveable(view, key):
+        return {}
+    return {SAVED: "on" if bit.saved is not BITS[key][1] else "off"}
+
+
+def legal_companions(view: View, key: str) -> dict[str, Pattern[str]]:
+    """What may come back with a setting."""
+    return {SAVED: _ON_OFF} if view.disk.kind is Kind.SCSI and key in BITS else {}
+
+
+def companions_of(change: Change) -> dict[str, str] | None:
+    """What recorded steps of sdparm saved besides; None of all that has no saved value.
+
+    Raises RefusedError for a step that is none of such a change of this disk.
+    """
+    if not any(step.argv and step.argv[0].rpartition("/")[2] == "sdparm" for step in change.undo):
+        return None
+    name, inverted = BITS.get(change.key, ("", False))
+    found: dict[str, str] = {}
+    for step in change.undo:
+        if (step.path, step.text) == (f"/sys/block/{change.target.address}/device/rescan", "1"):
+            continue
+        set_bit = re.fullmatch(f"--set={name}=([01])( --save)?", " ".join(step.argv[1:-1])) if name else None
+        ours = step.argv and (step.argv[0].rpartition("/")[2], step.argv[-1]) == (
+            "sdparm",
+            f"/dev/{change.target.address}",
+        )
+        if set_bit is None or not ours:
+            raise strange_step(change, step)
+        value = "on" if (set_bit[1] == "1") is not inverted else "off"
+        found |= {SAVED: value} if set_bit[2] else {}
+        if value != change.before and not set_bit[2]:
+            raise strange_step(change, step)
+    return found
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before: a drive may come with any level of acoustic management. Raises InvalidValueError."""
+    level = setting.key == "acoustic" and value.isascii() and value.isdigit() and len(value) < 4 and int(value) < 256
+    return value if level else was_value(setting, now, value)
+
+
+def steps(view: View, key: str, value: str) -> tuple[Write, ...]:
+    """What sets it, and lets the kernel know."""
     disk = view.disk
     if key == "queue_depth":
         return (Write(path=disk.below("queue_depth"), text=value),)
@@ -48,19 +101,14 @@ def _steps(view: View, key: str, value: str) -> tuple[Write, ...]:
     return (step, *_look_again(disk, key))
 
 
-def _way_back(view: View, key: str, before: str) -> tuple[Write, ...]:
-    """A drive whose saved value is another one than its present gets both back."""
-    steps = _steps(view, key, before)
-    bit = _bit(view, key)
-    if bit is None or not _saveable(view, key) or bit.saved is bit.now:
-        return steps
-    inverted = BITS[key][1]
-    saved = "on" if bit.saved is not inverted else "off"
-    return (
-        _set_bit(view, key, saved, save=True),
-        _set_bit(view, key, before, save=False),
-        *_look_again(view.disk, key),
-    )
+def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
+    """A drive whose saved value was another one than its present gets both back; it saves where it had saved one."""
+    if view.disk.kind is not Kind.SCSI or key not in BITS or view.tool is None:
+        return steps(view, key, before)
+    saved = companions.get(SAVED) if view.saves else None
+    first = (_set_bit(view, key, saved, save=True),) if saved is not None else ()
+    then = (_set_bit(view, key, before, save=False),) if saved != before else ()
+    return (*first, *then, *_look_again(view.disk, key))
 
 
 def _set_bit(view: View, key: str, value: str, *, save: bool) -> Write:

@@ -1,64 +1,92 @@
-"""Makes changes: one step after the other, each for the very disk that was planned for."""
+"""Makes changes of drives, and keeps them over a reboot."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 
 from backends.change import Change, Write
-from backends.changing import evidence_of, take_steps
-from backends.errors import RefusedError, ToolFailedError
+from backends.changing import evidence_of
+from backends.errors import BlockedError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean
+from backends.udev import RuleFile, assign
 from backends.vendors.scsi import hdparm, sdparm
 from backends.vendors.scsi.disks import Disk, Kind
-from backends.vendors.scsi.settings import BITS, OPTIONS
+from backends.vendors.scsi.settings import BITS, OPTIONS, SETTINGS
+
+# -- settings of drives that survive a reboot: a udev rules file of its own, one line per drive -----------------------
+
+# The write cache goes through sd's cache_type, so that drive and kernel agree; udev takes the one folder that `*`
+# stands for (udev(7), ATTR). What only a program can set is run when the drive appears.
+
+RULES = RuleFile(
+    path="/etc/udev/rules.d/99-raidbench-drives.rules",
+    header="# Drives' own settings kept by raidbench, one line per drive. `raidbench persist` changes only such lines.",
+    event="add",
+    action=r'(?:ATTR\{[a-z_/*]+\}="[a-z0-9 ]+"|RUN\+="[^"\\]+")',
+    thing="drive",
+    until="the drive loses power",
+)
+"""The file; the queues' settings have their own beside it."""
+
+
+def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[str, ...]:
+    """What a rule does to set these values, in the order of the declarations.
+
+    Raises BlockedError for what a rule cannot set on this disk.
+    """
+    found: list[str] = []
+    for setting in SETTINGS:
+        value = values.get(setting.key)
+        if value is None:
+            continue
+        if setting.key == "queue_depth":
+            found.append(assign("device/queue_depth", value))
+        elif setting.key == "drive_cache" and disk.cache_type in ("write back", "write through"):
+            word = "write back" if value == "on" else "write through"
+            found.append(assign("device/scsi_disk/*/cache_type", word))
+        else:
+            found.append(f'RUN+="{_program(disk, tool, setting.key, value)} $devnode"')
+    return tuple(found)
+
+
+def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
+    """The program and its words, without the device."""
+    if tool is None or '"' in tool or " " in tool or "%" in tool or "$" in tool:
+        raise BlockedError(f"Without its tool, {key} of {disk.node.device} cannot be kept by a rule.")
+    if disk.kind is Kind.ATA and key in OPTIONS:
+        word = {"on": "1", "off": "0"}.get(value, value)
+        return f"{tool} -q {OPTIONS[key]}{word}"
+    if disk.kind is Kind.SCSI and key in BITS:
+        name, inverted = BITS[key]
+        return f"{tool} --quiet --set={name}={int((value == 'on') is not inverted)}"
+    raise BlockedError(f"{key} of {disk.node.device} cannot be kept by a rule.")
+
+
+# -- makes changes: one step after the other, each for the very disk that was planned for -----------------------------
 
 SET_SECONDS = 60.0
 """After this a change is slow; it is waited for all the same."""
-
-Check = Callable[[], Awaitable[None]]
-"""Raises DeviceGoneError unless the disk is still the one that was planned for."""
 
 
 class NotSaveableError(ToolFailedError):
     """The drive has saved values and yet cannot save this page."""
 
 
-class ScsiRunner:
-    """Runs the steps of a change on one host."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
-
-    async def run(self, change: Change, disk: Disk, tool: str | None, same: Check) -> None:
-        """All steps in order, up to the first that fails; the identity of the disk is checked before each.
-
-        Raises ToolFailedError in the tool's or kernel's words, RefusedError for a step that is none of this disk's.
-        """
-        for step in change.writes:
-            _require_ours(step, change, disk, tool)
-
-        async def take(step: Write) -> None:
-            if step.path is not None:
-                await self._host.write(step.path, step.text or "")
-            else:
-                await self._tool(step, disk.kind)
-
-        await take_steps(change, take, same=same)
-
-    async def _tool(self, step: Write, kind: Kind) -> None:
-        command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
-        done = await self._host.run(command)
-        if kind is Kind.SCSI and sdparm.attention(done.returncode, _text(done)):
-            done = await self._host.run(command)
-        said = _refusal(kind, done)
-        if said is None:
-            return
-        evidence = evidence_of(command, done)
-        if kind is Kind.SCSI and done.returncode == sdparm.NOT_SAVEABLE:
-            raise NotSaveableError(said, hint="Plan it again: it will be set without --save.", evidence=evidence)
-        raise ToolFailedError(said, evidence=evidence)
+async def run_tool(host: Host, step: Write, kind: Kind) -> None:
+    """Run the program of a step. Raises ToolFailedError in its own words."""
+    command = Command(argv=step.argv, timeout=SET_SECONDS, mutates=True)
+    done = await host.run(command)
+    if kind is Kind.SCSI and sdparm.attention(done.returncode, _text(done)):
+        done = await host.run(command)
+    said = _refusal(kind, done)
+    if said is None:
+        return
+    evidence = evidence_of(command, done)
+    if kind is Kind.SCSI and done.returncode == sdparm.NOT_SAVEABLE:
+        raise NotSaveableError(said, hint="Plan it again: it will be set without --save.", evidence=evidence)
+    raise ToolFailedError(said, evidence=evidence)
 
 
 def _refusal(kind: Kind, done: Completed) -> str | None:
@@ -75,7 +103,7 @@ def _text(done: Completed) -> str:
     return f"{done.stdout}\n{done.stderr}"
 
 
-def _require_ours(step: Write, change: Change, disk: Disk, tool: str | None) -> None:
+def require_ours(step: Write, change: Change, disk: Disk, tool: str | None) -> None:
     """What is in a journal is not trusted to write any file or run any program but those of this very setting."""
     if step.path is not None:
         ours = step.path in {disk.below("queue_depth"), disk.below("rescan"), disk.cache_path}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from backends.answers import Whole, line_end
 from backends.text import clean
 from backends.values import dataclass
 
@@ -25,6 +26,15 @@ _LINE = re.compile(
     r"^ {0,4}(WCE|RCD|DRA) {1,20}(\d{1,3})(?: {1,4}(\[[^\]\n]{0,60}\]))?[^\S\n]*(?:$|[A-Z])", re.MULTILINE
 )
 _MARK = re.compile(r"(cha|def|sav): {0,3}(\w{1,4})")
+
+
+WHOLE = Whole(
+    tool="sdparm",
+    mark="a line end",
+    missing=line_end,
+    hides="fields behind the last line: they are not offered",
+    statuses=frozenset(),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

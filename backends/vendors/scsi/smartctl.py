@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from backends.foreign_json import document, flag, rows, table, whole, word
+from backends.json_text import document, flag, rows, table, whole, word
 from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd")

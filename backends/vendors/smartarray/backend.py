@@ -10,10 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from backends.answers import cut_error
 from backends.change import Change, Write
-from backends.changing import denial_of, evidence_of, gone, not_found, require_same, setting_of, take_steps, wanted
+from backends.changing import (
+    denial_of,
+    evidence_of,
+    gone,
+    not_found,
+    require_companions,
+    require_same,
+    setting_of,
+    take_steps,
+    wanted,
+    wanted_back,
+)
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Host
+from backends.hosts.asked import asked_anew
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
@@ -21,15 +34,22 @@ from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, look
 from backends.vendors.smartarray.addresses import CardSpot, card_target, parse
-from backends.vendors.smartarray.diagnosis import troubles, unseen
+from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.facts import CardText
-from backends.vendors.smartarray.inventory import card_identity, drive_identity, inventory, tasks, volume_identity
+from backends.vendors.smartarray.inventory import (
+    card_identity,
+    cut_of,
+    drive_identity,
+    inventory,
+    tasks,
+    volume_identity,
+)
 from backends.vendors.smartarray.matching import volume_node
-from backends.vendors.smartarray.plans import planned
+from backends.vendors.smartarray.open_card import OpenController, OpenControllers
+from backends.vendors.smartarray.plans import companions_of, legal_companions, planned, require_ours, value_before
 from backends.vendors.smartarray.readings import readings
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.smartarray.units import CardUnit, CardUnits
-from backends.vendors.smartarray.view import PartView
+from backends.vendors.smartarray.tools import troubles, unseen
 
 READ_BACK = 3
 """How often a card is read after a change: an old arcconf shows the old value once more."""
@@ -43,7 +63,7 @@ class SmartArray:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._units = CardUnits(host)
+        self._units = OpenControllers(host)
         self._moving: dict[str, str] = {}
 
     async def inventory(self) -> Inventory:
@@ -55,10 +75,10 @@ class SmartArray:
         picture: Topology | None = None
         read: dict[str, Inventory] = {}
 
-        async def heard(address: str, card: CardUnit | Problem | None) -> None:
+        async def heard(address: str, card: OpenController | Problem | None) -> None:
             nonlocal picture
             part = card_target(address)
-            if isinstance(card, CardUnit):
+            if isinstance(card, OpenController):
                 picture = picture or await look(self._host)
                 found = read[card.prefix] = inventory(card.prefix, card.text, card.pci, card.tool.tool, picture)
             elif card is None:
@@ -68,16 +88,27 @@ class SmartArray:
             told(str(part), found)
 
         units = await self._units.look(heard)
-        problems = (*troubles(self._units.tried), *await unseen(self._host, self._units.tried), *self._units.problems)
-        merged = Inventory(problems=problems)
+        merged = Inventory(problems=(*await self._unsaid(), *self._units.problems))
         for unit in units:
             merged = merged.merge(read[unit.prefix])
         return merged
 
+    async def kept_inventory(self) -> Inventory:
+        """As `inventory`, of what was read last of each card, also by a change."""
+        picture, merged = await look(self._host), Inventory(problems=(*await self._unsaid(), *self._units.problems))
+        for one in await self._units.known():
+            merged = merged.merge(inventory(one.prefix, one.text, one.pci, one.tool.tool, picture))
+        return merged
+
     async def diagnose(self) -> tuple[Problem, ...]:
         """Every tool that gave no answer and, where the kernel has cards that none sees, what was tried."""
-        await self._units.look()
-        return (*troubles(self._units.tried), *await unseen(self._host, self._units.tried))
+        units = await self._units.look()
+        half = (cut_of(unit.prefix, unit.text) for unit in units)
+        return (*await self._unsaid(), *(problem for problem in half if problem is not None))
+
+    async def _unsaid(self) -> tuple[Problem, ...]:
+        tried = self._units.tried
+        return (*troubles(tried), *await unseen(self._host, tried, self._units.seen))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a card, of a logical drive, of a drive."""
@@ -120,6 +151,19 @@ class SmartArray:
         now = self._readings(target, spot, view)[key]
         return planned(view, wanted(target, setting, now, value), self._identity(spot, unit, await look(self._host)))
 
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        """The commands that set `value` again: after Smart Path, the cache of the others of the array as well."""
+        spot, unit = await self._unit(target)
+        setting = setting_of(self.settings(target), target, key)
+        view = await self._view(target, spot, unit, await unit.refresh(), ask=False)
+        require_companions(target, key, companions, legal_companions(view, key))
+        wish = wanted_back(target, setting, self._readings(target, spot, view)[key], value, value_before)
+        return planned(view, wish, self._identity(spot, unit, await look(self._host)), companions)
+
+    def companions_of(self, change: Change) -> Mapping[str, str] | None:
+        """Who had the cache by recorded steps. See `recorded.companions_of`."""
+        return companions_of(change)
+
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is set already; what the card reads afterwards decides.
 
@@ -127,9 +171,12 @@ class SmartArray:
         """
         spot, unit = await self._unit(change.target)
         text = await unit.refresh()
+        if text.cut:
+            raise cut_error(change.target, text.cut)
         require_same(change, self._identity(spot, unit, await look(self._host)))
         if (await self._now(change, spot, unit, text)) == change.after:
             return
+        require_ours(change, await self._view(change.target, spot, unit, text, ask=False))
         said: list[str] = []
 
         async def take(step: Write) -> None:
@@ -158,11 +205,12 @@ class SmartArray:
                 hint="The tool may not know this setting of this card.", evidence="\n".join(said),
             )  # fmt: skip
 
-    async def _settled(self, change: Change, spot: CardSpot, unit: CardUnit) -> str | None:
+    async def _settled(self, change: Change, spot: CardSpot, unit: OpenController) -> str | None:
         """What it reads after a change, asked again while it is the old value."""
         now = None
         for _ in range(READ_BACK):
-            text = await unit.refresh()
+            with asked_anew():
+                text = await unit.refresh()
             volume = text.volume(spot.volume)
             jobs = volume.jobs if volume is not None and change.key == "strip_size" else ()
             if any(job.kind == "migration" for job in jobs):
@@ -172,23 +220,23 @@ class SmartArray:
                 break
         return now
 
-    async def _now(self, change: Change, spot: CardSpot, unit: CardUnit, text: CardText) -> str | None:
+    async def _now(self, change: Change, spot: CardSpot, unit: OpenController, text: CardText) -> str | None:
         view = await self._view(change.target, spot, unit, text, ask=False)
         return self._readings(change.target, spot, view)[change.key].now
 
-    async def _unit(self, target: Target) -> tuple[CardSpot, CardUnit]:
+    async def _unit(self, target: Target) -> tuple[CardSpot, OpenController]:
         spot = parse(target)
         if spot is None:
             raise not_found(target)
         return spot, await self._units.at(spot.card, target)
 
     async def _view(
-        self, target: Target, spot: CardSpot, unit: CardUnit, text: CardText, *, ask: bool = True
+        self, target: Target, spot: CardSpot, unit: OpenController, text: CardText, *, ask: bool = True
     ) -> PartView:
         volume, drive = text.volume(spot.volume), text.drive(spot.drive)
         if (spot.volume is not None and volume is None) or (spot.drive is not None and drive is None):
-            raise gone(target)
-        legal = await unit.tool.legal(text, volume) if ask and drive is None else {}
+            raise cut_error(target, text.cut) if text.cut else gone(target)
+        legal = await unit.tool.legal(text, volume) if ask and drive is None and not text.cut else {}
         why_not = await denial_of(self._host, unit.tool.tool)
         return PartView(text=text, tool=unit.tool, why_not=why_not, legal=legal, volume=volume, drive=drive)
 
@@ -203,7 +251,7 @@ class SmartArray:
             return found
         return found | {"strip_size": replace(strip, now=MOVING)}
 
-    def _identity(self, spot: CardSpot, unit: CardUnit, picture: Topology) -> Identity:
+    def _identity(self, spot: CardSpot, unit: OpenController, picture: Topology) -> Identity:
         text = unit.text
         if (drive := text.drive(spot.drive)) is not None:
             return drive_identity(unit.prefix, drive)

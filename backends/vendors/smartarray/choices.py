@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from backends.model import Media
 from backends.settings import Choice, Risk, Span
-from backends.text import size_words
+from backends.sizes import size_words
+from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import power_words, without_battery
 from backends.vendors.smartarray.facts import RaidCard
-from backends.vendors.smartarray.view import PartView
 
 _RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
 _STRIPS = tuple(str(1 << power) for power in range(13, 21))

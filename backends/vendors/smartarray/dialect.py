@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Protocol
 
 from backends.host import Completed
-from backends.vendors.smartarray.facts import CardText, Family, LogicalDrive
+from backends.values import dataclass
+from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive, RaidCard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCards:
+    """Which cards a tool sees."""
+
+    numbers: tuple[str, ...]
+    """As it wants them named."""
+    cut: str = ""
+    """What says that there may be more of them, without a full stop; "" where these are all."""
+
 
 Lines = tuple[tuple[str, ...], ...]
 """Command lines, in their order."""
@@ -25,12 +38,12 @@ class ArrayTool(Protocol):
         """What serialises changes between programs: the tool serves one caller at a time, whichever card it is for."""
         ...
 
-    async def numbers(self) -> tuple[str, ...]:
-        """The cards it sees, as it wants them named. Raises ToolFailedError, ToolTimeoutError."""
+    async def cards(self) -> SeenCards:
+        """The cards it sees. Raises ToolFailedError, ToolTimeoutError."""
         ...
 
     async def read(self, number: str) -> CardText:
-        """Everything about a card. Raises as `numbers`."""
+        """Everything about a card. Raises as `cards`."""
         ...
 
     def address(self, number: str, family: Family) -> str:
@@ -64,3 +77,29 @@ class ArrayTool(Protocol):
     def refusal(self, done: Completed) -> str | None:
         """The tool's own words where it says no to a command that changes something; None where it does not."""
         ...
+
+
+# -- what a reading is made from: one card, what of it is looked at, and what stands against changing it --------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartView:
+    """A card, or a part of it, as read just now."""
+
+    text: CardText
+    """All of the card."""
+    tool: ArrayTool
+    """The tool that speaks to it."""
+    why_not: str | None = None
+    """What stands against any change: no root, read-only mode."""
+    legal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Legal values that the card itself tells, by the keys of settings."""
+    volume: LogicalDrive | None = None
+    """The logical drive looked at."""
+    drive: BayDrive | None = None
+    """The physical drive looked at."""
+
+    @property
+    def card(self) -> RaidCard:
+        """The card itself."""
+        return self.text.card

@@ -102,6 +102,10 @@ class LogicalDrive:
     """Places of its members, in the order told; empty if not told."""
     serials: tuple[str, ...] = ()
     """Serial numbers of its members, where those are told and not the places."""
+    width: int | None = None
+    """Members that are named, missing ones too, where that is told."""
+    parity_groups: int | None = None
+    """Groups with a parity of their own, of RAID 50 and 60; None where it is not told."""
     jobs: tuple[CardJob, ...] = ()
     """Background work on it."""
 
@@ -225,6 +229,8 @@ class CardText:
     """Logical drives."""
     drives: tuple[BayDrive, ...] = ()
     """Physical drives."""
+    cut: str = ""
+    """What says that this is half of what there is to say, without a full stop; "" where it is all."""
 
     def volume(self, number: int | None) -> LogicalDrive | None:
         """The logical drive of a number."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+from backends import raid
+from backends.changing import LOOK_AGAIN
 from backends.identity import Identity, Use
-from backends.model import Array, Controller, Drive, Fact, Inventory, Level, Problem, Protection, State, Task
+from backends.model import Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
 from backends.vendors.smartarray import effective
@@ -14,7 +17,8 @@ from backends.vendors.smartarray.effective import InForce, value
 from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, RaidCard
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
-_PARITY = {Level.RAID5: 1, Level.RAID6: 2, Level.RAID50: 2, Level.RAID60: 4}
+_THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
+"""What is said of RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
 """Drives' worth of parity; of RAID 50 and 60 with two groups, where a whole stripe is not told."""
 
 
@@ -25,8 +29,16 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
         controllers=(_controller(prefix, text.card, pci, tool),),
         arrays=tuple(_array(prefix, text, volume, pci, picture, nodes) for volume in text.volumes),
         drives=tuple(_drive(prefix, text, drive, picture, nodes) for drive in text.drives),
-        problems=tuple(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(text.card.problems)),
+        problems=(
+            *(Problem(where=f"{NAME}:{prefix}", message=words) for words in dict.fromkeys(text.card.problems)),
+            *(cut for cut in (cut_of(prefix, text),) if cut is not None),
+        ),
     )
+
+
+def cut_of(prefix: str, text: CardText) -> Problem | None:
+    """What to tell of half an answer; None of a whole one."""
+    return Problem(where=f"{NAME}:{prefix}", message=f"{text.cut}.", hint=LOOK_AGAIN) if text.cut else None
 
 
 def card_identity(prefix: str, card: RaidCard) -> Identity:
@@ -99,7 +111,8 @@ def _array(
         state=volume.state,
         size_bytes=exact,
         strip_bytes=volume.strip_bytes,
-        data_drives=_data_drives(volume),
+        data_drives=_data_drives(volume, counted=not text.cut),
+        spans=volume.parity_groups,
         why="" if volume.state_raw.lower() in ("ok", "okay", "optimal", volume.state.value) else volume.state_raw,
         device=node.device if node is not None else None,
         members=tuple(drive_target(prefix, place) for place in volume.drives),
@@ -115,22 +128,18 @@ def tasks(volume: LogicalDrive) -> tuple[Task, ...]:
     return tuple(Task(kind=job.kind, progress=job.progress) for job in volume.jobs)
 
 
-def _data_drives(volume: LogicalDrive) -> int | None:
-    """A whole stripe holds one strip of each drive that carries data."""
+def _data_drives(volume: LogicalDrive, *, counted: bool) -> int | None:
+    """By the tool's own whole stripe, else by its drives, if `counted`: it tells of all of them.
+
+    The whole stripe of a RAID 50 or 60 is that of one parity group (ssacli: 512 KB of 6 drives in 2 groups, strips of
+    256 KB), so it says nothing where the groups are not told.
+    """
     if volume.strip_bytes and volume.stripe_bytes and volume.stripe_bytes % volume.strip_bytes == 0:
-        return volume.stripe_bytes // volume.strip_bytes
-    count = len(volume.drives)
-    match volume.level:
-        case Level.RAID0 if count:
-            return count
-        case Level.RAID1 if count:
-            return 1
-        case Level.RAID10 if count and count % 2 == 0:
-            return count // 2
-        case Level.RAID5 | Level.RAID6 if count > 2:
-            return count - _PARITY[volume.level]
-        case _:
-            return None
+        groups = volume.parity_groups if volume.level in raid.PARITY_IN_SPANS else 1
+        return volume.stripe_bytes // volume.strip_bytes * groups if groups else None
+    count = (volume.width or len(volume.drives)) if counted else 0
+    copies = 3 if _THREE_COPIES.search(volume.level_raw) else None
+    return raid.data_drives(volume.level, count, spans=volume.parity_groups, copies=copies)
 
 
 def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> Iterable[Fact]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from backends.topology import Node
-from backends.vendors.megaraid.matching import naa
+from backends.vendors.megaraid.presence import naa
 from backends.vendors.smartarray.facts import BayDrive, Family, LogicalDrive
 
 _ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:(\d+):(\d+):(\d+)/", re.ASCII)

@@ -1,17 +1,90 @@
-"""From a reading and a wanted value to the change: the very commands, what takes them back, the risk. Pure."""
+"""From a reading and a wanted value to the change, and what earlier versions recorded of one. Pure."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
+from re import Pattern
 
-from backends.change import Change, Write
-from backends.changing import Wanted
+from backends.change import Change, Write, with_disk
+from backends.changing import Wanted, require_own, strange_step, was_value
+from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
-from backends.settings import Risk, worst
-from backends.vendors.smartarray.dialect import Lines
+from backends.settings import Reading, Risk, Setting, worst
+from backends.values import dataclass
+from backends.vendors.smartarray.addresses import parse
+from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_words
 from backends.vendors.smartarray.facts import CardText, LogicalDrive, Phrase
-from backends.vendors.smartarray.view import PartView
+
+# -- what steps that earlier versions recorded say of logical drives that lost the cache to Smart Path ----------------
+
+CACHED = "cached"
+"""By this key the numbers of the other logical drives of the array that had the cache, `2,3`."""
+
+_PROGRAMS = ("ssacli", "hpssacli", "hpacucli")
+_STEP = re.compile(
+    r"ctrl slot=(?P<card>[0-9]{1,3}[A-Za-z]?) (?:ld (?P<volume>[0-9]{1,5})|array (?P<array>[A-Za-z]{1,3})) modify "
+    r"(?P<word>caching|arrayaccelerator|ssdsmartpath)=(?P<switch>enable|disable) forced"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerating:
+    """A command that switches the cache of a logical drive, or Smart Path of an array."""
+
+    card: str
+    """The slot."""
+    volume: str | None
+    """Number of the logical drive; None for an array."""
+    array: str | None
+    """Name of the array; None for a logical drive."""
+    on: bool
+    """Whether it is switched on."""
+
+
+def accelerates(step: Write) -> Accelerating | None:
+    """What a step of ssacli switches; None for any other."""
+    told = _STEP.fullmatch(" ".join(step.argv[1:]))
+    if told is None or (told["array"] is not None) is not (told["word"] == "ssdsmartpath"):
+        return None
+    return Accelerating(card=told["card"], volume=told["volume"], array=told["array"], on=told["switch"] == "enable")
+
+
+def companions_of(change: Change) -> dict[str, str] | None:
+    """Who of the same array gets the cache back; None of all that comes back by its value alone.
+
+    Raises RefusedError for a step that is none of such a change of this logical drive.
+    """
+    programs = {step.argv[0].rpartition("/")[2] for step in change.undo if step.argv}
+    if change.key != "acceleration" or programs.isdisjoint(_PROGRAMS):
+        return None
+    spot = parse(change.target)
+    cached: list[str] = []
+    for step in change.undo:
+        told = accelerates(step)
+        own = told is not None and spot is not None and spot.card == f"/slot{told.card}"
+        if told is None or not own or programs - set(_PROGRAMS):
+            raise strange_step(change, step)
+        path = told.array is not None
+        mine = spot is not None and told.volume == str(spot.volume)
+        wanted = {"smart-path": path, "controller-cache": not path, "none": not path and not mine}
+        if told.on and not wanted.get(change.before or "", False):
+            raise strange_step(change, step)
+        if told.on and not path and not mine:
+            cached.append(told.volume or "")
+    return {CACHED: ",".join(cached)} if cached else {}
+
+
+# -- from a reading and a wanted value to the change: the very commands, what takes them back, the risk ---------------
+
+_BEFORE = {
+    "acceleration": re.compile("none|controller-cache|smart-path"),
+    "cache_ratio": re.compile(r"[0-9]{1,3}/[0-9]{1,3}"),
+    "strip_size": re.compile("|".join(str(1 << power) for power in range(13, 21))),
+}
+"""Values that may have been there, though they are not offered."""
 
 _MOVES = {
     "acceleration": ("write_cache",),
@@ -21,36 +94,86 @@ _MOVES = {
 """Settings of the same thing that move along: scan mode and delay are one number in the firmware."""
 
 
-def planned(view: PartView, wish: Wanted, identity: Identity) -> Change:
-    """The change of any setting. Raises InvalidValueError where the tool has no word."""
-    forward, back = _lines(view, wish.setting.key, wish.value, wish.now.now or "")
-    change = wish.change(_steps(forward), _steps(back), identity, view.tool.lock_name)
+def planned(view: PartView, wish: Wanted, identity: Identity, companions: Mapping[str, str] | None = None) -> Change:
+    """The change of any setting. `companions`: with which its value comes back, where it had it before.
+
+    Raises InvalidValueError where the tool has no word.
+    """
+    key = wish.setting.key
+    present = companions_now(view, key, wish.value)
+    after = view if view.volume is None or key != "acceleration" else _accelerated_view(view, view.volume, wish.value)
+    there = companions is not None and wish.value == wish.now.now
+    forward = () if there else _lines(view, key, wish.value, companions or {})
+    back = () if there else _lines(after, key, wish.now.now or "", present)
+    lock = view.tool.lock_name if view.volume is None else with_disk(view.tool.lock_name, identity)
+    change = wish.change(_steps(forward), _steps(back), identity, lock)
     text, risk = change.risk_text, change.risk
     if risk is Risk.POWER_LOSS and change.key in ("write_cache", "acceleration", "no_battery_write_cache"):
         text = f"{text} Now {power_words(view.card)}."
     if together := _together(view, change):
         text, risk = f"{text} {together}".strip(), worst((risk, Risk.PERFORMANCE))
-    return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()))
+    return replace(change, risk=risk, risk_text=text, moves=_MOVES.get(change.key, ()), companions=present)
 
 
-def _lines(view: PartView, key: str, value: str, now: str) -> tuple[Lines, Lines]:
-    tool, text = view.tool, view.text
+def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
+    """The other logical drives of the array that lose the cache to Smart Path, by their numbers."""
+    if view.volume is None or (key, value) != ("acceleration", "smart-path"):
+        return {}
+    cached = [one for one in _mates(view.text, view.volume) if one.number != view.volume.number]
+    numbers = [str(one.number) for one in cached if _served(one) == "controller-cache"]
+    return {CACHED: ",".join(numbers)} if numbers else {}
+
+
+def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
+    """What may come back with a setting: with the acceleration, others of the same array."""
+    if view.volume is None or key != "acceleration":
+        return {}
+    mates = "|".join(str(one.number) for one in _mates(view.text, view.volume) if one.number != view.volume.number)
+    return {CACHED: re.compile(f"(?:{mates})(?:,(?:{mates}))*")} if mates else {}
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before, whether the card offers it now or not. Raises InvalidValueError."""
+    legal = _BEFORE.get(setting.key)
+    return value if legal is not None and legal.fullmatch(value) else was_value(setting, now, value)
+
+
+def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) -> Lines:
+    """What brings a value, with what came along with it."""
+    tool, text, volume = view.tool, view.text, view.volume
     if view.drive is not None:
-        place = view.drive.place
-        return tool.set_drive(text, place, key, value), tool.set_drive(text, place, key, now)
-    if view.volume is None:
-        return tool.set_card(text, key, value), tool.set_card(text, key, now)
-    volume = view.volume
-    forward = tool.set_volume(text, volume, key, value)
-    if key != "acceleration":
-        return forward, tool.set_volume(text, volume, key, now)
-    after = _accelerated(text, volume, value)
-    back = tool.set_volume(after, after.volume(volume.number) or volume, key, now)
-    if value != "smart-path":
-        return forward, back
-    mates = [one for one in _mates(text, volume) if one is not volume and _served(one) == "controller-cache"]
+        return tool.set_drive(text, view.drive.place, key, value)
+    if volume is None:
+        return tool.set_card(text, key, value)
+    lines = tool.set_volume(text, volume, key, value)
+    cached = companions[CACHED].split(",") if CACHED in companions else []
     bare = _accelerated(text, volume, "none")
-    return forward, (*back, *(line for one in mates for line in tool.set_volume(bare, one, key, "controller-cache")))
+    mates = [one for one in _mates(bare, volume) if str(one.number) in cached]
+    return (*lines, *(line for one in mates for line in tool.set_volume(bare, one, key, "controller-cache")))
+
+
+def require_ours(change: Change, view: PartView) -> None:
+    """Raises RefusedError for a step that does anything else to the card than this change of this very thing."""
+    if change.key == "acceleration" and all(_accelerates_ours(view, step) for step in change.writes):
+        return
+    try:
+        require_own(change, _steps(_lines(view, change.key, change.after, {})))
+    except InvalidValueError as error:
+        raise RefusedError(error.message) from error
+
+
+def _accelerates_ours(view: PartView, step: Write) -> bool:
+    """Whether a step switches the cache of a logical drive of this very array, or its Smart Path."""
+    told, volume = accelerates(step), view.volume
+    if told is None or volume is None or (step.argv[0], told.card) != (view.tool.tool, view.card.number):
+        return False
+    mates = [str(one.number) for one in _mates(view.text, volume)]
+    return told.volume in mates if told.array is None else told.array == volume.array
+
+
+def _accelerated_view(view: PartView, volume: LogicalDrive, value: str) -> PartView:
+    after = _accelerated(view.text, volume, value)
+    return replace(view, text=after, volume=after.volume(volume.number))
 
 
 def _accelerated(text: CardText, volume: LogicalDrive, value: str) -> CardText:

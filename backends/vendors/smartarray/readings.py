@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from backends.errors import InvalidValueError
-from backends.model import State
+from backends.model import GONE, State
 from backends.settings import Availability, Choice, Reading, Span
-from backends.text import size_words
+from backends.sizes import size_words
 from backends.vendors.smartarray import choices, effective
+from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import InForce, cache_words, cache_works, power_words, without_battery
 from backends.vendors.smartarray.facts import UNKNOWN, Family, Phrase
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.smartarray.view import PartView
 
 FOLLOWS = "it follows from the acceleration, the cache ratio and the no-battery write cache: set one of these"
 HBA_MODE = "the card hands its drives to the system (HBA mode)"
@@ -50,7 +50,7 @@ def _reading(
         why_effective=force[1],
         choices=legal,
         span=span,
-        availability=Availability(why_not=against or _unsettled(phrase, legal, span) or view.why_not),
+        availability=Availability(why_not=view.text.cut or against or _unsettled(phrase, legal, span) or view.why_not),
     )
 
 
@@ -162,7 +162,7 @@ def _read_cache(view: PartView) -> Reading:
 def _offline(view: PartView) -> str | None:
     volume = view.volume
     assert volume is not None
-    out = volume.state in (State.FAILED, State.OFFLINE, State.MISSING)
+    out = volume.state in GONE
     return f"the logical drive is {volume.state_raw}" if out else None
 
 
@@ -201,6 +201,6 @@ def _no_migration(view: PartView) -> str | None:
 def _drive_cache(view: PartView) -> Reading:
     drive = view.drive
     assert drive is not None
-    out = drive.state in (State.FAILED, State.OFFLINE, State.MISSING)
+    out = drive.state in GONE
     against = _stands_against(view) or (f"the drive is {drive.state_raw}" if out else None)
     return _reading(view, drive.write_cache, choices.DRIVE_CACHE, against)

@@ -12,8 +12,6 @@ LINE = 2000
 """Characters of a line that are looked at."""
 
 _NUMBER = re.compile(r"-?\d{1,18}(?:[.,]\d{1,6})*", re.ASCII)
-_UNIT = re.compile(r"\s{0,4}([KMGTP])?(i)?(B|Bytes)?(?![a-z])", re.ASCII | re.IGNORECASE)
-_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _NAA = re.compile(r"[0-9A-Fa-f]{16}(?:[0-9A-Fa-f]{16})?", re.ASCII)
 _PLACE = re.compile(r"[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}", re.ASCII)
 _LEVEL = re.compile(r"(?:RAID)?\s*(\d{1,2}(?:\s?\+\s?\d)?)(?!\d)", re.ASCII | re.IGNORECASE)
@@ -80,22 +78,6 @@ def count(text: str | None) -> int | None:
     """The first whole number of a text."""
     value = number(text)
     return None if value is None or value % 1 else round(value)
-
-
-def size(text: str | None, *, base: int = 1024, default: str | None = None) -> int | None:
-    """`1.75 TB` in bytes; 0.5 GB and the like are whole bytes. `default`: the unit of a number that has none."""
-    found = _NUMBER.search((text or "")[:LINE])
-    value = number(text)
-    if found is None or value is None or value < 0:
-        return None
-    unit = _UNIT.match(text or "", found.end())
-    letter = (unit[1] or "").upper() if unit is not None else ""
-    if unit is None or not (unit[1] or unit[3]):
-        if default is None:
-            return None
-        letter = default
-    factor: int = (1024 if unit is not None and unit[2] else base) ** _POWERS[letter]
-    return round(value * factor)
 
 
 def naa(text: str | None) -> str | None:

@@ -6,11 +6,16 @@ own, 103c and 1590 are HPE's, for others both are asked, and arcconf keeps a car
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from backends.answers import of_tool
+from backends.changing import LOOK_AGAIN
 from backends.errors import RaidbenchError
 from backends.host import Host
+from backends.model import Problem
+from backends.text import clean
 from backends.values import dataclass
+from backends.vendors.smartarray.addresses import NAME
 from backends.vendors.smartarray.arcconf.tool import Arcconf
 from backends.vendors.smartarray.dialect import ArrayTool
 from backends.vendors.smartarray.facts import Family
@@ -77,6 +82,8 @@ class Attempt:
     """What speaks to it."""
     numbers: tuple[str, ...] = ()
     """The cards it sees."""
+    cut: str = ""
+    """What says that it may see more of them; "" where these are all."""
     trouble: str = ""
     """What it said instead of an answer."""
     hint: str = ""
@@ -85,7 +92,7 @@ class Attempt:
     def sentence(self) -> str:
         """For the doctor."""
         if self.trouble:
-            return f"{self.path}: {self.trouble}"
+            return of_tool(self.path, self.trouble)
         return f"{self.path} sees {len(self.numbers) or 'no'} card{'' if len(self.numbers) == 1 else 's'}"
 
 
@@ -130,6 +137,38 @@ async def attempts(host: Host, program: Program, made: dict[str, ArrayTool]) -> 
 
 async def _ask(program: Program, path: str, tool: ArrayTool) -> Attempt:
     try:
-        return Attempt(kind=program, path=path, tool=tool, numbers=await tool.numbers())
+        seen = await tool.cards()
+        return Attempt(kind=program, path=path, tool=tool, numbers=seen.numbers, cut=seen.cut)
     except RaidbenchError as error:
         return Attempt(kind=program, path=path, tool=tool, trouble=error.message.rstrip("."), hint=error.hint)
+
+
+# -- what to tell of tools and cards that do not find each other. Pure but for a look at sysfs ------------------------
+
+
+def troubles(tried: Sequence[Attempt]) -> tuple[Problem, ...]:
+    """Tools that gave no answer, or half of one."""
+    silent = [
+        Problem(where=NAME, message=clean(f"{one.sentence().rstrip('.')}.", 400), hint=one.hint)
+        for one in tried
+        if one.trouble
+    ]
+    half = [Problem(where=NAME, message=f"{one.cut}.", hint=LOOK_AGAIN) for one in tried if one.cut]
+    return (*silent, *half)
+
+
+async def unseen(host: Host, tried: Sequence[Attempt], seen: int) -> tuple[Problem, ...]:
+    """What to say where the kernel has more cards than the `seen` that the tools tell of."""
+    cards = await kernel_cards(host)
+    if len(cards) <= seen:
+        return ()
+    fit = [program.name for program in PROGRAMS if await cards_of(host, program)]
+    asked = {one.kind.name for one in tried}
+    said = "; ".join(one.sentence() for one in tried if not one.trouble)  # what is the matter with others is told apart
+    why = f": {said}" if said else "" if tried else ": none is installed"
+    which = "a Smart Array or Adaptec card" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec cards"
+    words = f"The kernel has {which} that no tool sees{why}." if not seen else f"The kernel has {which}, {said}."
+    hint = f"Install {' or '.join(sorted(set(fit) - asked, reverse=True))}." if set(fit) - asked else LOOK_AGAIN
+    if not host.is_root:
+        hint = "Run raidbench as root: without it these tools see nothing."
+    return (Problem(where=NAME, message=clean(words, 600), hint=hint),)

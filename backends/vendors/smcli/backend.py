@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
+from re import Pattern
 
+from backends.answers import Heard, judged, told_once
 from backends.change import Change, Write
-from backends.changing import (
-    denial_of,
-    gone,
-    lock_of,
-    not_found,
-    require_own,
-    require_same,
-    run_step,
-    setting_of,
-    take_steps,
-    wanted,
-)
+from backends.changing import Wanted, denial_of, gone, lock_of, not_found
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.hosts.asked import unmoved
+from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
+from backends.settable import Settable
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import look
@@ -28,18 +23,23 @@ from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
 from backends.vendors.smcli.facts import SystemProfile
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
-from backends.vendors.smcli.presence import PLACES
-from backends.vendors.smcli.profile import parse_profile
+from backends.vendors.smcli.presence import PLACES, WHOLE
+from backends.vendors.smcli.profile import parse_profile, whole_sections
 from backends.vendors.smcli.readings import SystemView, readings
 from backends.vendors.smcli.settings import SYSTEM_SETTINGS, VOLUME_SETTINGS
-from backends.vendors.smcli.statements import asked, identity, planned, step
+from backends.vendors.smcli.statements import (
+    asked,
+    companions_now,
+    identity,
+    legal_companions,
+    require_room,
+    step,
+    value_before,
+)
 from backends.vendors.smcli.words import DIALECTS, done, names_in, refusal, sayable
 
 READ_SECONDS = 120.0
 """SMcli starts a Java machine and asks over the network; a large profile takes half a minute."""
-
-SET_SECONDS = 600.0
-"""After this a change is slow; it is waited for, and never killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +50,13 @@ class _SystemPlace:
     volume: str | None
 
 
-class Smcli:
+class Smcli(Settable[SystemView]):
     """The disk systems that SMcli of one host knows, one after the other."""
 
+    SET_SECONDS = 600.0
+
     def __init__(self, host: Host) -> None:
-        self._host = host
+        super().__init__(host)
         self._one = asyncio.Lock()
         self._kept: dict[str, SystemProfile] = {}
 
@@ -63,15 +65,20 @@ class Smcli:
         program = self._host.which(PLACES)
         if program is None:
             return Inventory()
-        said = await self._said((program, "-d"))
-        picture, found = await look(self._host), Inventory()
-        for name in names_in(said):
+        listed = await self._heard((program, "-d"))
+        picture, found = await look(self._host), Inventory(problems=told_once((listed,)))
+        for name in names_in(listed.text):
             try:
                 found = found.merge(inventory(await self._profile(program, name), picture))
             except RaidbenchError as error:
                 problem = Problem(where=f"{NAME}:{name}", message=error.message, hint=error.hint)
                 found = found.merge(Inventory(problems=(problem,)))
         return found
+
+    async def kept_inventory(self) -> Inventory:
+        """As `inventory`, of what each disk system told last: the same profile is read for settings."""
+        with unmoved():
+            return await self.inventory()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a disk system, and of a logical drive; drives have none."""
@@ -81,41 +88,68 @@ class Smcli:
         return SYSTEM_SETTINGS if place.volume is None else VOLUME_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the disk system. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
-        return readings(await self._view(target)) if self.settings(target) else {}
+        """Every setting now, asked of the disk system; drives have none. Raises as `Settable.read`."""
+        return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """The same out of the last profile: to ask takes half a minute."""
         return readings(await self._view(target, kept=True)) if self.settings(target) else {}
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The statement that sets `key` to `value`, and the one that brings the present value back."""
-        setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target)
-        wish = wanted(target, setting, readings(view)[key], value)
-        return planned(view, wish, await self._lock(view))
+    async def seen(self, target: Target, *, back: bool = False) -> SystemView:
+        """A disk system or logical drive as its profile tells it now."""
+        return await self._view(target)
 
-    async def apply(self, change: Change) -> None:
-        """Run the statement, if it is for what it was planned for; none where the value is there already."""
-        view = await self._view(change.target)
-        require_same(change, identity(view))
-        require_own(change, (step(view, change.key, change.after),) if change.key in readings(view) else ())
-        if readings(view)[change.key].now == change.after:
-            return
+    async def readings_of(self, seen: SystemView) -> Mapping[str, Reading]:
+        """What the profile says, and what may be set."""
+        return readings(seen)
 
-        async def take(one: Write) -> None:
-            async with self._one:
-                await run_step(self._host, one, SET_SECONDS, _refusal)
+    def identity_of(self, seen: SystemView, key: str) -> Identity:
+        """By world wide name."""
+        return identity(seen)
 
-        await take_steps(change, take)
+    async def lock_for(self, seen: SystemView, key: str) -> str:
+        """That of the disk, which runs on it take too; of the disk system for what holds for all of it."""
+        node = node_of(seen.volume, await look(self._host)) if seen.volume is not None else None
+        return (
+            await lock_of(self._host, node.name) if node is not None else lock_name(seen.profile.wwn, seen.profile.name)
+        )
+
+    def steps(self, seen: SystemView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+        """One statement."""
+        return (step(seen, key, value),) if key in readings(seen) else ()
+
+    def check_back(self, seen: SystemView, setting: Setting, now: Reading, value: str) -> str:
+        """See `value_before`."""
+        return value_before(setting, now, value)
+
+    def legal_companions(self, seen: SystemView, key: str) -> Mapping[str, Pattern[str]]:
+        """With a threshold, what the other one was."""
+        return legal_companions(key)
+
+    def finished(self, seen: SystemView, wish: Wanted, companions: Mapping[str, str] | None, change: Change) -> Change:
+        """With the other threshold. Raises BlockedError where that is in the way of one that comes back."""
+        if companions is not None:
+            require_room(seen, wish, companions)
+        return replace(change, companions=companions_now(seen, wish.setting.key))
+
+    async def take(self, seen: SystemView, change: Change, step: Write) -> None:
+        """One statement after the other."""
+        async with self._one:
+            await super().take(seen, change, step)
+
+    def refusal(self, done: Completed) -> str:
+        """Why SMcli did not do it, in its own words; "" if it says that it did."""
+        return _refusal(done)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """SMcli without a disk system, and disk systems that do not answer or are not well."""
         program = self._host.which(PLACES)
         if program is None:
             return ()
-        said = await self._said((program, "-d"))
-        names = names_in(said)
+        listed = await self._heard((program, "-d"))
+        said, names = listed.text, names_in(listed.text)
+        if listed.problem is not None and not names:
+            return (listed.problem,)
         if not names:
             hint = "Add them with: SMcli -A ADDRESS ADDRESS"
             return (Problem(where=NAME, message=f"SMcli lists no disk system: {refusal(said)}", hint=hint),)
@@ -133,13 +167,6 @@ class Smcli:
                 )
         return tuple(found)
 
-    async def _lock(self, view: SystemView) -> str:
-        """That of the disk, which runs on it take too; of the disk system for what holds for all of it."""
-        node = node_of(view.volume, await look(self._host)) if view.volume is not None else None
-        return (
-            await lock_of(self._host, node.name) if node is not None else lock_name(view.profile.wwn, view.profile.name)
-        )
-
     async def _view(self, target: Target, *, kept: bool = False) -> SystemView:
         """What a target is now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         place = _place_of(target)
@@ -149,30 +176,36 @@ class Smcli:
         profile = self._kept.get(place.system) if kept else None
         if profile is None:
             profile = await self._profile(program, place.system)
-        view = SystemView(program=program, profile=profile, frozen=await denial_of(self._host, program))
+        frozen = profile.cut.rstrip(".") or await denial_of(self._host, program)
+        view = SystemView(program=program, profile=profile, frozen=frozen)
         if place.volume is None:
             return view
         volume = next((one for one in profile.volumes if one.name == place.volume), None)
         if volume is None:
-            raise gone(target)
+            raise ToolFailedError(profile.cut) if profile.cut else gone(target)
         return SystemView(program=program, profile=profile, volume=volume, frozen=view.frozen)
 
     async def _profile(self, program: str, name: str) -> SystemProfile:
         """That of the disk system of a name, asked in the words of each dialect. Raises ToolFailedError."""
         said = ""
         for nouns in DIALECTS:
-            said = await self._said(asked(program, name, f"show {nouns.system} profile;"))
-            profile = parse_profile(said)
+            told = await self._heard(asked(program, name, f"show {nouns.system} profile;"))
+            said = told.text
+            profile = parse_profile(whole_sections(said) if told.cut else said)
             if profile is not None and profile.name == name:
-                self._kept[name] = profile
+                self._kept[name] = profile = replace(profile, cut="" if told.problem is None else told.problem.message)
                 return profile
+            if told.problem is not None:
+                raise ToolFailedError(told.problem.message, hint=told.problem.hint)
         raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(said)}")
 
-    async def _said(self, argv: tuple[str, ...]) -> str:
-        """What SMcli prints. Raises ToolFailedError, ToolTimeoutError."""
+    async def _heard(self, argv: tuple[str, ...]) -> Heard:
+        """What SMcli prints, refusals on standard error too. Raises ToolFailedError, ToolTimeoutError."""
+        command = Command(argv=argv, timeout=READ_SECONDS)
         async with self._one:
-            ended = await self._host.run(Command(argv=argv, timeout=READ_SECONDS))
-        return ended.stdout if ended.stdout.strip() else ended.stderr
+            ended = await self._host.run(command)
+        said = ended if ended.stdout.strip() else replace(ended, stdout=ended.stderr, stderr="")
+        return judged(WHOLE, command, NAME, ended if WHOLE.lost(said) else said)
 
 
 def _place_of(target: Target) -> _SystemPlace | None:

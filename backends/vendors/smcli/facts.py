@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from backends.sizes import read_size
 from backends.values import dataclass
 from backends.vendors.smcli.words import Nouns
 
-_SIZE = re.compile(r"(\d[\d,]{0,15}(?:\.\d{1,6})?) (Bytes|KB|MB|GB|TB)\b", re.ASCII)
-_POWERS = {"Bytes": 0, "KB": 10, "MB": 20, "GB": 30, "TB": 40}
 _WWN = re.compile(r"[0-9a-z]{2}(?::[0-9a-z]{2}){7,15}|[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
 """Any letters: what stands for one in a recording is not hexadecimal."""
 
@@ -35,8 +34,7 @@ class SystemPart:
 
     def size(self, *labels: str) -> int | None:
         """Bytes in such a row."""
-        found = _SIZE.search(self.said(*labels) or "")
-        return None if found is None else round(float(found[1].replace(",", "")) * (1 << _POWERS[found[2]]))
+        return read_size(self.said(*labels))
 
     def wwn(self, *labels: str) -> str | None:
         """World wide name in such a row, in small letters without colons."""
@@ -66,6 +64,8 @@ class SystemProfile:
     """State of each battery in its own words."""
     serials: tuple[str, ...] = ()
     """Serial numbers of enclosures and what is in them."""
+    cut: str = ""
+    """Why it is only the beginning, as a sentence; "" where it is all. No section of it is half of one."""
 
     @property
     def wwn(self) -> str | None:

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from backends.identity import Identity
-from backends.model import Array, Controller, Drive, Fact, Inventory, Media, Protection, Scope, State, Target
+from backends.model import (
+    Array,
+    Controller,
+    Drive,
+    Fact,
+    Inventory,
+    Level,
+    Media,
+    Problem,
+    Protection,
+    Scope,
+    State,
+    Target,
+)
+from backends.raid import data_drives
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
 from backends.vendors import _disk_systems
-from backends.vendors._disk_systems import battery_state, data_drives, level_of
+from backends.vendors._disk_systems import battery_state, level_of
 from backends.vendors.smcli.facts import VOLUME_ID, SystemPart, SystemProfile
 
 NAME = "smcli"
@@ -49,6 +63,7 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
         controllers=(_system(profile, owner),),
         arrays=tuple(_volume(profile, one, owner, picture) for one in _each_once(profile.volumes)),
         drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in _each_once(profile.drives)),
+        problems=(Problem(where=f"{NAME}:{profile.name}", message=profile.cut),) if profile.cut else (),
     )
 
 
@@ -72,12 +87,12 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
     told = [(f"Controller in {one.name}", one.said("status")) for one in profile.controllers]
     told += [("Battery", bad), ("World wide name", profile.wwn)]
     serials = [one.said("serial number") for one in profile.controllers[1:]]
-    told += [("Serial numbers", " ".join(filter(None, (*serials, *profile.serials))))]
+    told += [("Serial numbers", "" if profile.cut else " ".join(filter(None, (*serials, *profile.serials))))]
     return Controller(
         target=owner,
         vendor=NAME,
         model=first.said("product id", "board id", "model name"),
-        serial=first.said("serial number") or profile.wwn,
+        serial=first.said("serial number") or (None if profile.cut else profile.wwn),
         firmware=first.said("firmware version") or profile.summary.said("firmware version"),
         protection=None if state is None else Protection(kind="bbu", state=state),
         facts=tuple(Fact(label=label, value=value) for label, value in told if value),
@@ -87,7 +102,8 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
 def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: Topology) -> Array:
     array = profile.array_of(volume)
     members = array.members if array is not None else ()
-    level = level_of((volume.said("raid level") or "").removeprefix("RAID "), len(members))
+    said = (volume.said("raid level") or "").removeprefix("RAID ")
+    level = Level.UNKNOWN if array is None and profile.cut else level_of(said, len(members))
     node = node_of(volume, picture)
     state = volume.said("logical drive status", "volume status", "virtual disk status")
     told = [

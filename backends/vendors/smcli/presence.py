@@ -1,7 +1,8 @@
-"""Whether a machine manages such disk systems: where SMcli may be."""
+"""Whether a machine manages such disk systems: where SMcli may be, and how its whole answers are known."""
 
 from __future__ import annotations
 
+from backends.answers import Whole, last_line
 from backends.host import Host
 
 PLACES = (
@@ -13,6 +14,13 @@ PLACES = (
     "SMcli",
 )
 """Where its packages put it, then PATH."""
+
+WHOLE = Whole(
+    tool="SMcli",
+    mark="its last line is `SMcli completed successfully.` or `SMcli failed.`",
+    missing=last_line("SMcli completed successfully.", "SMcli failed."),
+    statuses=frozenset(),
+)
 
 
 async def installed(host: Host) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import field
 
 from backends.text import clean
@@ -92,8 +93,22 @@ def parse_profile(text: str) -> SystemProfile | None:
         summary=summary.record(),
         batteries=tuple(batteries),
         serials=tuple(serials),
-        **{name: tuple(being.record() for being in several) for name, several in beings.items()},
+        controllers=_records(beings["controllers"]),
+        arrays=_records(beings["arrays"]),
+        volumes=_records(beings["volumes"]),
+        drives=_records(beings["drives"]),
     )
+
+
+def _records(beings: Iterable[_Being]) -> tuple[SystemPart, ...]:
+    return tuple(being.record() for being in beings)
+
+
+def whole_sections(text: str) -> str:
+    """The beginning of half a profile: the last section of it may go on."""
+    lines = text.splitlines(keepends=True)
+    heads = [at for at, line in enumerate(lines) if _SECTION.fullmatch(line.strip())]
+    return "".join(lines[: heads[-1] if heads else 0])
 
 
 def _nouns(heading: str, nouns: Nouns) -> Nouns:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from backends.change import Change, Write
-from backends.changing import Wanted
+import re
+from collections.abc import Mapping
+from re import Pattern
+
+from backends.change import Write
+from backends.changing import Wanted, was_value
+from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity
+from backends.settings import Reading, Setting
+from backends.text import clean
 from backends.vendors._disk_systems import INFINITE
 from backends.vendors.smcli.facts import VOLUME_ID
-from backends.vendors.smcli.readings import SystemView
-from backends.vendors.smcli.settings import FLUSH_MODIFIER, KNOBS
+from backends.vendors.smcli.readings import SystemView, value_of
+from backends.vendors.smcli.settings import CACHE_BLOCK, FLUSH_MODIFIER, FLUSH_START, FLUSH_STOP, KNOBS, SEGMENT
 
 
 def asked(program: str, name: str, statement: str) -> tuple[str, ...]:
@@ -42,8 +49,46 @@ def identity(view: SystemView) -> Identity:
     return Identity(name=f"{view.profile.name}/{view.volume.name}", wwn=view.volume.wwn(*VOLUME_ID))
 
 
-def planned(view: SystemView, wish: Wanted, lock: str) -> Change:
-    """The change and its way back."""
-    key = wish.setting.key
-    back = (step(view, key, wish.now.now or ""),)
-    return wish.change((step(view, key, wish.value),), back, identity(view), lock)
+def companions_now(view: SystemView, key: str) -> dict[str, str]:
+    """With a threshold, what the other one is."""
+    partner = _PARTNERS.get(key)
+    beside = None if partner is None else value_of(view.record, KNOBS[partner])
+    return {} if partner is None or beside is None else {partner: beside}
+
+
+_PARTNERS = {FLUSH_START.setting.key: FLUSH_STOP.setting.key, FLUSH_STOP.setting.key: FLUSH_START.setting.key}
+"""Each threshold's other one: writing out stops not above where it starts."""
+
+_PERCENT = re.compile(r"[0-9]{1,2}|100")
+_KIB = re.compile(r"[1-9][0-9]{0,3}")
+_BEFORE = {CACHE_BLOCK.setting.key: _KIB, SEGMENT.setting.key: _KIB, **dict.fromkeys(_PARTNERS, _PERCENT)}
+
+
+def legal_companions(key: str) -> dict[str, Pattern[str]]:
+    """What may come back with a setting: with a threshold, what the other one was."""
+    return {_PARTNERS[key]: _PERCENT} if key in _PARTNERS else {}
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before, whether it is offered now or not. Raises InvalidValueError."""
+    legal = _BEFORE.get(setting.key)
+    if legal is None:
+        return was_value(setting, now, value)
+    if not legal.fullmatch(value):
+        raise InvalidValueError(f"{setting.label} cannot have been {clean(value, 40)}.")
+    return value
+
+
+def require_room(view: SystemView, wish: Wanted, companions: Mapping[str, str]) -> None:
+    """Raises BlockedError where the other threshold is now in the way of one that comes back."""
+    key, partner = wish.setting.key, _PARTNERS.get(wish.setting.key)
+    now = None if partner is None else value_of(view.record, KNOBS[partner])
+    if partner is None or now is None or not now.isdecimal() or wish.value == wish.now.now:
+        return
+    starts, stops = (wish.value, now) if key == FLUSH_START.setting.key else (now, wish.value)
+    if int(stops) > int(starts):
+        other = KNOBS[partner].setting.label
+        raise BlockedError(
+            f"{wish.setting.label} of {wish.target} cannot go back to {wish.value} % while {other.lower()} {now} %.",
+            hint=f"It was {companions[partner]} % then: take that back first." if partner in companions else "",
+        )

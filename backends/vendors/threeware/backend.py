@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
-from backends.change import Change, Write
-from backends.changing import (
-    denial_of,
-    gone,
-    lock_of,
-    not_found,
-    require_own,
-    require_same,
-    run_step,
-    setting_of,
-    take_steps,
-    wanted,
-)
-from backends.host import Completed, Host
+from backends.answers import cut_problem, each_once
+from backends.change import Write
+from backends.changing import denial_of, gone, lock_of, not_found
+from backends.errors import ToolFailedError
+from backends.host import Command, Completed
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
+from backends.settable import Settable
 from backends.settings import Availability, Choice, Reading, Risk, Setting
 from backends.text import clean
 from backends.topology import look
 from backends.topology.naming import identity
 from backends.values import dataclass
-from backends.vendors._listed import only_card, program_of, said
+from backends.vendors._listed import heard, only_card, program_of, said
 from backends.vendors.threeware import CARDS
-from backends.vendors.threeware.inventory import NAME, UNIT, ThreewareCard, inventory, node_of
-from backends.vendors.threeware.presence import PLACES, UNRECORDED
-from backends.vendors.threeware.settings import READ_CACHE, SAID, UNIT_SETTINGS, WORDS, WRITE_CACHE, values
-from backends.vendors.threeware.tables import Row, rows
-
-SET_SECONDS = 120.0
-"""After this a change is slow; it is waited for, and never killed."""
+from backends.vendors.threeware.inventory import NAME, UNIT, ThreewareCard, few, inventory, node_of
+from backends.vendors.threeware.presence import PLACES, UNRECORDED, WHOLE
+from backends.vendors.threeware.settings import READ_CACHE, SAID, UNIT_SETTINGS, WORDS, WRITE_CACHE, Row, rows, values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,21 +38,19 @@ class _UnitView:
     frozen: str | None
 
 
-class Threeware:
+class Threeware(Settable[_UnitView]):
     """The 3ware cards of one host."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
 
     async def inventory(self) -> Inventory:
         """Every card that tw_cli sees, with units and drives."""
         program = program_of(self._host, PLACES, NAME, "tw_cli")
         if not isinstance(program, str):
             return program
-        picture, found = await look(self._host), Inventory()
-        for card in await self._cards(program):
+        cards, problems = await self._cards(program)
+        picture, found = await look(self._host), Inventory(problems=problems)
+        for card in cards:
             found = found.merge(inventory(card, picture))
-        return found
+        return replace(found, problems=each_once(found.problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a unit."""
@@ -73,7 +60,7 @@ class Threeware:
         """Every setting of a unit now. Raises NotFoundError, DeviceGoneError."""
         if target.backend == NAME and target.scope != "array" and not self.settings(target):
             return {}
-        return _readings(await self._view(target))
+        return await super().read(target)
 
     async def ask_legal_values(self, target: Target) -> int:
         """The policies of a unit that nothing else tells, so that a recording has the answers."""
@@ -84,61 +71,94 @@ class Threeware:
             await said(self._host, program, target.address, "show", word)
         return len(UNRECORDED)
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The command that sets `key` to `value`, and the one that brings the present value back."""
-        setting = setting_of(self.settings(target), target, key)
-        view = await self._view(target)
-        wish = wanted(target, setting, _readings(view)[key], value)
-        back = (_step(view.program, target, key, wish.now.now or ""),)
-        return wish.change((_step(view.program, target, key, wish.value),), back, view.identity, view.lock)
+    async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
+        """A unit now. `back`: nothing that is told of drives or battery stands against it."""
+        return await self._view(target, others=not back)
 
-    async def apply(self, change: Change) -> None:
-        """Run the command, if the unit is the one that was planned for; none where the value is there already."""
-        view = await self._view(change.target)
-        require_same(change, view.identity)
-        known = change.key in WORDS
-        require_own(change, (_step(view.program, change.target, change.key, change.after),) if known else ())
-        if _readings(view)[change.key].now == change.after:
-            return
-        await take_steps(change, lambda step: run_step(self._host, step, SET_SECONDS, _refusal))
+    async def readings_of(self, seen: _UnitView) -> Mapping[str, Reading]:
+        """What the card tells of a unit, and what may be set."""
+        return _readings(seen)
+
+    def identity_of(self, seen: _UnitView, key: str) -> Identity:
+        """A unit by its number, with the card's model and the serial number of its disk."""
+        return seen.identity
+
+    async def lock_for(self, seen: _UnitView, key: str) -> str:
+        """That of the disk which the unit is; of the card where there is none."""
+        return seen.lock
+
+    def steps(self, seen: _UnitView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
+        """`quiet`: it asks nothing, and answers nothing that it would have asked."""
+        words = (seen.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}", "quiet") if key in WORDS else ()
+        return (Write(argv=(seen.program, *words)),) if words else ()
+
+    def refusal(self, done: Completed) -> str:
+        """Why it was not set, in the tool's words; "" if it was, as far as it says."""
+        text = f"{done.stdout}\n{done.stderr}"
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        failed = next((line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))), "")
+        if done.returncode == 0 and not failed:
+            return ""
+        return clean(failed or (lines[-1] if lines else f"it ended with exit status {done.returncode}"), 300)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Nothing of its own: of a card without its tool the bus tells."""
         return ()
 
-    async def _cards(self, program: str) -> tuple[ThreewareCard, ...]:
-        found = rows(await said(self._host, program, "info"), "Ctl", "Model")
+    async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
+        """Every card that tw_cli tells of, and what is told where these may not be all."""
+        told = await heard(self._host, WHOLE, NAME, program, "info")
+        found, present = rows(told.text, "Ctl", "Model"), len(await self._host.list(CARDS))
+        problem = told.problem
+        if problem is None and len(found) < present:
+            why = f"of the kernel's {present} cards it lists {len(found)}"
+            problem = cut_problem(NAME, Command(argv=(program, "info")), why)
         pci = await only_card(self._host, CARDS) if len(found) == 1 else None
-        return tuple([await self._card(program, row, pci) for row in found])
+        cards = tuple([await self._card(program, row, pci) for row in found])
+        return cards, () if problem is None else (problem,)
 
     async def _card(self, program: str, row: Row, pci: str | None) -> ThreewareCard:
         name = row["Ctl"]
         words = ("unitstatus", "drivestatus", *(("bbustatus",) if row.get("BBU", "-") != "-" else ()))
-        told = await asyncio.gather(*(said(self._host, program, "info", name, word) for word in words))
-        battery = rows(told[2], "Name", "BBUReady") if len(told) > 2 else ()
-        return ThreewareCard(
+        asked = [heard(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, word) for word in words]
+        told = dict(zip(words, await asyncio.gather(*asked), strict=True))
+        text = {word: one.text for word, one in told.items()}
+        battery = rows(text.get("bbustatus", ""), "Name", "BBUReady")
+        card = ThreewareCard(
             row=row,
-            units=rows(told[0], "Unit", "UnitType", "Status"),
-            ports=rows(told[1], "Status", "Unit", "Size"),
+            units=rows(text["unitstatus"], "Unit", "UnitType", "Status"),
+            ports=rows(text["drivestatus"], "Status", "Unit", "Size"),
             battery=battery[0] if battery else None,
             pci=pci,
         )
+        short = {
+            word: cut_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, word)), why)
+            for word, why in few(card).items()
+        }
+        return replace(card, cut=short | {word: one.problem for word, one in told.items() if one.problem is not None})
 
-    async def _view(self, target: Target) -> _UnitView:
-        """What a unit is now. Raises NotFoundError, DeviceGoneError."""
+    async def _view(self, target: Target, *, others: bool = True) -> _UnitView:
+        """What a unit is now. Raises NotFoundError, DeviceGoneError.
+
+        `others`: whether a cut answer about drives or battery stands against a change of it as well.
+        """
         place, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
         if target.backend != NAME or place is None or program is None:
             raise not_found(target)
-        card = next((one for one in await self._cards(program) if one.name == f"c{place[1]}"), None)
+        cards, problems = await self._cards(program)
+        card = next((one for one in cards if one.name == f"c{place[1]}"), None)
         row = next((one for one in card.units if one["Unit"] == f"u{place[2]}"), None) if card is not None else None
+        half = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
-            raise gone(target)
+            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone(target)
         node = node_of(row, await look(self._host))
         known = Identity(
             name=target.address, model=card.row["Model"], serial=None if node is None else identity(node).serial
         )
         lock = f"{NAME}-{card.name}" if node is None else await lock_of(self._host, node.name)
-        frozen = await denial_of(self._host, program)
+        if not others:
+            half = tuple(one for word, one in card.cut.items() if word == "unitstatus")
+        frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
         return _UnitView(program=program, card=card, row=row, identity=known, lock=lock, frozen=frozen)
 
 
@@ -167,18 +187,3 @@ def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
         )
     several = ("off", "basic", "intelligent") if key == READ_CACHE.key else ("on", "off")
     return tuple(Choice(value=one, label=one) for one in several)
-
-
-def _step(program: str, target: Target, key: str, value: str) -> Write:
-    """`quiet`: it asks nothing, and answers nothing that it would have asked."""
-    return Write(argv=(program, target.address, "set", f"{WORDS[key]}={SAID.get(value, value)}", "quiet"))
-
-
-def _refusal(done: Completed) -> str:
-    """Why it was not set, in the tool's words; "" if it was, as far as it says."""
-    text = f"{done.stdout}\n{done.stderr}"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    failed = next((line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))), "")
-    if done.returncode == 0 and not failed:
-        return ""
-    return clean(failed or (lines[-1] if lines else f"it ended with exit status {done.returncode}"), 300)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 
-from backends.model import Array, Controller, Drive, Inventory, Level, Protection, Scope, State, Target, Task
+from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, State, Target, Task
+from backends.raid import data_drives
+from backends.sizes import read_size
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
 from backends.values import dataclass
 from backends.vendors._listed import facts
-from backends.vendors.threeware.tables import Row
+from backends.vendors.threeware.settings import Row
 
 NAME = "threeware"
 """The prefix of this backend's targets."""
@@ -18,8 +21,6 @@ NAME = "threeware"
 UNIT = re.compile(r"/c(\d{1,3})/u(\d{1,4})", re.ASCII)
 """Address of a unit, which becomes a word of a command: nothing else may."""
 
-_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,4})?)(?: (GB|TB|MB))?", re.ASCII)
-_STRIPE = re.compile(r"(\d{1,5})K", re.ASCII)
 _PERCENT = re.compile(r"(\d{1,3})%", re.ASCII)
 _ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:\d+:(\d+):0/")
 _MAKERS = ("AMCC", "LSI", "3ware")
@@ -66,6 +67,8 @@ class ThreewareCard:
     """Its battery."""
     pci: str | None = None
     """Its place on the bus, where it is the only one."""
+    cut: Mapping[str, Problem] = field(default_factory=dict)
+    """By the word of a question whose answer is not whole, what is told of that."""
 
     @property
     def name(self) -> str:
@@ -74,7 +77,9 @@ class ThreewareCard:
 
     @property
     def protected(self) -> bool:
-        """Whether its memory outlives a power cut."""
+        """Whether its memory outlives a power cut, as far as is known."""
+        if "bbustatus" in self.cut:
+            return False
         if self.battery is not None:
             return (self.battery.get("BBUReady"), self.battery.get("Status")) == ("Yes", "OK")
         return self.row.get("BBU") == "OK"
@@ -102,12 +107,13 @@ def inventory(card: ThreewareCard, picture: Topology) -> Inventory:
             _array(card, row, owner, [port for port in ports if port["Unit"] == row["Unit"]], picture) for row in units
         ),
         drives=tuple(_drive(card, port, owner, spares) for port in ports),
+        problems=tuple(card.cut.values()),
     )
 
 
 def node_of(unit: Row, picture: Topology) -> Node | None:
     """The kernel's disk of a unit: its number is the SCSI target, its maker 3ware's, its size the same; else None."""
-    number, size = unit["Unit"].removeprefix("u"), _bytes(unit.get("Size(GB)", ""))
+    number, size = unit["Unit"].removeprefix("u"), _size(unit)
     found = [
         node
         for node in picture.tree.nodes.values()
@@ -125,6 +131,7 @@ def node_of(unit: Row, picture: Topology) -> Node | None:
 def _controller(card: ThreewareCard, owner: Target) -> Controller:
     row, battery = card.row, card.battery
     state = None if row.get("BBU") in (None, "-") else "optimal" if card.protected else "failed"
+    state = "unknown" if state is not None and "bbustatus" in card.cut else state
     told = [("Units that are not well", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
     told += [("Rebuild rate", row.get("RRate")), ("Verify rate", row.get("VRate"))]
     told += [("Battery", battery.get("Status") if battery is not None and not card.protected else None)]
@@ -138,11 +145,28 @@ def _controller(card: ThreewareCard, owner: Target) -> Controller:
     )
 
 
+def few(card: ThreewareCard) -> Mapping[str, str]:
+    """By the word of a question what its answer lacks of what `info` counts, in words."""
+    there = sum(port["Status"] != "NOT-PRESENT" for port in card.ports)
+    counts = {
+        "unitstatus": ("units", card.row.get("Units", ""), len(card.units)),
+        "drivestatus": ("drives", card.row.get("Drives", ""), there),
+    }
+    told = {
+        word: f"`info` counts {number} {what}, and {found} {'is' if found == 1 else 'are'} listed"
+        for word, (what, number, found) in counts.items()
+        if number.isascii() and number.isdigit() and len(number) < 5 and found < int(number)
+    }
+    if card.row.get("BBU", "-") != "-" and card.battery is None:
+        told["bbustatus"] = "`info` names a battery, and none is listed"
+    return told
+
+
 def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], picture: Topology) -> Array:
-    members = tuple(_port_target(card, port) for port in ports)
+    members = () if "drivestatus" in card.cut else tuple(_port_target(card, port) for port in ports)
     level, status = _LEVELS.get(row["UnitType"], Level.UNKNOWN), row["Status"]
-    node, strip = node_of(row, picture), _STRIPE.fullmatch(row.get("Stripe", ""))
-    task = _TASKS.get(status)
+    node = node_of(row, picture)
+    task, state = _TASKS.get(status), _UNITS.get(status, State.UNKNOWN)
     done = (
         _PERCENT.match(row.get("%RCmpl", ""))
         or _PERCENT.match(row.get("%V/I/M", ""))
@@ -153,22 +177,16 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         controller=owner,
         name=row["Unit"],
         level=level,
-        state=_UNITS.get(status, State.UNKNOWN),
-        size_bytes=_bytes(row.get("Size(GB)", "")),
-        strip_bytes=int(strip[1]) << 10 if strip else None,
-        data_drives=_data_drives(level, len(members)),
+        state=state,
+        size_bytes=_size(row),
+        strip_bytes=read_size(row.get("Stripe")),
+        # A drive that is gone is not listed, and how a RAID 50 is grouped is not told.
+        data_drives=data_drives(level, len(members)) if state is not State.DEGRADED else None,
         device=node.device if node is not None else None,
         members=members,
         identity=identity(node) if node is not None else None,
         tasks=() if task is None else (Task(kind=task, progress=min(int(done[1]), 100) / 100 if done else None),),
     )
-
-
-def _data_drives(level: Level, members: int) -> int | None:
-    lost = {Level.RAID0: 0, Level.RAID5: 1, Level.RAID6: 2}
-    if level in (Level.RAID1, Level.RAID10):
-        return members // 2 or None
-    return members - lost[level] if level in lost and members > lost[level] else None
 
 
 def _port_target(card: ThreewareCard, port: Row) -> Target:
@@ -178,10 +196,13 @@ def _port_target(card: ThreewareCard, port: Row) -> Target:
 def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> Drive:
     unit = port["Unit"]
     state = _DRIVES.get(port["Status"], State.DEGRADED)
+    untold = "unitstatus" in card.cut and unit not in ("-", *(row["Unit"] for row in card.units))
     if state is State.ONLINE and unit in spares:
         state = State.SPARE
     elif state is State.ONLINE and unit == "-":
         state = State.UNASSIGNED
+    elif state is State.ONLINE and untold:  # it may be a spare
+        state = State.UNKNOWN
     blocks = port.get("Blocks", "")
     place = port.get("Encl-Slot", "-")
     told = [("Place", place if place != "-" else None)]
@@ -189,17 +210,16 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
     return Drive(
         target=_port_target(card, port),
         controller=owner,
-        array=None if unit == "-" or unit in spares else unit_target(card.name, unit),
+        array=None if unit == "-" or unit in spares or untold else unit_target(card.name, unit),
         model=port.get("Model"),
         serial=port.get("Serial"),
         interface=port["Type"].lower() if port.get("Type", "-") != "-" else None,
-        size_bytes=int(blocks) * 512 if blocks.isascii() and blocks.isdigit() else _bytes(port.get("Size", "")),
+        size_bytes=int(blocks) * 512 if blocks.isascii() and blocks.isdigit() else read_size(port.get("Size")),
         state=state,
         facts=facts(told),
     )
 
 
-def _bytes(text: str) -> int | None:
-    """`931.51 GB`, or bare in the column of that unit, whose units are binary."""
-    found = _SIZE.fullmatch(text)
-    return None if found is None else round(float(found[1]) * (1 << {"MB": 20, "TB": 40}.get(found[2] or "", 30)))
+def _size(unit: Row) -> int | None:
+    """A bare number in the column of its unit, which is binary."""
+    return read_size(unit.get("Size(GB)"), bare="g")

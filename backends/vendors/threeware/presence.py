@@ -1,4 +1,6 @@
-"""Where tw_cli may be, and what it is asked."""
+"""Where tw_cli may be, what it is asked, and how its whole answers are known."""
+
+from backends.answers import Whole, line_end
 
 PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
 """Where the program is looked for."""
@@ -12,3 +14,12 @@ READS = (
     (r"/c\d{1,3}/u\d{1,4}", "show", "|".join(UNRECORDED)),
 )
 """What it is asked, as patterns for each word."""
+
+WHOLE = Whole(
+    tool="tw_cli",
+    mark="as many units and drives as `info` counts, a battery where it names one, as many cards as the kernel has",
+    missing=line_end,
+    hides="ports of which the drive is gone",
+    statuses=frozenset(),
+)
+"""No answer has an end of its own; the counts are compared where the rows are known (`few`)."""

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from backends.answers import CUT, Whole, line_end
 from backends.change import Change, Write
 from backends.changing import (
+    Wanted,
     denial_of,
     gone,
     lock_of,
     not_found,
+    require_companions,
     require_own,
     require_same,
     run_step,
     setting_of,
     take_steps,
     wanted,
+    wanted_back,
 )
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError
-from backends.host import Command, Completed, Host
+from backends.host import STALL, Command, Completed, Host
+from backends.hosts.asked import unmoved
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settings import Reading, Setting
 from backends.text import clean, clean_lines
 from backends.topology import kernel_name, look
+from backends.topology.layers import IMPORTED
 from backends.topology.tree import number
 from backends.vendors.zfs.facts import (
     DATASET_COLUMNS,
@@ -52,24 +59,53 @@ from backends.vendors.zfs.inventory import (
     listed,
     node_of,
     own_names,
+    plain_arrays,
 )
 from backends.vendors.zfs.parameters import (
     FOLDER,
     PARAMETERS,
     ModuleView,
+    companions_now,
+    companions_of,
+    legal_companions,
     legal_parameter,
+    limit_in_force,
+    parameter_before,
     parameter_readings,
     parameter_steps,
 )
-from backends.vendors.zfs.plans import heirs, heirs_words, is_own_parameter, kind_at, own_steps, steps, undo_steps
-from backends.vendors.zfs.readings import DatasetView, dataset_readings, legal_value
-from backends.vendors.zfs.settings import INHERITED, settings_of
+from backends.vendors.zfs.readings import DatasetView, dataset_readings, legal_value, value_before
+from backends.vendors.zfs.settings import (
+    INHERITED,
+    heirs,
+    heirs_words,
+    is_own_parameter,
+    kind_at,
+    own_steps,
+    settings_of,
+    steps,
+    undo_steps,
+)
 from backends.vendors.zfs.status import parse_status
 
 _VERSION, _ARC, _MEMORY = "/sys/module/zfs/version", "/proc/spl/kstat/zfs/arcstats", "/proc/meminfo"
 _LARGEST = "zfs_max_recordsize"
 _READ = ("type", "guid", "volblocksize", *INHERITED)
 """Properties that are read of a dataset."""
+
+_ENDS = re.compile(r"\nerrors: [^\n]*\n(?:(?!  pool: )[^\n]*\n)*\Z|^no pools available")
+
+WHOLE = Whole(
+    tool="zpool list, zpool get, zfs list, zfs get",
+    mark="every pool that the kernel has, every value that is asked for, a line end",
+    missing=lambda text: line_end(text) if text else "",
+    hides="the last filesystems and volumes; which have values of their own; features of a pool",
+)
+WHOLE_STATUS = Whole(
+    tool="zpool status",
+    mark="every pool, and `errors:` at the end of the last, or `no pools available`",
+    missing=lambda text: "" if _ENDS.search(text) else "`errors:` is missing",
+)
 
 SECONDS = 60.0
 """After this a read is given up: a suspended pool never answers. A change is waited for."""
@@ -82,6 +118,7 @@ class Zfs:
         self._host = host
         self._settings: dict[str, tuple[Setting, ...]] = {}
         self._kept: dict[str, DatasetView] = {}
+        self._listed: PoolsFound | None = None
 
     async def inventory(self) -> Inventory:
         """The module, all pools, their volumes, and the filesystems that are listed."""
@@ -89,12 +126,27 @@ class Zfs:
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
+        picture, found = await asyncio.gather(look(self._host), self._told(module))  # both may wait for the same disk
+        self._listed = None
+        if isinstance(found, RaidbenchError):
+            states = await self._host.read_many(await self._host.list(IMPORTED))
+            left = tuple(plain_arrays(states, picture, found.message))
+            return replace(head, arrays=left, problems=(_problem(found),))
         try:
-            found = await self._found(module)
-        except RaidbenchError as error:
-            return replace(head, problems=(Problem(where=NAME, message=error.message, hint=error.hint),))
-        await self._keep(found)
-        return replace(head, arrays=tuple(arrays(found, await look(self._host))))
+            await self._keep(found)
+        except RaidbenchError as error:  # what was told without the values is there all the same
+            self._kept = {}
+            head = replace(head, problems=(_problem(error),))
+        else:
+            self._listed = found
+        return replace(head, arrays=tuple(arrays(found, picture)))
+
+    async def kept_inventory(self) -> Inventory:
+        """As `inventory`, of the pools and datasets found last: no setting moves what is told of one there."""
+        if self._listed is None:
+            return await self.inventory()
+        module, picture = await self._module(), await look(self._host)
+        return Inventory(controllers=(controller(module),), arrays=tuple(arrays(self._listed, picture)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of the module, or of this kind of dataset."""
@@ -118,19 +170,40 @@ class Zfs:
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The command lines that set `key` to `value`, and those that bring the present value and its source back."""
         if target == MODULE:
-            return await self._plan_parameter(key, value)
+            module = await self._module()
+            setting, reading = setting_of(PARAMETERS, MODULE, key), parameter_readings(module)[key]
+            legal = wanted(MODULE, setting, reading, value, lambda *given: legal_parameter(module, *given))
+            return _of_parameter(module, legal, limit_in_force(module, key))
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         now = dataset_readings(view)[key]
-        wish = wanted(target, setting, now, value, lambda *given: legal_value(view, *given))
-        tool = self._tool()
+        return await self._planned(view, wanted(target, setting, now, value, lambda *given: legal_value(view, *given)))
+
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        """The command lines that set `value` again, or leave it to the dataset above; numbers of the module."""
+        require_companions(target, key, companions, legal_companions(key, value) if target == MODULE else {})
+        if target == MODULE:
+            module = await self._module()
+            setting, reading = setting_of(PARAMETERS, MODULE, key), parameter_readings(module)[key]
+            was = wanted_back(MODULE, setting, reading, value, parameter_before)
+            return _of_parameter(module, was, companions)
+        view = await self._view(target)
+        setting = setting_of(view.settings, target, key)
+        return await self._planned(view, wanted_back(target, setting, dataset_readings(view)[key], value, value_before))
+
+    def companions_of(self, change: Change) -> Mapping[str, str] | None:
+        """The limit of the ARC that recorded steps name; None for a dataset, of which its value says all."""
+        return companions_of(change) if change.target == MODULE else None
+
+    async def _planned(self, view: DatasetView, wish: Wanted) -> Change:
+        tool, name, key = self._tool(), wish.target.address, wish.setting.key
         change = wish.change(
-            steps(tool, target.address, key, wish.value),
-            undo_steps(tool, target.address, key, now),
+            steps(tool, name, key, wish.value),
+            undo_steps(tool, name, key, wish.now),
             _identity(view),
             await self._locks(view),
         )
-        also = await self._heirs(target.address, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
+        also = await self._heirs(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
         return replace(change, also=heirs_words(also))
 
     async def apply(self, change: Change) -> None:
@@ -145,7 +218,8 @@ class Zfs:
         require_own(change, own_steps(change, self._tool()))
         if change.before == change.after:
             return  # nothing is set that is set already
-        self._kept = {}  # what inherits it reads otherwise now
+        below = f"{view.name}/"  # what inherits it reads otherwise now
+        self._kept = {name: one for name, one in self._kept.items() if name != view.name and not name.startswith(below)}
         await take_steps(change, self._run)
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -153,19 +227,6 @@ class Zfs:
         if await self._host.read(f"{FOLDER}zfs_txg_timeout") is None:
             return ()
         return () if self._host.which(("zfs",)) and self._host.which(("zpool",)) else (_WITHOUT_TOOLS,)
-
-    async def _plan_parameter(self, key: str, value: str) -> Change:
-        view = await self._module()
-        setting = setting_of(PARAMETERS, MODULE, key)
-        now = parameter_readings(view)[key]
-        wish = wanted(MODULE, setting, now, value, lambda *given: legal_parameter(view, *given))
-        known = now.now not in (None, "unknown")
-        return wish.change(
-            parameter_steps(view, key, wish.value),
-            parameter_steps(view, key, now.now or "") if known else (),
-            _module_identity(view),
-            "zfs-module",
-        )
 
     async def _same_module(self, change: Change) -> None:
         require_same(change, _module_identity(await self._module()))
@@ -194,6 +255,12 @@ class Zfs:
             version=clean(texts.get(_VERSION, ""), 40) or None,
         )
 
+    async def _told(self, module: ModuleView) -> PoolsFound | RaidbenchError:
+        try:
+            return await self._found(module)
+        except RaidbenchError as error:
+            return error
+
     async def _found(self, module: ModuleView) -> PoolsFound:
         """All in one look: four commands, however many datasets there are."""
         every = ("-t", "filesystem,volume")
@@ -203,10 +270,19 @@ class Zfs:
             self._ask("zfs", "list", "-Hp", *every, "-o", ",".join(DATASET_COLUMNS)),
             self._ask("zfs", "get", "-Hp", "-s", ",".join(OWN), *every, "-o", "name,property", ",".join(INHERITED)),
         )
-        datasets = parse_datasets(names)
+        datasets, pools = parse_datasets(names), parse_pools(lists)
+        statuses = {one.name: one for one in parse_status(status)}
+        imported = {path.split("/")[-2] for path in await self._host.list(IMPORTED)}
+        for line, untold in (
+            ("zpool list", imported - pools.keys()),
+            ("zpool status", pools.keys() - statuses.keys()),
+            ("zfs list", pools.keys() - {one.name for one in datasets}),
+        ):
+            if untold:
+                raise _half(line, f"the pool {clean(min(untold))} is not in it")
         return PoolsFound(
-            pools=parse_pools(lists),
-            statuses={one.name: one for one in parse_status(status)},
+            pools=pools,
+            statuses=statuses,
             datasets=datasets,
             own=own_names(rows(own, 2), {one.name for one in datasets}),
             nodes=await self._nodes(datasets),
@@ -224,8 +300,8 @@ class Zfs:
         if not names:
             self._kept = {}
             return
-        pools = {name: await self._pool(name) for name in found.pools}
-        values = parse_values(await self._get(_READ, names))
+        got, told = await asyncio.gather(self._get(_READ, names), asyncio.gather(*map(self._pool, found.pools)))
+        pools, values = dict(zip(found.pools, told, strict=True)), got
         why_not = await denial_of(self._host, self._tool())
         self._kept = {
             name: _view(name, values[name], pools.get(name.split("/")[0], {}), found.module, why_not)
@@ -240,27 +316,42 @@ class Zfs:
         if target.backend != NAME or not is_name(name):
             raise not_found(target)
         try:
-            answers = await asyncio.gather(self._get(_READ, (name,)), self._pool(name.split("/")[0]))
+            pool = self._pool_of(name) if "/" in name else self._pool(name)
+            answers = await asyncio.gather(self._get(_READ, (name,)), pool)
         except ToolFailedError as error:
             if "does not exist" in error.evidence or "no such pool" in error.evidence:
                 raise gone(target) from error
             raise
-        values = parse_values(answers[0]).get(name)
+        values = answers[0].get(name)
         if values is None:
             raise gone(target)
         view = _view(name, values, answers[1], await self._module(), await denial_of(self._host, self._tool()))
         self._settings[name] = view.settings
+        self._kept[name] = view
         return view
 
-    async def _pool(self, name: str) -> dict[str, ZfsValue]:
-        return parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
+    async def _pool_of(self, name: str) -> dict[str, ZfsValue]:
+        """Of the pool that a dataset lies in: no setting of the dataset moves what is asked of that."""
+        with unmoved():
+            return await self._pool(name.split("/")[0])
 
-    async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> str:
+    async def _pool(self, name: str) -> dict[str, ZfsValue]:
+        found = parse_properties(await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name))
+        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in found]:
+            raise _half("zpool get", f"{untold[0]} of {clean(name)} is not in it")
+        return found
+
+    async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> dict[str, dict[str, ZfsValue]]:
+        """Values by dataset and property; every one that is asked for has its line, also where it does not apply."""
         columns = "name,property,value,received,source"
-        return await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names)
+        found = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
+        if untold := [f"{key} of {name}" for name in names for key in keys if key not in found.get(name, {})]:
+            raise _half("zfs get", f"{clean(untold[0], 200)} is not in it")
+        return found
 
     async def _heirs(self, name: str, key: str) -> tuple[str, ...]:
-        found = parse_values(await self._get((key,), (name,), "-r", "-t", "filesystem,volume"))
+        with unmoved():  # whoever inherits the old value inherits the new one
+            found = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
         return heirs(name, ((one, values[key]) for one, values in found.items() if key in values))
 
     async def _locks(self, view: DatasetView) -> str:
@@ -281,10 +372,14 @@ class Zfs:
         tool = self._host.which((program,))
         if tool is None:
             raise RefusedError(_WITHOUT_TOOLS.message, hint=_WITHOUT_TOOLS.hint)
-        done = await self._host.run(Command(argv=(tool, *words), timeout=SECONDS))
+        command = Command(argv=(tool, *words), timeout=SECONDS, stall=STALL)
+        done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
             said = "its answer is too long." if done.truncated else _words(done)
             raise ToolFailedError(f"{program} {words[0]} failed: {said}", evidence=f"{done.stdout[:4000]}{done.stderr}")
+        whole = WHOLE_STATUS if words[0] == "status" else WHOLE
+        if why := whole.lost(done):
+            raise _half(command.shown(), why)
         return done.stdout
 
 
@@ -293,6 +388,14 @@ _WITHOUT_TOOLS = Problem(
     message="The module zfs is loaded, but zpool and zfs are not installed: pools cannot be seen.",
     hint="Install zfsutils-linux.",
 )
+
+
+def _half(line: str, why: str) -> ToolFailedError:
+    return ToolFailedError(f"{line}: {CUT}: {why}.", hint=f"Run it by hand: {line}")
+
+
+def _problem(error: RaidbenchError) -> Problem:
+    return Problem(where=NAME, message=error.message, hint=error.hint)
 
 
 def _view(
@@ -307,6 +410,19 @@ def _view(
         largest=number(module.texts.get(_LARGEST)) or 1 << 20,
         why_not=why_not,
     )
+
+
+def _of_parameter(view: ModuleView, wish: Wanted, companions: Mapping[str, str]) -> Change:
+    """`companions`: with which its value is set, where it is left to ZFS."""
+    key, present = wish.setting.key, companions_now(view, wish.setting.key)
+    known = wish.now.now not in (None, "unknown")
+    change = wish.change(
+        parameter_steps(key, wish.value, companions),
+        parameter_steps(key, wish.now.now or "", present) if known else (),
+        _module_identity(view),
+        "zfs-module",
+    )
+    return replace(change, companions=present)
 
 
 def _identity(view: DatasetView) -> Identity:

@@ -11,14 +11,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from backends.identity import Identity
 from backends.model import Array, Controller, Fact, Level, Scope, State, Target
-from backends.text import clean, size_words
+from backends.sizes import size_words
+from backends.text import clean
 from backends.topology import Topology, kernel_name, node_path
 from backends.topology.naming import identity
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.zfs.facts import ListedDataset, ZfsKind
 from backends.vendors.zfs.parameters import ModuleView
-from backends.vendors.zfs.status import PoolStatus
+from backends.vendors.zfs.status import STATES, PoolStatus
 
 NAME = "zfs"
 """The prefix of this backend's targets."""
@@ -101,6 +102,38 @@ def arrays(found: PoolsFound, picture: Topology) -> Iterator[Array]:
             yield _pool(dataset, found, status, members, hidden)
         else:
             yield _dataset(dataset, found, status, members, picture)
+
+
+def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iterator[Array]:
+    """Pools and volumes as the kernel has them, where zpool and zfs give no answer.
+
+    `states`: its files of the pools' states, by path. `why`: what kept the programs from telling more, a sentence.
+    """
+    pools, why = picture.pools, why.rstrip(".")
+    for path, text in states.items():
+        name = path.split("/")[5]
+        disks = (picture.tree.disk_of(one) for one in pools.devices((clean(name),)))
+        yield Array(
+            target=target_of(name),
+            controller=MODULE,
+            name=clean(name),
+            state=STATES.get(text.strip(), State.UNKNOWN),
+            why=why,
+            members=tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks)),
+        )
+    for kernel, name in pools.volumes.items():
+        node = picture.tree.nodes[kernel]
+        yield Array(
+            target=target_of(name),
+            controller=MODULE,
+            name=clean(name),
+            level=Level.ZVOL,
+            size_bytes=node.size_bytes,
+            why=why,
+            device=node.device,
+            identity=identity(node),
+            uses=picture.uses(kernel),
+        )
 
 
 def _pool(

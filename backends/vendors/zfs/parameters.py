@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from re import Pattern
 
-from backends.change import Write
+from backends.change import Change, Write
+from backends.changing import strange_step, was_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
-from backends.text import clean, size_words
+from backends.sizes import size_words
+from backends.text import clean
 from backends.topology.tree import number
 from backends.values import dataclass
 
 FOLDER = "/sys/module/zfs/parameters/"
 AUTOMATIC = "0"
 """The limit of the ARC that is left to ZFS."""
+
+IN_FORCE = "in_force"
+"""By this key the bytes that ZFS had chosen as the limit."""
+
+_BYTES = re.compile(r"[0-9]{1,19}")
 
 LEAST_MAX, LEAST_MIN = 64 << 20, 32 << 20
 """Bytes below which the limits of the ARC are not heeded (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
@@ -205,10 +214,48 @@ def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str
     return str(size)
 
 
-def parameter_steps(view: ModuleView, key: str, value: str) -> tuple[Write, ...]:
+def parameter_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before: a size that is not heeded, or 0, may be one. Raises InvalidValueError."""
+    if setting.unit == "bytes" and number(value) is not None:
+        return value
+    return was_value(setting, now, value)
+
+
+def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
     """What sets a parameter. A limit that goes back to automatic is first set to what was in force: 0 alone leaves
     the old one standing (arc_tuning_update).
     """
     last = Write(path=FOLDER + key, text=value)
+    limit = companions.get(IN_FORCE)
+    return (Write(path=FOLDER + key, text=limit), last) if value == AUTOMATIC and limit is not None else (last,)
+
+
+def limit_in_force(view: ModuleView, key: str) -> dict[str, str]:
+    """The limit of the ARC that is heeded now, of a parameter that is one."""
     limit = view.arc.get(_LIMITS.get(key, ""))
-    return (Write(path=FOLDER + key, text=str(limit)), last) if value == AUTOMATIC and limit is not None else (last,)
+    return {} if limit is None else {IN_FORCE: str(limit)}
+
+
+def companions_now(view: ModuleView, key: str) -> dict[str, str]:
+    """The limit that ZFS chose by itself, where the ARC is left to it."""
+    return limit_in_force(view, key) if view.texts.get(key) == AUTOMATIC else {}
+
+
+def legal_companions(key: str, value: str) -> dict[str, Pattern[str]]:
+    """What may come back with a parameter."""
+    return {IN_FORCE: _BYTES} if key in _LIMITS and value == AUTOMATIC else {}
+
+
+def companions_of(change: Change) -> dict[str, str]:
+    """The limit that recorded steps set before they leave the ARC to ZFS.
+
+    Raises RefusedError for a step that writes anything but numbers to this very parameter, at last that of before.
+    """
+    texts = [step.text or "" for step in change.undo]
+    for step, text in zip(change.undo, texts, strict=True):
+        if step.path != FOLDER + change.key or not _BYTES.fullmatch(text):
+            raise strange_step(change, step)
+    automatic = change.key in _LIMITS and change.before == AUTOMATIC
+    if texts[-1:] != [change.before or ""] or len(texts) > (2 if automatic else 1):
+        raise strange_step(change, change.undo[-1])
+    return {IN_FORCE: texts[0]} if len(texts) > 1 else {}

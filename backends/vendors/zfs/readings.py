@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 
 from backends.settings import AVAILABLE, Availability, Choice, Reading, Setting, check_value
-from backends.text import clean, size_words
+from backends.sizes import size_words
+from backends.text import clean
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.zfs.facts import OWN, ZfsKind, ZfsValue
@@ -139,3 +140,10 @@ def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -
     if setting.key == "compression" and _LEVELS.fullmatch(word) and view.offers(setting.key, word):
         return word
     return check_value(setting, now, word)
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that it had before, whether its pool takes it now or not. Raises InvalidValueError."""
+    known = any(one.value == value for one in CHOICES.get(setting.key, ()))
+    level = setting.key == "compression" and _LEVELS.fullmatch(value) is not None
+    return value if known or level else check_value(setting, now, value)

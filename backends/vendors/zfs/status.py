@@ -17,7 +17,7 @@ from backends.values import dataclass
 ROLES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special", "dedup": "dedup"}
 """Headings of devices that do not hold the pool's data like the others, and what each of these is called."""
 
-_STATES = {
+STATES = {
     "ONLINE": State.OPTIMAL,
     "DEGRADED": State.DEGRADED,
     "FAULTED": State.FAILED,
@@ -28,6 +28,7 @@ _STATES = {
     "AVAIL": State.SPARE,
     "INUSE": State.ONLINE,
 }
+"""zpool's and the kernel's words for pools and devices."""
 _SCANS = {"resilver": "resync", "scrub": "consistency-check"}
 _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
@@ -83,7 +84,7 @@ class PoolStatus:
     @property
     def state(self) -> State:
         """How it is; one that is put right again says so."""
-        state = _STATES.get(self.state_word, State.UNKNOWN)
+        state = STATES.get(self.state_word, State.UNKNOWN)
         rebuilding = any(task.kind == "resync" for task in self.tasks)
         return State.REBUILDING if rebuilding and state is State.DEGRADED else state
 

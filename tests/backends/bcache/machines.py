@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backends.hosts.simulated.bcache import BcacheDevice
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.linux.machine import kernel
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.rack import Rack
 from backends.model import Scope, Target
+from backends.racks.bcache import BcacheDevice
+from backends.racks.host import SimulatedHost
+from backends.racks.linux.machine import kernel
+from backends.racks.machines.linux import linux_rack
+from backends.racks.rack import Rack
 from tests.backends.fakes import FakeHost
 
 BCACHE0 = Target(backend="bcache", address="bcache0", scope=Scope.ARRAY)

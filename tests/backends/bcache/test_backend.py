@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from backends.change import Write
 from backends.conformance import Conformance
 from backends.errors import AnotherDeviceError, BlockedError, InvalidValueError, NotFoundError, RefusedError
-from backends.hosts.simulated.bcache import human
 from backends.model import Array, Level, State, Target
+from backends.racks.bcache import human
 from backends.settings import Risk
 from backends.topology import look
 from backends.udev import match_keys
 from backends.vendors.bcache.backend import RULES, Bcache
-from backends.vendors.bcache.facts import parse_size, told_size
+from backends.vendors.bcache.inventory import parse_size, told_size
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, UUID, alone, files, simulated

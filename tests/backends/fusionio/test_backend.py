@@ -10,9 +10,9 @@ import pytest
 from backends.change import Change, Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
-from backends.hosts.simulated.fusionio import IoMemory
-from backends.hosts.simulated.printed import Said
 from backends.model import Controller, Drive, State
+from backends.racks.fusionio import IoMemory
+from backends.racks.printed import Said
 from backends.settings import Risk
 from backends.vendors.fusionio import VENDOR
 from backends.vendors.fusionio.backend import FusionIo

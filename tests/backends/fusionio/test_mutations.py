@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.hosts.simulated.fusionio import IoMemory
+from backends.racks.fusionio import IoMemory
 from backends.vendors.fusionio.document import parse_document
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import parse_status

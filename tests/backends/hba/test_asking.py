@@ -9,6 +9,7 @@ import pytest
 
 from app.cli.opening import host_of
 from app.cli.options import Options
+from app.engine.config import ConfigError
 from backends.errors import RefusedError, ToolTimeoutError
 from backends.firmware import Question
 from backends.hosts.local import LocalHost
@@ -161,6 +162,5 @@ def test_the_configuration_decides_whether_cards_are_asked(tmp_path: Path, *, al
 def test_a_configuration_that_cannot_be_read_lets_nobody_be_asked(tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
     settings.write_text("firmware_queries = 'perhaps'\n")
-    asking = host_of(Options(config=settings)).firmware
-    assert asking is not None
-    assert not asking.firmware_queries
+    with pytest.raises(ConfigError, match="firmware_queries"):
+        host_of(Options(config=settings))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from backends.errors import NotFoundError, RaidbenchError
+from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.firmware import AsksFirmware, Question
-from backends.host import Completed
+from backends.host import Command, Completed
 from backends.model import Controller, Inventory, Problem, Scope, State, Target
 from backends.registry import Machine
 from backends.vendors.block import VENDOR as BLOCK
@@ -31,6 +31,12 @@ Vendor:\tIntel Corporation [8086]
 Device:\tC610/X99 series chipset 6-Port SATA Controller [AHCI mode] [8d02]
 SVendor:\tSuper Micro Computer Inc [15d9]
 SDevice:\tDevice [0832]
+
+Slot:\t0000:04:00.0
+Class:\tSerial Attached SCSI controller [0107]
+Vendor:\tBroadcom / LSI [1000]
+Device:\tSAS3008 PCI-Express Fusion-MPT SAS-3 [0097]
+
 """
 RAID, SATA, HBA, NVME = "0000:03:00.0", "0000:00:1f.2", "0000:04:00.0", "0000:05:00.0"
 
@@ -108,6 +114,32 @@ async def test_a_card_has_the_name_of_its_board() -> None:
 
 async def test_a_chipsets_controller_has_the_name_of_its_chip() -> None:
     assert (await card(SATA)).model == "Intel C610/X99 series chipset 6-Port SATA Controller [AHCI mode]"
+
+
+@pytest.mark.parametrize("length", [0, 60, LSPCI.index("SDevice"), LSPCI.index("Slot:\t0000:00") - 1])
+async def test_a_card_is_not_called_by_its_chip_without_a_word(length: int) -> None:
+    tools = {"lspci": Completed(returncode=0, stdout=LSPCI[:length], stderr="")}
+    found = await HbaBackend(host(tools=tools)).inventory()
+    models = {one.target.address: one.model for one in found.controllers}
+    assert models[RAID] == "Broadcom / LSI MegaRAID SAS 2108"
+    (problem,) = found.problems
+    assert RAID in problem.message
+    assert "called by the chip, not by the board" in problem.message
+
+
+async def test_an_lspci_that_gives_no_answer_is_told() -> None:
+    class Slow(FakeHost):
+        async def run(self, command: Command) -> Completed:
+            raise ToolFailedError("/sbin/lspci could not be started: no answer.")
+
+    slow = Slow(host().files, tools=NAMED)
+    (problem,) = (await HbaBackend(slow).inventory()).problems
+    assert problem.message.startswith("/sbin/lspci could not be started: no answer. 0000:00:1f.2")
+
+
+async def test_half_a_list_that_names_every_card_is_no_problem() -> None:
+    tools = {"lspci": Completed(returncode=0, stdout=f"{LSPCI}Slot:\t0000:ff", stderr="")}
+    assert (await HbaBackend(host(tools=tools)).inventory()).problems == ()
 
 
 async def test_without_lspci_common_chips_are_known() -> None:

@@ -7,20 +7,19 @@ from dataclasses import replace
 import pytest
 
 from backends.change import Write
-from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
+from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
-from backends.hosts.simulated.tw_cli import ThreewareDemo
 from backends.hosts.wrapped import HostWrapper
 from backends.model import Inventory, Level, State
 from backends.protocol import Sets
+from backends.racks.tw_cli import ThreewareDemo
 from backends.settings import Reading, Risk
 from backends.vendors.areca.answers import drives
 from backends.vendors.areca.backend import Areca
 from backends.vendors.marvell.backend import Marvell
 from backends.vendors.threeware.backend import Threeware
 from backends.vendors.threeware.inventory import unit_target
-from backends.vendors.threeware.settings import values
-from backends.vendors.threeware.tables import rows
+from backends.vendors.threeware.settings import rows, values
 from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
 
 UNIT = unit_target("c0", "u0")
@@ -287,6 +286,47 @@ async def test_areca_drives_have_their_state_and_their_raid_set() -> None:
     assert found.arrays[0].state is State.DEGRADED
 
 
+@pytest.mark.parametrize("place", ["Slot#1 ", "SLOT 01", "Slot 01", "Slot 1 ", "EXTP 01"])
+def test_an_areca_drive_in_an_enclosure_has_its_own_model_and_place(place: str) -> None:
+    title = "  # Enc# Slot#   ModelName                        Capacity  Usage\n"
+    empty = f" 10  02  {place} N.A.                                0.0GB  N.A.\n"
+    (one,) = drives(f"{title}  9  02  {place} TOSHIBA MK2001TRKB              2000.4GB  Raid Set # 000\n{empty}")
+    assert (one.number, one.model, one.usage) == ("9", "TOSHIBA MK2001TRKB", "Raid Set # 000")
+    assert one.place in ("02:1", "02:01")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "  9  02  Bay/01  TOSHIBA MK2001TRKB              2000.4GB  Raid Set # 000",
+        "  9  2   TOSHIBA MK2001TRKB                      2000.4GB  Raid Set # 000",
+    ],
+)
+def test_a_row_that_does_not_stand_below_its_title_is_no_areca_drive(row: str) -> None:
+    assert drives(f"  # Enc# Slot#   ModelName        Capacity  Usage\n{row}\n") == ()
+
+
+async def test_rows_of_an_areca_card_that_are_not_understood_are_told() -> None:
+    strange = ARECA["disk", "info"].replace("02  SLOT 01", "02  Bay/01 ")
+    (problem,) = (await Areca(Telling("cli64", {**ARECA, ("disk", "info"): strange})).inventory()).problems
+    assert problem.message == "1 row of cli64's disk info could not be understood."
+
+
+@pytest.mark.parametrize(
+    ("word", "state", "tasks"),
+    [("Normal", State.OPTIMAL, []), ("Initializing", State.OPTIMAL, ["initialisation"]), ("Foo", State.UNKNOWN, [])],
+)
+async def test_an_areca_raid_set_says_what_the_card_does_with_it(word: str, state: State, tasks: list[str]) -> None:
+    texts = {**ARECA, ("rsf", "info"): ARECA["rsf", "info"].replace("Degraded", word)}
+    (one,) = (await Areca(Telling("cli64", texts)).inventory()).arrays
+    assert (one.state, [task.kind for task in one.tasks]) == (state, tasks)
+
+
+async def test_an_areca_hot_spare_of_any_kind_is_a_spare() -> None:
+    texts = {**ARECA, ("disk", "info"): ARECA["disk", "info"].replace("HotSpare", "HotSpare[Global]")}
+    assert (await Areca(Telling("cli64", texts)).inventory()).drives[-1].state is State.SPARE
+
+
 def test_areca_drives_on_channels_are_read_too() -> None:
     (one,) = drives("  # Ch# ModelName       Capacity  Usage\n 12 12  ACME 1          750.2GB  data\n")
     assert (one.number, one.place, one.model, one.usage) == ("12", "12", "ACME 1", "data")
@@ -335,3 +375,116 @@ class Asked(HostWrapper):
         assert not command.mutates
         self.lines.append(" ".join(command.argv[1:]))
         return await self._inner.run(command)
+
+
+LIBRARY = "error while loading shared libraries: libstdc++.so.5: cannot open shared object file"
+
+
+class _Dying(Telling):
+    """The tool cannot be loaded."""
+
+    async def run(self, command: Command) -> Completed:
+        return Completed(returncode=127, stdout="", stderr=f"{command.argv[0]}: {LIBRARY}\n")
+
+
+@pytest.mark.parametrize(
+    ("backend", "tool"),
+    [(Areca(_Dying("cli64", {})), "cli64"), (Marvell(_Dying("mvcli", {})), "mvcli")],
+    ids=["cli64", "mvcli"],
+)
+async def test_what_a_tool_says_while_it_dies_is_told_once(backend: Areca | Marvell, tool: str) -> None:
+    (problem,) = (await backend.inventory()).problems
+    assert problem.message == f"/usr/bin/{tool} said: /usr/bin/{tool}: {LIBRARY} (exit status 127)."
+
+
+class _Cut(HostWrapper):
+    """A machine on which one answer stops after so many characters."""
+
+    def __init__(self, inner: Host, words: str, at: int) -> None:
+        super().__init__(inner)
+        self.words, self.at = words, at
+
+    async def run(self, command: Command) -> Completed:
+        done = await super().run(command)
+        return replace(done, stdout=done.stdout[: self.at]) if " ".join(command.argv[1:]) == self.words else done
+
+
+@pytest.mark.parametrize("word", ["unitstatus", "drivestatus", "bbustatus"])
+async def test_each_half_answer_of_tw_cli_is_told_where_devices_are_listed(word: str) -> None:
+    (problem,) = (await Threeware(_Cut(PlayedUnit(), f"info c0 {word}", 60)).inventory()).problems
+    assert (problem.where, "the answer was cut" in problem.message) == ("threeware:/c0", True)
+
+
+async def test_members_of_an_areca_raid_set_are_not_counted_on_half_a_list() -> None:
+    text = ARECA["disk", "info"]
+    cut = _Cut(Telling("cli64", ARECA), "disk info", text.index("  3  02"))
+    (one,) = (await Areca(cut).inventory()).arrays
+    assert one.members == ()
+
+
+class _WithSpare(PlayedUnit):
+    """The fourth drive is a spare."""
+
+    async def run(self, command: Command) -> Completed:
+        done = await super().run(command)
+        text = done.stdout.replace("p3    OK             u0", "p3    OK             u1")
+        if command.argv[-1] == "info":
+            text = text.replace("4        1       0", "4        2       0")
+        if command.argv[-1] == "unitstatus":
+            text = text.rstrip() + "\nu1    SPARE     OK             -       -       -       465.76    -      -\n"
+        return replace(done, stdout=text)
+
+
+async def test_a_spare_is_no_member_while_it_is_not_known_to_be_one() -> None:
+    whole, half = [
+        (await Threeware(_Cut(_WithSpare(), "info c0 unitstatus", at)).inventory()).drives[3] for at in (1000, 240)
+    ]
+    assert (whole.state, whole.array) == (State.SPARE, None)
+    assert (half.state, half.array) == (State.UNKNOWN, None)
+
+
+async def test_write_back_counts_as_a_risk_while_the_battery_is_not_known() -> None:
+    at = PlayedUnit().card.said(("info", "c0", "bbustatus")).text.index("bbu ")
+    found = (await Threeware(_Cut(PlayedUnit(), "info c0 bbustatus", at)).read(UNIT))["write_cache"]
+    assert (found.choices[0].risk, found.availability.available) == (Risk.POWER_LOSS, False)
+
+
+@pytest.mark.parametrize("words", ["info", "info c0 unitstatus"])
+async def test_a_unit_that_half_an_answer_does_not_name_is_not_said_to_be_gone(words: str) -> None:
+    with pytest.raises(ToolFailedError, match="the answer was cut"):
+        await Threeware(_Cut(PlayedUnit(), words, 20)).read(UNIT)
+
+
+@pytest.mark.parametrize(("words", "at"), [("info c0 drivestatus", 300), ("info c0 bbustatus", 160)])
+async def test_nothing_is_planned_on_a_unit_while_an_answer_about_its_card_is_cut(words: str, at: int) -> None:
+    with pytest.raises(BlockedError, match="the answer was cut"):
+        await Threeware(_Cut(PlayedUnit(), words, at)).plan(UNIT, "read_cache", "off")
+
+
+@pytest.mark.parametrize(("words", "at"), [("info c0 drivestatus", 300), ("info c0 bbustatus", 160)])
+async def test_a_way_back_does_not_need_what_its_card_says_of_anything_else(words: str, at: int) -> None:
+    back = await Threeware(_Cut(PlayedUnit(), words, at)).back(UNIT, "read_cache", "off", {})
+    assert (back.after, len(back.writes)) == ("off", 1)
+
+
+async def test_members_of_a_unit_are_not_counted_on_half_a_list() -> None:
+    (unit,) = (await Threeware(_Cut(PlayedUnit(), "info c0 drivestatus", 300)).inventory()).arrays
+    assert (unit.members, unit.data_drives) == ((), None)
+
+
+async def test_a_battery_of_which_the_answer_was_cut_is_not_said_to_have_failed() -> None:
+    (card,) = (await Threeware(_Cut(PlayedUnit(), "info c0 bbustatus", 170)).inventory()).controllers
+    assert card.protection is not None
+    assert card.protection.state == "unknown"
+
+
+async def test_a_card_that_tw_cli_does_not_list_and_the_kernel_has_is_told() -> None:
+    host = PlayedUnit()
+    host.files["/sys/bus/pci/drivers/3w-9xxx/0000:04:00.0/vendor"] = "0x13c1"
+    (problem,) = (await Threeware(host).inventory()).problems
+    assert problem.message.endswith("the answer was cut: of the kernel's 2 cards it lists 1.")
+
+
+async def test_drives_are_not_free_while_the_volumes_of_their_card_are_not_known() -> None:
+    cut = _Cut(Telling("mvcli", MARVELL), "info -o vd", 150)
+    assert {one.state for one in (await Marvell(cut).inventory()).drives} == {State.UNKNOWN}

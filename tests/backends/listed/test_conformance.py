@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from backends.conformance import Conformance, FindsConformance
-from backends.hosts.simulated.tw_cli import ThreewareDemo
+from backends.half_answers import HalfAnswers, every_line
+from backends.host import Host
 from backends.model import Target
 from backends.protocol import Backend, Finds
+from backends.racks.tw_cli import ThreewareDemo
 from backends.vendors.areca.backend import Areca
 from backends.vendors.marvell.backend import Marvell
 from backends.vendors.threeware.backend import Threeware
@@ -41,3 +45,52 @@ class TestMarvell(FindsConformance):
     @pytest.fixture
     def backend(self) -> Finds:
         return Marvell(Telling("mvcli", MARVELL))
+
+
+class TestHalfOfThreeware(HalfAnswers):
+    @pytest.fixture
+    def machine(self) -> Callable[[], Host]:
+        return PlayedUnit
+
+    @pytest.fixture
+    def make(self) -> Callable[[Host], Finds]:
+        return Threeware
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (unit_target("c0", "u0"),)
+
+
+class TestHalfOfAreca(HalfAnswers):
+    @pytest.fixture
+    def machine(self) -> Callable[[], Host]:
+        return lambda: Telling("cli64", ARECA)
+
+    @pytest.fixture
+    def make(self) -> Callable[[Host], Finds]:
+        return Areca
+
+
+class TestHalfOfMarvell(HalfAnswers):
+    @pytest.fixture
+    def machine(self) -> Callable[[], Host]:
+        return lambda: Telling("mvcli", MARVELL)
+
+    @pytest.fixture
+    def make(self) -> Callable[[Host], Finds]:
+        return Marvell
+
+
+@pytest.mark.exhaustive
+class TestEveryLineOfThreeware(TestHalfOfThreeware):
+    places = staticmethod(every_line)
+
+
+@pytest.mark.exhaustive
+class TestEveryLineOfAreca(TestHalfOfAreca):
+    places = staticmethod(every_line)
+
+
+@pytest.mark.exhaustive
+class TestEveryLineOfMarvell(TestHalfOfMarvell):
+    places = staticmethod(every_line)

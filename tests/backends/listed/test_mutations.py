@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.hosts.simulated.tw_cli import ThreewareDemo
+from backends.racks.tw_cli import ThreewareDemo
 from backends.topology import Topology, Tree
 from backends.vendors.areca.answers import drives, pairs, raid_sets
-from backends.vendors.marvell.answers import ADAPTER, DISK, VOLUME, records
+from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME, records
 from backends.vendors.threeware.inventory import ThreewareCard, inventory
-from backends.vendors.threeware.tables import rows
+from backends.vendors.threeware.settings import rows
 from tests.backends.listed.texts import ARECA, MARVELL
 from tests.backends.system_texts import MANY, check_parser, spoiled
 

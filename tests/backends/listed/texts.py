@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from backends.host import Command, Completed
-from backends.hosts.simulated.tw_cli import ThreewareDemo
+from backends.racks.tw_cli import ThreewareDemo
 from tests.backends.fakes import FakeHost, disk, machine
 
 SUCCESS = "===============================\nGuiErrMsg<0x00>: Success.\n"
@@ -36,7 +36,7 @@ MARVELL: Mapping[tuple[str, ...], str] = {
         "Product:                             1b4b-9230\n"
         "Current PCIe speed:                  5Gb/s\nCurrent PCIe link:                   2\n"
         "Firmware version:                    2.5.13.1210\nSupported RAID mode:                 RAID0 RAID1\n"
-        "Image health:                        Healthy\n"
+        "Image health:                        Healthy\nHBA info image health:               Healthy\n"
     ),
     ("info", "-o", "vd"): (
         f"{NOISE}\nVirtual Disk Information\n-------------------------\nid:                  0\n"
@@ -51,7 +51,8 @@ MARVELL: Mapping[tuple[str, ...], str] = {
         "Write cache:         not supported\n"
         f"model:               ACME 240          \nSerial:              S{number}\nSSD Type:            SSD\n"
         for number in (0, 1)
-    ),
+    )
+    + "\n\nTotal # of PD:       2\n",
 }
 
 
@@ -59,7 +60,9 @@ class Telling(FakeHost):
     """A host on which one tool gives these answers, and nothing else is installed."""
 
     def __init__(self, tool: str, answers: Mapping[tuple[str, ...], str], *, root: bool = True) -> None:
-        super().__init__(machine(**{"/sys/bus/pci/drivers/arcmsr/0000:03:00.0/vendor": "0x17d3"}), root=root)
+        drivers = {"cli64": ("arcmsr", "0x17d3"), "mvcli": ("ahci", "0x1b4b")}
+        driver, vendor = drivers[tool]
+        super().__init__(machine(**{f"/sys/bus/pci/drivers/{driver}/0000:03:00.0/vendor": vendor}), root=root)
         self.made_up = True
         self.tool, self.answers = tool, answers
 

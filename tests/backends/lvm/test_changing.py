@@ -19,15 +19,15 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed
-from backends.hosts.simulated.caches import CacheCounts
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.rack import Rack
+from backends.racks.caches import CacheCounts
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from backends.racks.rack import Rack
 from backends.settings import Effect, Persistence, Risk
 from backends.vendors.lvm.backend import Lvm
 from tests.backends.lvm.machines import CACHES, KINDS, done, host, target
 from tests.backends.lvm.test_conformance import volumes_rack
-from tests.backends.simulated.asking import NOW
+from tests.backends.racks.asking import NOW
 
 DB, MAIL, SPARE = (target(f"vg0/{name}") for name in ("db", "mail", "spare"))
 MIRROR, PARITY = target("r-1/mir"), target("r-1/par")
@@ -305,11 +305,11 @@ async def test_while_a_flush_runs_nothing_else_is_begun(lvm: Lvm, machine: Liste
     waiting = await lvm.plan(MAIL, "migration_threshold", "8192")
     machine.rack.note_cached({"dm-5": CacheCounts(held_bytes=6e9, dirty_bytes=6e9, at=clock.now)})
     back = await lvm.plan(MAIL, "cache_mode", "write-through")
-    assert "The cache has 5.6 GiB that the slow volume has not" in back.risk_text
+    assert "The cache has 5.59 GiB that the slow volume has not" in back.risk_text
     await lvm.apply(back)
     (task,) = await lvm.tasks(MAIL)
     assert (task.kind, task.progress is not None) == ("flush", True)
-    with pytest.raises(BlockedError, match=r"its cache is being flushed, 5\.6 GiB are left"):
+    with pytest.raises(BlockedError, match=r"its cache is being flushed, 5\.59 GiB are left"):
         await lvm.plan(MAIL, "cache_mode", "passthrough")
     with pytest.raises(BlockedError, match="its cache is being flushed"):
         await lvm.apply(waiting)
@@ -356,10 +356,10 @@ async def test_changed_verified_and_undone_through_the_workbench(machine: Listen
     paths = Paths(**{name: tmp_path / name for name in ("sessions", "journal", "locks", "config")})  # type: ignore[operator]
     bench = Workbench(machine, paths=paths)
     await bench.open()
-    await bench.probe()
-    ended = await bench.apply(await bench.plan(MAIL, "cache_mode", "write-back"))
+    await bench.hardware.probe()
+    ended = await bench.changes.apply(await bench.hardware.plan(MAIL, "cache_mode", "write-back"))
     assert (ended.result, ended.now) == ("verified", "write-back")
-    undone = await bench.undo(ended.id)
+    undone = await bench.changes.undo(ended.id)
     assert (undone.result, undone.now) == ("verified", "write-through")
     assert len(machine.ran) == 2
     bench.close()

@@ -7,15 +7,15 @@ from itertools import count
 import pytest
 
 from backends.conformance import Conformance
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.lvm.volumes import LvmGroup, LvmVolume
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.rack import Clock, Rack
 from backends.model import Target
 from backends.protocol import Backend
+from backends.racks.host import SimulatedHost
+from backends.racks.lvm.volumes import LvmGroup, LvmVolume
+from backends.racks.machines.linux import linux_rack
+from backends.racks.rack import Clock, Rack
 from backends.vendors.lvm.backend import Lvm
 from tests.backends.lvm.machines import target
-from tests.backends.simulated.asking import NOW
+from tests.backends.racks.asking import NOW
 
 MIB = 1 << 20
 

@@ -24,11 +24,10 @@ from backends.vendors.mdraid.facts import ArrayFacts, parse_array, parse_limit, 
 from backends.vendors.mdraid.inventory import array_of
 from backends.vendors.mdraid.mdstat import parse_mdstat
 from backends.vendors.mdraid.platform import parse_platforms
-from backends.vendors.mdraid.readings import readings
+from backends.vendors.mdraid.readings import ArrayView, readings
 from backends.vendors.mdraid.reshape import hours_text
 from backends.vendors.mdraid.settings import outline_of
-from backends.vendors.mdraid.units import count_cpus
-from backends.vendors.mdraid.view import ArrayView
+from backends.vendors.mdraid.sysfs import count_cpus
 from tests.backends.mdraid.machines import array
 from tests.backends.mdraid.test_imsm import VROC
 from tests.backends.mdraid.test_reading import STAT

@@ -11,7 +11,7 @@ from backends.model import Target
 from backends.protocol import CanPersist
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.mdraid.backend import MdRaid
-from backends.vendors.mdraid.persist import RULES, actions, match_of
+from backends.vendors.mdraid.running import RULES, actions, match_of
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array
 
 LINE = (
@@ -78,6 +78,7 @@ async def test_without_a_uuid_it_is_refused() -> None:
         await MdRaid(MdHost(array(drop=("uuid",)))).persist(MD0, {"skip_copy": "on"})
 
 
+@pytest.mark.long
 @given(st.text(max_size=40), st.text(max_size=20))
 def test_nothing_breaks_out_of_its_quotes(uuid: str, value: str) -> None:
     try:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from backends.errors import BlockedError
 from backends.model import Array, Level, State
 from backends.protocol import TellsTasks
-from backends.text import size_words
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.details import parse_export, parse_unused
 from backends.vendors.mdraid.facts import parse_limit, parse_moving, parse_uuid
 from backends.vendors.mdraid.layouts import layout_label, layout_word
 from backends.vendors.mdraid.mdstat import parse_mdstat
-from backends.vendors.mdraid.units import count_cpus, time_words
+from backends.vendors.mdraid.sysfs import count_cpus, time_words
 from tests.backends.fakes import disk
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
 
@@ -117,8 +117,7 @@ def test_the_room_on_a_member_is_the_larger_of_both_sides() -> None:
     assert found.most_bytes == 391168 * 512
 
 
-def test_sizes_times_and_cpus_in_words() -> None:
-    assert (size_words(65536), size_words(1536), size_words(512)) == ("64 KiB", "1.5 KiB", "512 B")
+def test_times_and_cpus_in_words() -> None:
     assert (time_words(0.2), time_words(600), time_words(9000), time_words(200_000)) == (
         "1 s",
         "10 min",
@@ -266,3 +265,49 @@ async def test_background_work_of_one_array_is_told_without_looking_at_the_rest(
 def test_a_share_that_cannot_be_is_unknown(share: str) -> None:
     text = f"md0 : active raid1 sda[0] sdb[1]\n      [=>...]  recovery = {share}% (1/2) finish=1.0min speed=100K/sec\n"
     assert parse_mdstat(text)["md0"].progress is None
+
+
+# -- a bitmap that lies in a file --------------------------------------------------------------------------------------
+
+IN_A_FILE = """md0 : active raid1 sdb[1] sda[0]
+      261120 blocks super 1.2 [2/2] [UU]
+      bitmap: 1/1 pages [4KB], 65536KB chunk, file: /var/lib/md/r1.bitmap
+
+unused devices: <none>
+"""
+"""As the kernel prints one (drivers/md/md-bitmap.c, md_bitmap_status)."""
+
+
+def with_file(level: str = "raid1", members: tuple[str, ...] = ("sda", "sdb")) -> MdHost:
+    more = {"bitmap/location": "file", "bitmap/chunksize": "67108864", "consistency_policy": "bitmap"}
+    host = MdHost(array(level, members, more=more))
+    host.files["/proc/mdstat"] = IN_A_FILE
+    return host
+
+
+async def test_a_bitmap_in_a_file_is_told_with_the_file() -> None:
+    told = facts(await first(with_file()))["Bitmap"]
+    assert told == "file, 1/1 pages [4KB], 65536KB chunk, file: /var/lib/md/r1.bitmap"
+
+
+async def test_a_bitmap_in_a_file_reads_as_neither_of_those_that_can_be_set() -> None:
+    reading = (await MdRaid(with_file()).read(MD0))["bitmap"]
+    assert (reading.now, reading.raw) == ("unknown", "file")
+    assert reading.availability.why_not == "its bitmap is in a file"
+
+
+@pytest.mark.parametrize("value", ["none", "internal"])
+async def test_a_bitmap_in_a_file_is_not_changed_since_no_way_back_would_bring_its_file(value: str) -> None:
+    host = with_file()
+    with pytest.raises(BlockedError, match="its bitmap is in a file"):
+        await MdRaid(host).plan(MD0, "bitmap", value)
+    with pytest.raises(BlockedError, match="RAID 5 only"):
+        await MdRaid(host).plan(MD0, "consistency_policy", "resync")
+
+
+@pytest.mark.parametrize(
+    ("level", "key", "value"), [("raid10", "layout", "f2"), ("raid5", "consistency_policy", "ppl")]
+)
+async def test_nothing_is_planned_that_would_lose_the_file_of_a_bitmap(level: str, key: str, value: str) -> None:
+    with pytest.raises(BlockedError, match="bitmap"):
+        await MdRaid(with_file(level, ("sda", "sdb", "sdc", "sdd"))).plan(MD0, key, value)

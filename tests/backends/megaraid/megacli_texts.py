@@ -217,7 +217,7 @@ PCI information for Controller 0
 Bus Number      : b
 Device Number   : 0
 Function Number : 0
-"""
+""" + code()
 FEATURES = """
 Activated Advanced Software Options
 -----------------------------------
@@ -235,12 +235,13 @@ PATROL = "\nAdapter 0: Patrol Read Information:\n\nPatrol Read Mode: Auto\nCurre
 CHECK = BLANK + "Adapter #0\n\nOperation Mode: Concurrent\nExecution Delay: 168\nCurrent State: Stopped\n" + code()
 BACKGROUND = (
     "\nBackground Initialization on VD #0 (target id: 0) is Enabled\nBackground Initialization on VD #1 is Disabled\n"
+    + code()
 )
 PROGRESS = """
 Check Consistency on VD #0 is not in progress.
 Check Consistency on VD #1 (target id #1) Completed 4% in 808 Minutes.
 Background Initialization on VD #2 (target id #2) Complete 0% in 0 Minutes.
-"""
+""" + code()
 REBUILD = "\nRebuild Progress on Device at Enclosure 245, Slot 2 Completed 31% in 959 Minutes.\n" + code()
 VERSION = "\n\n      MegaCLI SAS RAID Management Tool  Ver 8.07.14 Dec 16, 2013\n\n    (c)Copyright 2013\n" + code()
 COUNT = "\nController Count: 1.\n" + code(1)

@@ -6,13 +6,13 @@ import pytest
 
 from backends.topology import look
 from backends.vendors.megaraid.dialect import Contents
+from backends.vendors.megaraid.effective import VolumeView
 from backends.vendors.megaraid.facts import UNKNOWN, Card, VirtualDrive, Word
 from backends.vendors.megaraid.inventory import inventory
 from backends.vendors.megaraid.megacli import MegaCli
 from backends.vendors.megaraid.megacli.volumes import parse_volumes
 from backends.vendors.megaraid.readings import volume_readings
 from backends.vendors.megaraid.storcli.volumes import volumes
-from backends.vendors.megaraid.view import VolumeView
 from tests.backends.fakes import FakeHost
 from tests.backends.megaraid import answers
 from tests.backends.megaraid import megacli_texts as texts

@@ -132,7 +132,7 @@ async def test_text_that_breaks_off_loses_nothing_without_a_word(length: int) ->
 
 async def test_text_that_breaks_off_in_a_table_is_said_to() -> None:
     found = await read({**MORE, "/c0 show all": "".join(LINES[: LINES.index("Virtual Drives = 2\n") + 8])})
-    assert "storcli64 /c0 show all: its answer breaks off." in found.problems
+    assert "storcli64 /c0 show all: the answer was cut." in found.problems
 
 
 async def test_text_to_its_end_is_no_problem() -> None:

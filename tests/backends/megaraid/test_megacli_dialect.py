@@ -26,7 +26,7 @@ ANSWERS = {
     "-AdpCcSched": texts.CHECK,
     "-LDBI": texts.BACKGROUND,
     "-LDCC": texts.PROGRESS,
-    "-LDInit": "",
+    "-LDInit": texts.code(),
     "-PDRbld": texts.REBUILD,
 }
 
@@ -117,7 +117,9 @@ async def test_an_old_tool_is_asked_for_progress() -> None:
 
 
 async def test_a_rebuilding_drive_is_asked_how_far_it_is() -> None:
-    host = Machine(PDList="Adapter #0\n\n" + texts.physical(2, state="Rebuild") + texts.physical(3, state="Rebuild"))
+    host = Machine(
+        PDList="Adapter #0\n\n" + texts.physical(2, state="Rebuild") + texts.physical(3, state="Rebuild") + texts.code()
+    )
     found = await cli(host).read(0)
     assert "-PDRbld -ShowProg -PhysDrv[245:2,245:3] -a0" in host.asked
     assert found.drives[0].state is State.REBUILDING
@@ -125,7 +127,7 @@ async def test_a_rebuilding_drive_is_asked_how_far_it_is() -> None:
 
 
 async def test_virtual_drives_that_one_list_leaves_out_come_from_the_other() -> None:
-    host = Machine(LdPdInfo="Adapter #0\n\n" + texts.volume(0))
+    host = Machine(LdPdInfo="Adapter #0\n\n" + texts.volume(0) + texts.code())
     found = await cli(host).read(0)
     assert [volume.number for volume in found.volumes] == [0, 1]
 
@@ -143,7 +145,7 @@ async def test_what_cannot_be_read_is_a_problem_and_the_rest_stands() -> None:
     assert len(found.volumes) == 2
     assert found.problems[-2:] == (
         "The battery could not be read: It gave no answer in 120 s.",
-        "The patrol read could not be read: MegaCli gave no answer.",
+        "The patrol read could not be read: /opt/MegaRAID/MegaCli/MegaCli64 said nothing (exit status 1).",
     )
 
 
@@ -171,7 +173,7 @@ async def test_a_virtual_drive_that_is_gone_is_left_out_and_silence_is_no_proof(
     host = Machine()
     dialect = MegaCli(host, "/MegaCli64")
     before = await dialect.read(0)
-    host.answers["-LdPdInfo"] = "Adapter #0\n\nNumber of Virtual Disks: 1\n" + texts.volume(0)
+    host.answers["-LdPdInfo"] = "Adapter #0\n\nNumber of Virtual Disks: 1\n" + texts.volume(0) + texts.code()
     assert [volume.number for volume in (await dialect.reread(before, 1)).volumes] == [0]
     host.answers["-LdPdInfo"] = ""
     with pytest.raises(ToolFailedError):

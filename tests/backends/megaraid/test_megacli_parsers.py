@@ -20,8 +20,9 @@ from backends.vendors.megaraid.megacli.adapter import (
 from backends.vendors.megaraid.megacli.battery import battery_told, parse_battery
 from backends.vendors.megaraid.megacli.drives import identify, parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
-from backends.vendors.megaraid.megacli.text import degrees, drive_size, lines, size, whole, wwn
+from backends.vendors.megaraid.megacli.text import degrees, lines, whole, wwn
 from backends.vendors.megaraid.megacli.volumes import level, parse_background, parse_volumes, policies
+from backends.vendors.megaraid.sizes import exact
 from tests.backends.megaraid import megacli_texts as texts
 
 KIB, GIB = 1024, 1024**3
@@ -38,33 +39,10 @@ def test_only_a_line_feed_ends_a_line() -> None:
     assert "State" in line.value
 
 
-@pytest.mark.parametrize(
-    ("text", "bytes_"),
-    [
-        ("64 KB", 64 * KIB),
-        ("64kB", 64 * KIB),
-        ("512Bytes", 512),
-        ("1.0 MB", KIB**2),
-        ("1.000 MB", KIB**2),
-        ("256 KiB", 256 * KIB),
-        ("140014MB", 140014 * KIB**2),
-        ("0 KB", 0),
-        ("1e400 MB", None),
-        ("-1 KB", None),
-        ("N/A", None),
-        ("64", None),
-        ("64 KBytes", None),
-        ("9" * 40 + " KB", None),
-    ],
-)
-def test_sizes_are_binary_whatever_the_unit_looks_like(text: str, bytes_: int | None) -> None:
-    assert size(text) == bytes_
-
-
 def test_sectors_are_believed_only_when_they_fit_the_rounded_size() -> None:
-    assert drive_size("237.968 GB [0x1dbf0000 Sectors]", 512) == 0x1DBF0000 * 512
-    assert drive_size("1863.000 GB [0x1d1c0000 Sectors]", 4096) == 0x1D1C0000 * 4096
-    assert drive_size("2 GB [0xffffffff Sectors]", 512) == 2 * GIB
+    assert exact("237.968 GB [0x1dbf0000 Sectors]", 512) == 0x1DBF0000 * 512
+    assert exact("1863.000 GB [0x1d1c0000 Sectors]", 4096) == 0x1D1C0000 * 4096
+    assert exact("2 GB [0xffffffff Sectors]", 512) == 2 * GIB
 
 
 @pytest.mark.parametrize("text", ["-1", "1e400", "N/A", "", "12x", "1" * 16, "\u0663"])

@@ -98,6 +98,7 @@ def test_a_banner_and_bytes_that_are_no_utf_8(path: Path) -> None:
     assert ours(devices(), "arrays") == ["megaraid:/c0/v1"]
 
 
+@pytest.mark.long
 def test_one_that_never_ends_is_cut_and_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "READ_SECONDS", 3.0)
     monkeypatch.setattr(commands.read, "__kwdefaults__", {"seconds": 3.0})
@@ -172,6 +173,7 @@ async def test_a_set_with_exit_0_and_a_failed_row_is_a_failure(path: Path) -> No
         await backend.apply(change)
 
 
+@pytest.mark.long
 @needs_root
 def test_a_set_that_only_says_success_is_not_believed(path: Path) -> None:
     done = answers.answer(rows=[{"VD": 1, "Property": "rdCache", "Value": "RA", "Status": "Success", "ErrCd": 0}])
@@ -182,6 +184,7 @@ def test_a_set_that_only_says_success_is_not_believed(path: Path) -> None:
     assert "/c0/v1 set rdcache=ra J nolog" in lines_of(tool)
 
 
+@pytest.mark.long
 @needs_root
 def test_a_set_that_fails_says_why_in_the_tools_words(path: Path) -> None:
     install(path, {"/c0/v1 set rdcache=ra": (255, answers.failure("Invalid VD number"), "")})
@@ -190,6 +193,7 @@ def test_a_set_that_fails_says_why_in_the_tools_words(path: Path) -> None:
     assert "Invalid VD number" in output
 
 
+@pytest.mark.long
 @needs_root
 def test_a_set_that_asks_is_not_answered(path: Path) -> None:
     install(path, {"/c0/v1 set rdcache=ra": (0, answers.answer(), "asks")})
@@ -198,6 +202,7 @@ def test_a_set_that_asks_is_not_answered(path: Path) -> None:
     assert "Do you really want" in output
 
 
+@pytest.mark.long
 @needs_root
 def test_an_activation_key_is_in_no_file_of_the_session(path: Path, tmp_path: Path) -> None:
     tool = install(

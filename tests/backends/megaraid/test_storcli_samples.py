@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from backends.vendors.megaraid.sizes import strip
 from backends.vendors.megaraid.storcli import commands, words
 from backends.vendors.megaraid.storcli.document import chosen, replies
-from backends.vendors.megaraid.storcli.sizes import strip
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.coverage import PAGE
 from tests.backends.megaraid.storcli_fields import KINDS

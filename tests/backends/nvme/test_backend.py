@@ -11,10 +11,11 @@ from backends.changing import lock_of
 from backends.errors import DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.model import Media, Scope, State, Target
 from backends.settings import Persistence, Reading, Risk
-from backends.vendors.nvme.addresses import controller_target, namespace_target
 from backends.vendors.nvme.backend import Nvme
+from backends.vendors.nvme.sysfs import controller_target, namespace_target
 from tests.backends.fakes import FakeHost
 from tests.backends.nvme.drives import TOOL, PlayedDrive, controller, namespace, refused, said
+from tests.backends.taking_back import take_back, way_back
 
 CONTROLLER = controller_target("nvme0")
 NAMESPACE = namespace_target("nvme0n1")
@@ -154,8 +155,19 @@ async def test_taking_one_back_does_not_undo_the_other() -> None:
     change = await backend.plan(CONTROLLER, "irq_coalescing_threshold", "9")
     await backend.apply(change)
     await backend.apply(await backend.plan(CONTROLLER, "irq_coalescing_time", "300"))
+    await take_back(backend, change)
+    assert host.features[8] == 0x0303
+
+
+async def test_a_way_back_that_was_planned_before_the_other_was_set_is_refused() -> None:
+    host = PlayedDrive()
+    backend = Nvme(host)
+    change = await backend.plan(CONTROLLER, "irq_coalescing_threshold", "9")
+    await backend.apply(change)
+    back = await way_back(backend, change)
+    await backend.apply(await backend.plan(CONTROLLER, "irq_coalescing_time", "300"))
     with pytest.raises(RefusedError, match="Another part"):
-        await backend.apply(change.reversed())
+        await backend.apply(back)
     assert host.features[8] == 0x0308
 
 
@@ -248,7 +260,7 @@ async def test_a_format_survives_a_change_of_size() -> None:
     change = await backend.plan(NAMESPACE, "lba_format", "4096")
     await backend.apply(change)
     host.files["/sys/block/nvme0n1/size"] = "2097144"
-    await backend.apply(change.reversed())
+    await take_back(backend, change)
     assert (await backend.read(NAMESPACE))["lba_format"].now == "512"
 
 

@@ -7,8 +7,8 @@ import pytest
 from backends.conformance import Conformance
 from backends.model import Target
 from backends.protocol import Backend
-from backends.vendors.nvme.addresses import controller_target, namespace_target
 from backends.vendors.nvme.backend import Nvme
+from backends.vendors.nvme.sysfs import controller_target, namespace_target
 from tests.backends.conformance import Destroying, DestroyingConformance
 from tests.backends.nvme.drives import PlayedDrive
 

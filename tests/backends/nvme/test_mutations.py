@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 from backends.host import Completed
 from backends.vendors.nvme.features import parse_changeable, parse_value
-from backends.vendors.nvme.health import parse_smart_log
-from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns
+from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns, parse_smart_log
 from backends.vendors.nvme.tool import refusal
 from tests.backends.nvme import texts
 from tests.recordings import SAMPLES

@@ -20,10 +20,9 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed
-from backends.hosts.dry_run import DryRunHost
 from backends.hosts.recorded import RecordingHost, ReplayHost
 from backends.hosts.web.host import WebHost
-from backends.hosts.wrapped import ReadOnlyHost
+from backends.hosts.wrapped import DryRunHost, ReadOnlyHost
 from backends.model import Array, Level, Media, State, Target
 from backends.settings import Reading, Risk
 from backends.vendors.santricity import VENDOR

@@ -14,6 +14,7 @@ from backends.model import Drive, Media, Target
 from backends.settings import Persistence, Reading, Risk
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.scsi.drives import PROTECTED, Ata, DriveHost, Kind, Scsi, Volume
+from tests.backends.taking_back import take_back
 
 SDA = Target(backend="scsi", address="sda")
 
@@ -110,7 +111,7 @@ async def test_a_sas_drives_change_makes_the_kernel_look_again_and_so_does_its_u
     ]
     await backend.apply(change)
     assert host.files["/sys/block/sda/queue/write_cache"] == "write through"
-    await backend.apply(change.reversed())
+    await take_back(backend, change)
     assert host.files["/sys/block/sda/queue/write_cache"] == "write back"
 
 
@@ -223,7 +224,7 @@ async def test_undo_brings_back_a_saved_value_that_was_another_than_the_present(
     backend = ScsiBackend(bench(drive))
     change = await backend.plan(SDA, "drive_cache", "on")
     await backend.apply(change)
-    await backend.apply(change.reversed())
+    await take_back(backend, change)
     assert (drive.bits["WCE"], drive.saved) == (0, {"WCE": 1, "RCD": 0, "DRA": 0})
 
 
@@ -319,7 +320,7 @@ async def test_a_step_of_a_forged_journal_is_not_taken(step: Write) -> None:
     host.ran.clear()
     with pytest.raises(RefusedError):
         await backend.apply(replace(change, writes=(step,)))
-    assert (host.ran, host.written) == ([], [])
+    assert (step.argv in host.ran, host.written) == (False, [])
 
 
 @pytest.mark.parametrize(

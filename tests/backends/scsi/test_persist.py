@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backends.errors import BlockedError, InvalidValueError, NotFoundError
 from backends.model import Target
 from backends.vendors.scsi.backend import ScsiBackend
-from backends.vendors.scsi.persist import RULES
+from backends.vendors.scsi.running import RULES
 from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi, Volume
 
 SDA = Target(backend="scsi", address="sda")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from backends.vendors.scsi import hdparm, sdparm
+from backends.vendors.scsi.disks import is_volume
 from backends.vendors.scsi.smartctl import Health, parse_smartctl
-from backends.vendors.scsi.volumes import is_volume
 from tests.backends.scsi.texts import (
     HDPARM,
     HDPARM_LACKING,

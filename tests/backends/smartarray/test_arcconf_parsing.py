@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Level, Media, State
+from backends.racks.smartarray.arcconf import USAGE
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, tasks, write_cache
@@ -123,6 +124,13 @@ def test_a_refusal_is_told_in_its_words() -> None:
 
 
 def test_the_usage_names_the_words_for_caching() -> None:
-    assert commands.caching_words("... <lon|loff> ...") == ("lon", "loff")
-    assert commands.caching_words("CON: on, COFF: off") == ("con", "coff")
-    assert commands.caching_words("ron roff wb wt") is None
+    assert commands.CacheWords("... <lon|loff> ...").caching == ("lon", "loff")
+    assert commands.CacheWords("CON: on, COFF: off").caching == ("con", "coff")
+    assert commands.CacheWords("ron roff wb wt").caching is None
+
+
+def test_the_usage_tells_which_form_takes_noprompt_and_which_there_are() -> None:
+    words = commands.CacheWords(USAGE)
+    assert words.end("logicaldrive") == words.end("drivewritecachepolicy") == ("noprompt",)
+    assert words.end("cacheratio") == words.end("writecachebypassthreshold") == ()
+    assert words.end("recovercachemodule") is None

@@ -18,10 +18,10 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed
-from backends.hosts.simulated.printed import Said
-from backends.hosts.simulated.smartarray.cards import DEFAULTS, SmartCard
 from backends.model import Inventory, State, Target
 from backends.protocol import BEING_READ
+from backends.racks.printed import Said
+from backends.racks.smartarray.cards import DEFAULTS, SmartCard
 from backends.settings import Effect, Risk
 from backends.vendors.smartarray import tools
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
@@ -29,6 +29,7 @@ from backends.vendors.smartarray.backend import MOVING, SmartArray
 from backends.vendors.smartarray.facts import Family
 from backends.vendors.smartarray.ssacli.tool import Ssacli
 from tests.backends.smartarray.cards import HPE, SERIES, SIZE, SMARTRAID, SSACLI, PlayedCards
+from tests.backends.taking_back import take_back
 
 CARD = card_target("/slot0")
 LD = volume_target("/slot0", 1)
@@ -184,7 +185,7 @@ async def test_smart_path_takes_all_logical_drives_of_the_array_along_and_back()
     change = await made(host, "acceleration", "smart-path")
     assert change.risk_text == "Smart Path is the whole array's: logical drives 1, 2 change together."
     assert [one.acceleration for one in host.hpe[0].volumes] == ["path", "path"]
-    await SmartArray(host).apply(change.reversed())
+    await take_back(SmartArray(host), change)
     assert [one.acceleration for one in host.hpe[0].volumes] == ["cache", "cache"]
 
 
@@ -345,7 +346,7 @@ async def test_a_step_of_a_journal_runs_no_other_program() -> None:
     backend = SmartArray(host)
     change = await backend.plan(CARD, "elevator_sort", "disable")
     write = replace(change.writes[0], argv=("/bin/rm", *change.writes[0].argv[1:]))
-    with pytest.raises(RefusedError, match="which is not the tool of this card"):
+    with pytest.raises(RefusedError, match=r"^This does not set elevator sort"):
         await backend.apply(replace(change, writes=(write,)))
 
 

@@ -18,7 +18,7 @@ from backends.topology import Topology, look
 from backends.vendors.smartarray.arcconf import commands as arcconf_commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, tasks
 from backends.vendors.smartarray.arcconf.tool import Arcconf
-from backends.vendors.smartarray.dialect import ArrayTool
+from backends.vendors.smartarray.dialect import ArrayTool, PartView
 from backends.vendors.smartarray.facts import CardText
 from backends.vendors.smartarray.inventory import inventory
 from backends.vendors.smartarray.readings import readings
@@ -26,7 +26,6 @@ from backends.vendors.smartarray.ssacli import commands as ssacli_commands
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
 from backends.vendors.smartarray.ssacli.tool import Ssacli
-from backends.vendors.smartarray.view import PartView
 from tests.backends.fakes import FakeHost, machine
 from tests.backends.smartarray.test_ssacli_parsing import OLD
 from tests.backends.smartarray.texts import NO_COLUMNS, SERIES, SMART, STATUS
@@ -145,7 +144,9 @@ def _arcconf(text: str) -> tuple[CardText, ...]:
     numbers(text)
     refusal(text)
     tasks(text)
-    arcconf_commands.caching_words(text)
+    words = arcconf_commands.CacheWords(text)
+    assert words.end("cacheratio") in (None, (), ("noprompt",))
+    assert words.caching is None or len(words.caching) == 2
     found = card_text(text, 1, status=text)
     return () if found is None else (found,)
 

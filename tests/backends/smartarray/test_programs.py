@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli as group
-from backends.hosts.simulated.smartarray import ssacli
-from backends.hosts.simulated.smartarray.cards import SmartCard
+from backends.racks.smartarray import ssacli
+from backends.racks.smartarray.cards import SmartCard
 from tests.backends.smartarray.cards import HPE
 
 pytestmark = pytest.mark.slow
@@ -79,7 +79,7 @@ def test_the_table_of_devices_and_the_page_of_the_drive_say_so_too(path: Path) -
     install(path, LOW)
     code, text = raidbench("devices", "--wide")
     assert code == 0
-    assert "back ▲ through" in next(line for line in text.splitlines() if "smartarray:/slot0/ld1" in line)
+    assert "back ▲through" in next(line for line in text.splitlines() if "smartarray:/slot0/ld1" in line)
     code, text = raidbench("show", "smartarray:/slot0/ld1")
     assert code == 0
     assert "▲ write-back, in force write-through" in text

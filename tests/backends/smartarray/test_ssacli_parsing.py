@@ -14,7 +14,6 @@ from backends.vendors.smartarray.facts import CardText, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
-from backends.vendors.smartarray.text import size
 
 OLD = """
 Smart Array P400i in Slot 0 (Embedded)
@@ -243,25 +242,6 @@ def test_one_accelerator_serves_a_logical_drive(method: str, caching: str, value
     found = volume(f"\nSmart Array X in Slot 1\n   Array: A\n      Logical Drive: 1\n{lines}")
     assert found.acceleration is not None
     assert found.acceleration.value == value
-
-
-@pytest.mark.parametrize(
-    ("text", "base", "value"),
-    [
-        ("93.1  GB", 1024, round(93.1 * 2**30)),
-        ("960 GB", 1000, 960 * 10**9),
-        ("1,75 TB", 1024, round(1.75 * 2**40)),
-        ("1040 KiB", 1000, 1040 << 10),
-        ("0 MB (0.00%)", 1024, 0),
-        ("4K Bytes", 1024, 4096),
-        ("12", 1024, None),
-        ("-3 GB", 1024, None),
-        ("many GB", 1024, None),
-        ("", 1024, None),
-    ],
-)
-def test_sizes(text: str, base: int, value: int | None) -> None:
-    assert size(text, base=base) == value
 
 
 def test_a_cache_size_without_a_unit_is_in_gib() -> None:

@@ -9,8 +9,8 @@ import pytest
 from backends.change import Change, Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
-from backends.hosts.simulated.smcli import DiskSystem, HostDisk
 from backends.model import Array, Level, Media, State, Target
+from backends.racks.smcli import DiskSystem, HostDisk
 from backends.settings import Effect, Reading, Risk
 from backends.vendors.smcli import VENDOR
 from backends.vendors.smcli.backend import Smcli

@@ -8,7 +8,7 @@ import pytest
 
 from app.engine.session.redaction import identifiers, spellings
 from backends.hosts.recorded import RecordingHost, ReplayHost
-from backends.hosts.simulated.smcli import DiskSystem
+from backends.racks.smcli import DiskSystem
 from backends.redaction import Redactor
 from backends.vendors.smcli.backend import Smcli
 from tests.backends.smcli.systems import PlayedSystem

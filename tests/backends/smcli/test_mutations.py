@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from backends.hosts.simulated.smcli import DiskSystem
+from backends.racks.smcli import DiskSystem
 from backends.topology import Topology, Tree
 from backends.vendors.smcli.inventory import inventory
 from backends.vendors.smcli.profile import parse_profile

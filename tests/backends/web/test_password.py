@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.errors import RefusedError
-from backends.hosts.web.password import password_in
+from backends.hosts.web.door import password_in
 
 
 def kept(folder: Path, text: bytes = b"word of mouth\r\nnot this\n", mode: int = 0o600) -> str:

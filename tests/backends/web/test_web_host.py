@@ -16,12 +16,11 @@ import pytest
 
 from backends.errors import RaidbenchError, RefusedError, ToolFailedError, ToolTimeoutError
 from backends.host import Command, Completed, Denial, Host
-from backends.hosts.dry_run import DryRunHost
 from backends.hosts.recorded import RecordingHost, ReplayHost
 from backends.hosts.web import exchange
 from backends.hosts.web.door import Door
 from backends.hosts.web.host import WebHost
-from backends.hosts.wrapped import LoggingHost, Ran, ReadOnlyHost
+from backends.hosts.wrapped import DryRunHost, LoggingHost, Ran, ReadOnlyHost
 from tests.backends.fakes import FakeHost
 from tests.backends.santricity.services import DOOR, ROOT, SECRET, PlayedServer, PlayedServices
 
@@ -85,7 +84,7 @@ async def test_all_else_is_the_wrapped_host(tmp_path: Path) -> None:
     assert await host.list("/redfish:/*") == ()
 
 
-async def test_doors_are_listed_by_kind_and_may_be_tried_by_anybody(tmp_path: Path) -> None:
+async def test_web_hosts_are_listed_by_kind_and_may_be_tried_by_anybody(tmp_path: Path) -> None:
     one = PlayedServer(PlayedServices()).door(tmp_path)
     host = WebHost(FakeHost({}, root=False), (one, replace(one, name="a"), replace(one, kind="other")))
     assert await host.list("/santricity:/*") == ("/santricity:/a", DOOR)

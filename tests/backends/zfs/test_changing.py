@@ -17,17 +17,18 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Command, Completed
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.rack import Rack
-from backends.hosts.simulated.zfs.pool import VOLUME, Dataset
 from backends.identity import Identity
 from backends.model import Target
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from backends.racks.rack import Rack
+from backends.racks.zfs.pool import VOLUME, Dataset
 from backends.settings import Risk
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.inventory import MODULE, target_of
 from backends.vendors.zfs.parameters import FOLDER
-from tests.backends.simulated.asking import FAST
+from tests.backends.racks.asking import FAST
+from tests.backends.taking_back import take_back
 
 FILES, VOLUME_TARGET, POOL = target_of("tank/files"), target_of("tank/vm"), target_of("tank")
 ZFS = "/usr/sbin/zfs"
@@ -57,7 +58,7 @@ async def test_a_value_that_was_inherited_is_inherited_again(zfs: Zfs, rack: Rac
     assert (change.before, change.after) == ("inherit", "off")
     await zfs.apply(change)
     assert source(rack, "compression") == "off local"
-    await zfs.apply(change.reversed())
+    await take_back(zfs, change)
     assert source(rack, "compression") == "lz4 inherited from tank"
 
 
@@ -65,7 +66,7 @@ async def test_a_value_of_its_own_stays_its_own_though_the_one_above_is_the_same
     rack.pools["tank"].datasets["tank/files"].values["compression"] = "lz4"
     change = await zfs.plan(FILES, "compression", "zstd")
     await zfs.apply(change)
-    await zfs.apply(change.reversed())
+    await take_back(zfs, change)
     assert source(rack, "compression") == "lz4 local"
 
 
@@ -74,7 +75,7 @@ async def test_a_received_value_is_received_again(zfs: Zfs, rack: Rack) -> None:
     change = await zfs.plan(FILES, "compression", "off")
     assert shown(change.undo) == [f"{ZFS} inherit -S compression tank/files"]
     await zfs.apply(change)
-    await zfs.apply(change.reversed())
+    await take_back(zfs, change)
     assert source(rack, "compression") == "gzip received"
 
 
@@ -247,7 +248,7 @@ async def test_a_limit_of_the_cache_that_was_automatic_is_so_again_in_truth(zfs:
     change = await zfs.plan(MODULE, "zfs_arc_max", str(8 << 30))
     await zfs.apply(change)
     assert rack.zfs.c_max == 8 << 30
-    await zfs.apply(change.reversed())
+    await take_back(zfs, change)
     assert (rack.zfs.c_max, rack.zfs.values["zfs_arc_max"]) == (half, 0)
 
 

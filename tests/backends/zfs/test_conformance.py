@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from backends.conformance import Conformance
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.rack import Rack
 from backends.model import Scope, Target
 from backends.protocol import Backend
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from backends.racks.rack import Rack
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.inventory import MODULE, target_of
-from tests.backends.simulated.asking import FAST
+from tests.backends.racks.asking import FAST
 
 
 async def zfs(rack: Rack) -> Zfs:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from backends.host import Command, Completed
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
-from backends.hosts.simulated.rack import Rack
-from backends.hosts.simulated.zfs.pool import VOLUME, Dataset
 from backends.model import Array, Level, State
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from backends.racks.rack import Rack
+from backends.racks.zfs.pool import VOLUME, Dataset
 from backends.registry import Machine
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.facts import is_name, parse_datasets
 from backends.vendors.zfs.inventory import MOST, target_of
-from tests.backends.simulated.asking import FAST
+from tests.backends.racks.asking import FAST
 from tests.backends.zfs.texts import RESILVERING
 
 
@@ -106,9 +106,10 @@ class Failing(SimulatedHost):
         return self.said if "status" in command.argv else await super().run(command)
 
 
-async def test_a_pool_of_which_nothing_is_told_is_listed_all_the_same() -> None:
+async def test_a_pool_of_which_nothing_is_told_is_listed_as_the_kernel_has_it() -> None:
     found = await Zfs(Failing(linux_rack(), speed=FAST)).inventory()
-    assert (found.arrays[0].name, found.arrays[0].state) == ("tank", State.UNKNOWN)
+    assert (found.arrays[0].name, found.arrays[0].state) == ("tank", State.OPTIMAL)
+    assert "the answer was cut" in found.problems[0].message
 
 
 async def test_a_tool_that_fails_is_a_problem_in_its_words() -> None:
@@ -123,10 +124,12 @@ async def test_an_answer_that_was_cut_is_none() -> None:
     host = Failing(linux_rack(), speed=FAST)
     host.said = Completed(returncode=0, stdout=RESILVERING, stderr="", truncated=True)
     found = await Zfs(host).inventory()
-    assert (found.arrays, [problem.message for problem in found.problems]) == (
-        (),
-        ["zpool status failed: its answer is too long."],
-    )
+    words = "zpool status failed: its answer is too long"
+    assert [problem.message for problem in found.problems] == [f"{words}."]
+    assert {(one.name, one.level, one.why) for one in found.arrays} == {
+        ("tank", Level.UNKNOWN, words),
+        ("tank/vm", Level.ZVOL, words),
+    }
 
 
 class Toolless(SimulatedHost):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.engine.advisor import Condition, Geometry
 from app.engine.members.diskstats import DiskCounters
 from backends.model import Level, Protection, State, Task
@@ -23,6 +25,12 @@ def test_a_task_that_began_during_the_run_is_told() -> None:
 
 def test_a_degraded_array_is_told() -> None:
     assert keys(run(array=Geometry(level=Level.RAID1, state=State.DEGRADED))) == ["array-degraded"]
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.OFFLINE, State.MISSING])
+def test_an_array_that_serves_nothing_is_told_whatever_goes_on(state: State) -> None:
+    facts = run(array=Geometry(level=Level.RAID1, state=state), before=Condition(tasks=(REBUILD,)))
+    assert f"The array is {state.value}" in said(facts, "array-degraded").message
 
 
 def test_a_rebuilding_array_is_told_once() -> None:

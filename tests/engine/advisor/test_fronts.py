@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.advisor.fronts import ARC, BCACHE, DM_CACHE, WRITECACHE, FrontCache, front_of
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
+from app.engine.advisor.fronts import ARC, FrontCache, front_of
+from backends.caches import BCACHE, DM_CACHE, WRITECACHE
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
 from tests.backends.fakes import FakeHost
 
 G = 1 << 30
@@ -60,14 +61,46 @@ async def test_direct_io_passes_by_the_arc_since_2_3(version: str, passed: bool)
     assert await front_of(host, "zd0", on_zfs=False) == FrontCache(kind=ARC, size_bytes=1024, passed_by=passed)
 
 
+def lvm_parts(**names: str) -> FakeHost:
+    """dm-0 on parts of these names in device-mapper, each with LVM's UUID and a gibibyte."""
+    files = {f"/sys/block/dm-0/slaves/{part}": "" for part in names}
+    for at, (part, name) in enumerate(names.items(), 1):
+        own = {"dev": f"253:{at}", "dm/name": name, "dm/uuid": f"LVM-{at}", "size": "2097152"}
+        files |= {f"/sys/block/{part}/{key}": text for key, text in own.items()}
+    return FakeHost(files)
+
+
+async def test_the_metadata_of_a_cache_hold_no_data() -> None:
+    host = lvm_parts(a="vg-lv_corig", b="vg-fast_cvol-cdata", c="vg-fast_cvol-cmeta")
+    assert await front_of(host, "dm-0", on_zfs=False) == FrontCache(kind=DM_CACHE, size_bytes=G)
+
+
+async def test_a_device_that_is_only_called_like_a_part_of_lvms_is_no_cache() -> None:
+    host = lvm_parts(a="data_corig", b="fast_cdata")
+    for part in "ab":
+        host.files[f"/sys/block/{part}/dm/uuid"] = "CRYPT-LUKS2-1"
+    assert await front_of(host, "dm-0", on_zfs=False) is None
+
+
 async def test_a_size_that_is_not_told_is_unknown() -> None:
-    names = {"/sys/block/dm-1/dm/name": "vg-lv_corig", "/sys/block/dm-2/dm/name": "vg-fast_cvol-cdata"}
-    host = FakeHost({"/sys/block/dm-0/slaves/dm-1": "", "/sys/block/dm-0/slaves/dm-2": "", **names})
+    host = lvm_parts(a="vg-lv_corig", b="vg-fast_cvol-cdata")
+    del host.files["/sys/block/b/size"]
     assert await front_of(host, "dm-0", on_zfs=False) == FrontCache(kind=DM_CACHE)
 
 
+def bcache_on(*parts: str, caches: tuple[str, ...], sizes: dict[str, str]) -> FakeHost:
+    """bcache0 with its parts by their folders below /sys/block."""
+    names = {f"/sys/block/bcache0/slaves/{part.rpartition('/')[2]}": "" for part in parts}
+    sets = {f"/sys/block/{part}/bcache/{'set' if part in caches else 'running'}": "" for part in parts}
+    told = {f"/sys/block/{part}/size": size for part, size in sizes.items()}
+    return FakeHost({"/sys/fs/bcache/register": "", **names, **sets, **told})
+
+
 async def test_of_two_caches_of_which_one_does_not_tell_the_size_is_unknown() -> None:
-    parts = {f"/sys/block/bcache0/slaves/{one}": "" for one in ("sda", "sdb", "sdm")}
-    sets = {f"/sys/block/{one}/bcache/set": "" for one in ("sda", "sdb")}
-    host = FakeHost({**parts, **sets, "/sys/block/sda/size": "8"})
+    host = bcache_on("sda", "sdb", "sdm", caches=("sda", "sdb"), sizes={"sda": "8"})
     assert await front_of(host, "bcache0", on_zfs=False) == FrontCache(kind=BCACHE)
+
+
+async def test_a_partition_may_be_the_cache() -> None:
+    host = bcache_on("sda/sda1", "sdm", caches=("sda/sda1",), sizes={"sda/sda1": "2097152"})
+    assert await front_of(host, "bcache0", on_zfs=False) == FrontCache(kind=BCACHE, size_bytes=G)

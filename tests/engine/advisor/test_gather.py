@@ -8,6 +8,7 @@ import pytest
 
 from app.engine.advisor.gather import JobPlace, gather, geometry, policies_of, throttles, too_warm
 from app.engine.fio.job import Job
+from app.engine.session.event_values import Written
 from app.engine.session.events import (
     ChangeEnded,
     ChangeIntended,
@@ -20,7 +21,6 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus, TargetFigures
 from app.engine.session.state import Session, replay
-from app.engine.session.write_history import Written
 from backends.change import Change
 from backends.identity import Signature, Use
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Scope, Target, Task

@@ -14,11 +14,11 @@ from app.engine.session.figures import Advice
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.errors import NotFoundError
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.linux import linux_rack
 from backends.model import Scope, Target
 from backends.protocol import TellsTasks
-from tests.backends.simulated.asking import FAST, still_host
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.linux import linux_rack
+from tests.backends.racks.asking import FAST, still_host
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
     bench = Workbench(still_host(), paths=paths)
     await bench.open()
-    await bench.probe()
+    await bench.hardware.probe()
     yield bench
     bench.close()
 
@@ -42,34 +42,34 @@ def keys(advice: tuple[Advice, ...]) -> list[str]:
 
 
 async def test_the_battery_and_the_rebuild_of_the_lame_card_are_said_of_a_run(bench: Workbench) -> None:
-    record = await bench.measure(await bench.prepare(wanted("/dev/sdd")))
+    record = await bench.jobs.measure(await bench.jobs.prepare(wanted("/dev/sdd")))
     assert keys(record.figures.advice) == ["background-task", "policy-not-in-force", "too-short"]
 
 
 async def test_a_volume_on_which_nothing_lies_is_said_before_it_is_read(bench: Workbench) -> None:
-    assert "unwritten-flash" in keys((await bench.prepare(wanted("/dev/sdb"))).advice)
+    assert "unwritten-flash" in keys((await bench.jobs.prepare(wanted("/dev/sdb"))).advice)
 
 
 async def test_a_volume_with_a_filesystem_is_not(bench: Workbench) -> None:
-    assert keys((await bench.prepare(wanted("/dev/sdc"))).advice) == ["too-short"]
+    assert keys((await bench.jobs.prepare(wanted("/dev/sdc"))).advice) == ["too-short"]
 
 
 async def test_what_is_foreseen_is_what_is_said_when_prepared(bench: Workbench) -> None:
     request = wanted("/dev/sdb", iodepth="512", rw="randwrite", bs="4k")
-    assert await bench.foresee(request) == (await bench.prepare(request)).advice
+    assert await bench.jobs.foresee(request) == (await bench.jobs.prepare(request)).advice
 
 
 async def test_stripes_of_the_card_are_counted(bench: Workbench) -> None:
-    said = await bench.foresee(wanted("/dev/sdb", rw="randwrite"))
+    said = await bench.jobs.foresee(wanted("/dev/sdb", rw="randwrite"))
     assert any("128 KiB (2 x 64 KiB)" in each.message for each in said)
 
 
 async def test_what_cannot_be_measured_is_not_judged(bench: Workbench) -> None:
-    assert await bench.foresee(wanted("/nowhere/at/all")) == ()
+    assert await bench.jobs.foresee(wanted("/nowhere/at/all")) == ()
 
 
 async def test_work_on_a_volume_is_told_without_asking_the_card_again(bench: Workbench) -> None:
-    backend = bench.machine.backends["megaraid"]
+    backend = bench.hardware.machine.backends["megaraid"]
     assert isinstance(backend, TellsTasks)
     array = next(one for one in bench.session.inventory.arrays if one.device == "/dev/sdd")
     lines = len(bench.session.events)
@@ -78,7 +78,7 @@ async def test_work_on_a_volume_is_told_without_asking_the_card_again(bench: Wor
 
 
 async def test_a_card_that_is_not_there_has_no_work(bench: Workbench) -> None:
-    backend = bench.machine.backends["megaraid"]
+    backend = bench.hardware.machine.backends["megaraid"]
     assert isinstance(backend, TellsTasks)
     with pytest.raises(NotFoundError):
         await backend.tasks(Target(backend="megaraid", address="/c9/v9", scope=Scope.ARRAY))
@@ -93,7 +93,7 @@ async def tiers(tmp_path: Path) -> AsyncIterator[Workbench]:
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
     bench = Workbench(SimulatedHost(linux_rack(), speed=FAST, folders=("/tank/files",)), paths=paths)
     await bench.open()
-    await bench.probe()
+    await bench.hardware.probe()
     yield bench
     bench.close()
 
@@ -105,23 +105,23 @@ async def tiers(tmp_path: Path) -> AsyncIterator[Workbench]:
 async def test_a_small_area_of_what_is_cached_is_said_before_it_is_read(
     tiers: Workbench, device: str, words: str
 ) -> None:
-    said = await tiers.foresee(wanted(device, size="4G"))
+    said = await tiers.jobs.foresee(wanted(device, size="4G"))
     assert [words in each.message for each in said if each.key == "cache-larger-than-area"] == [True]
 
 
 async def test_a_file_of_a_dataset_is_judged_by_its_memory_and_its_records(tiers: Workbench) -> None:
     request = replace(wanted("/tank/files", size="64M"), name="tank/files")
-    record = await tiers.measure(await tiers.prepare(request))
+    record = await tiers.jobs.measure(await tiers.jobs.prepare(request))
     assert {"cache-larger-than-area", "zfs-block-size"} <= set(keys(record.figures.advice))
     assert any("recordsize is 128k" in each.message for each in record.figures.advice)
 
 
 async def test_a_cold_arc_is_said_of_a_run_that_filled_it(tiers: Workbench) -> None:
-    record = await tiers.measure(await tiers.prepare(wanted("/dev/zd0", size="4G", runtime="10")))
+    record = await tiers.jobs.measure(await tiers.jobs.prepare(wanted("/dev/zd0", size="4G", runtime="10")))
     assert "cache-cold" in keys(record.figures.advice)
 
 
 async def test_a_warm_cache_is_not(tiers: Workbench) -> None:
-    record = await tiers.measure(await tiers.prepare(wanted("/dev/dm-5", size="4G", runtime="10")))
+    record = await tiers.jobs.measure(await tiers.jobs.prepare(wanted("/dev/dm-5", size="4G", runtime="10")))
     assert "cache-cold" not in keys(record.figures.advice)
     assert "member-imbalance" not in keys(record.figures.advice)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.session.event_values import Advised
 from app.engine.session.events import LiveEvent, LoggedEvent, RunEnded
 from app.engine.session.figures import Advice, RunFigures, RunStatus
-from app.engine.session.progress import Advised
 from app.engine.session.state import fold, replay
 from app.engine.session.wire import decode, encode
 from app.engine.view import schema

@@ -142,6 +142,7 @@ class Settings(RuleBasedStateMachine):
             (journal_module, "boot_id", lambda: f"boot-{world.boot}"),
             (changer_module, "boot_id", lambda: f"boot-{world.boot}"),
             (journal_module, "process_start", lambda _pid: str(world.process)),
+            (watchdog, "LONGEST_WAIT", 0.0),  # what cannot be taken back now is left to `recover`
             (journal_module, "time", clock),
             (changer_module, "time", clock),
         ):

@@ -22,6 +22,7 @@ class Booted(FakeHost):
 
     def __init__(self, *, root: bool = True) -> None:
         super().__init__({}, root=root, stats={"/run/systemd/system": FileStat(kind="directory", size=0)})
+        self.files.clear()
         self.told: list[tuple[str, ...]] = []
         self.status = 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,7 +129,7 @@ async def test_a_held_lock_refuses_and_names_its_holder(tmp_path: Path) -> None:
 
 
 async def test_an_undo_takes_the_lock_that_the_change_took(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = Bench(tmp_path, FakeBackend(lock="controller-0"))
     await bench.changer.apply(planned("128", "256", lock="controller-0"))
     with hold_lock(bench.locks, "controller-0", "measuring"), pytest.raises(RefusedError, match="measuring"):
         await bench.changer.undo(bench.record())
@@ -416,8 +417,8 @@ async def test_what_an_earlier_version_still_sets_under_another_name_of_the_lock
 class Replugged(FakeBackend):
     """Another disk came under the name; its setting reads as that of the first did before."""
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
-        change = await super().plan(target, key, value)
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        change = await super().back(target, key, value, companions)
         assert change.identity is not None
         return replace(change, identity=replace(change.identity, serial="another"))
 

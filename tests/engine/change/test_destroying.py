@@ -7,26 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.journal import Journal, OpenChange
+from app.engine.session.journal import OpenChange
 from backends.change import Change
 from backends.errors import RefusedError
 from backends.identity import Identity
 from backends.nameplate import nameplate
 from backends.settings import Effect, Risk
-from tests.engine.doubles import TARGET, Bench, planned
+from tests.engine.doubles import TARGET, Bench, FakeBackend, planned
 
 PLATE = nameplate(Identity(name="sda", serial="AB12345678"), name=str(TARGET))
 REMADE = replace(planned("128", "256"), risk=Risk.DESTROYS_DATA, effect=Effect.RECREATED)
 
 
-def test_a_journal_says_what_a_change_may_do(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-    journal.intent("c1", tmp_path, REMADE, until=1e12)
-    assert [trial.change.risk for trial in journal.trials()] == [Risk.DESTROYS_DATA]
+async def test_what_a_way_back_may_do_is_the_backends_word_and_not_that_of_the_log(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, FakeBackend(risk=Risk.DESTROYS_DATA))
+    await bench.changer.apply(replace(REMADE, risk=Risk.NONE))
+    with pytest.raises(RefusedError, match="destroys what lies on it now"):
+        await bench.changer.undo(bench.record())
+    assert bench.backend.value == "256"
 
 
 async def test_an_undo_that_nobody_confirmed_by_its_word_is_refused(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = Bench(tmp_path, FakeBackend(risk=Risk.DESTROYS_DATA))
     await bench.changer.apply(REMADE)
     with pytest.raises(RefusedError, match="destroys what lies on it now"):
         await bench.changer.undo(bench.record())
@@ -34,14 +36,14 @@ async def test_an_undo_that_nobody_confirmed_by_its_word_is_refused(tmp_path: Pa
 
 
 async def test_an_undo_confirmed_by_another_word_is_refused(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = Bench(tmp_path, FakeBackend(risk=Risk.DESTROYS_DATA))
     await bench.changer.apply(REMADE)
     with pytest.raises(RefusedError):
         await bench.changer.undo(bench.record(), confirm="other", plate=PLATE)
 
 
 async def test_an_undo_confirmed_by_its_word_is_done(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = Bench(tmp_path, FakeBackend(risk=Risk.DESTROYS_DATA))
     await bench.changer.apply(REMADE)
     await bench.changer.undo(bench.record(), confirm=PLATE.word, plate=PLATE)
     assert bench.backend.value == "128"
@@ -51,9 +53,10 @@ async def test_an_undo_confirmed_by_its_word_is_done(tmp_path: Path) -> None:
     "change",
     [
         REMADE,
-        *(replace(planned("128", "256"), effect=effect) for effect in (Effect.RESHAPE, Effect.REBOOT, Effect.RESET)),
+        *(replace(planned("128", "256"), effect=one) for one in Effect if one is not Effect.AT_ONCE),
+        replace(planned("128", "256"), undo=()),
     ],
-    ids=["destroys", "reshapes", "reboots", "resets"],
+    ids=["destroys", *(one.value for one in Effect if one is not Effect.AT_ONCE), "has no way back"],
 )
 async def test_what_must_not_come_back_by_itself_has_no_trial(tmp_path: Path, change: Change) -> None:
     bench = Bench(tmp_path)
@@ -63,7 +66,7 @@ async def test_what_must_not_come_back_by_itself_has_no_trial(tmp_path: Path, ch
 
 
 async def test_after_a_crash_it_is_not_put_back_without_being_named(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = Bench(tmp_path, FakeBackend(risk=Risk.DESTROYS_DATA))
     bench.journal.intent("c1", bench.folder, REMADE, until=1e12)
     bench.backend.value = "256"
     with pytest.raises(RefusedError, match="destroys what lies on it now"):

@@ -31,7 +31,7 @@ IN_THE_KERNEL = planned("128", "256", persistence=Persistence.LOST_AT_REBOOT)
 
 @dataclass
 class Breaking(FakeBackend):
-    """Its answers to `read` and `plan` after a change, and to `apply`, are errors."""
+    """Its answers to `read` and `back` after a change, and to `apply`, are errors."""
 
     read_error: Exception | None = None
     plan_error: Exception | None = None
@@ -41,10 +41,10 @@ class Breaking(FakeBackend):
             raise self.read_error
         return await super().read(target)
 
-    async def plan(self, target: Target, key: str, value: str) -> Change:
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         if self.plan_error is not None:
             raise self.plan_error
-        return await super().plan(target, key, value)
+        return await super().back(target, key, value, companions)
 
     async def remains(self, change: Change) -> str | None:
         """What is left of a thing that was taken apart."""
@@ -137,7 +137,7 @@ async def test_a_device_that_vanishes_under_the_undo_took_its_setting_along(tmp_
     backend = Vanishing()
     bench = Bench(tmp_path, backend)
     await bench.changer.apply(IN_THE_KERNEL)
-    backend.gone_at = backend.looks + 2
+    backend.gone_at = backend.looks + 1
     assert (await bench.changer.undo(bench.record())).result == "gone"
 
 
@@ -327,22 +327,22 @@ async def test_the_helper_plans_a_new_change_as_one_that_takes_nothing_back(tmp_
     bench = Bench(tmp_path)
     side = helped(bench, "256")
     await bench.set("256")
-    assert side.words("plan", "undoes") == [None]
+    assert side.words("plan", "back") == [None]
 
 
-async def test_the_helper_is_told_which_change_an_undo_takes_back(tmp_path: Path) -> None:
+async def test_the_helper_is_told_what_comes_back_along_with_the_value_of_an_undo(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    await bench.set("256")
+    await bench.changer.apply(replace(planned("128", "256"), companions={"nr_requests": "64"}))
     side = helped(bench, "128")
     await bench.changer.undo(bench.record())
-    assert side.words("plan", "undoes") == [{"session": str(bench.folder), "id": "c1"}]
+    assert side.words("plan", "back") == [{"nr_requests": "64"}]
 
 
-async def test_the_helper_is_told_of_which_session_the_change_is_that_is_recovered(
+async def test_the_helper_is_told_what_comes_back_along_with_the_value_that_is_recovered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left_open(tmp_path, monkeypatch, tmp_path / "old")
     bench = Bench(tmp_path, FakeBackend(value="256"))
     side = helped(bench, "128")
     await bench.changer.recover(bench.journal.unresolved()[0])
-    assert side.words("plan", "undoes") == [{"session": str(tmp_path / "old"), "id": "c7"}]
+    assert side.words("plan", "back") == [{}]

@@ -33,9 +33,9 @@ async def bench(host: FakeHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     places = {name: tmp_path / name for name in ("sessions", "journal", "locks", "config")}
     made = Workbench(host, paths=Paths(**places))
     await made.open()
-    await made.probe()
-    change = await made.plan(Target(backend="block", address="sda"), "read_ahead_kb", "256")
-    async with aclosing(made.apply_all((change,), trial=60)) as steps:
+    await made.hardware.probe()
+    change = await made.hardware.plan(Target(backend="block", address="sda"), "read_ahead_kb", "256")
+    async with aclosing(made.changes.apply_all((change,), trial=60)) as steps:
         assert [ended.result async for _, ended in steps] == ["verified"]
     yield made
     made.close()
@@ -43,7 +43,7 @@ async def bench(host: FakeHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 async def kept(bench: Workbench) -> tuple[str | None, str]:
     """What keeping says of the one trial."""
-    [(_, ended)] = await bench.keep_trials()
+    [(_, ended)] = await bench.changes.keep_trials()
     return ended.now, ended.message
 
 
@@ -62,27 +62,29 @@ async def test_what_cannot_be_read_any_more_is_not_said_to_stand(
     async def fails(_target: Target) -> None:
         raise ToolFailedError("The card does not answer.")
 
-    monkeypatch.setattr(bench, "read", fails)
+    monkeypatch.setattr(bench.hardware, "read", fails)
     assert await kept(bench) == (None, "The card does not answer.")
 
 
 async def test_the_log_has_what_was_read_when_it_was_kept(bench: Workbench, host: FakeHost) -> None:
     host.files[PATH] = "128"
-    await bench.keep_trials()
-    assert [(record.end.result, record.end.now) for record in bench.undoable() if record.end] == [("kept", "128")]
+    await bench.changes.keep_trials()
+    assert [(record.end.result, record.end.now) for record in bench.changes.undoable() if record.end] == [
+        ("kept", "128")
+    ]
 
 
 async def test_what_went_back_by_itself_is_not_written_again_by_an_undo(bench: Workbench, host: FakeHost) -> None:
     host.files[PATH] = "128"
-    await bench.keep_trials()
+    await bench.changes.keep_trials()
     written = list(host.written)
-    assert ((await bench.undo("c1")).result, host.written) == ("restored", written)
+    assert ((await bench.changes.undo("c1")).result, host.written) == ("restored", written)
 
 
 @pytest.mark.parametrize(("by_now", "back"), [("128", True), ("256", False), ("512", False)])
 async def test_a_trial_that_is_over_is_back_only_where_the_old_value_is_read(
     bench: Workbench, host: FakeHost, by_now: str, back: bool
 ) -> None:
-    bench.journal.outcome("c1", bench.need_recording(), "conflict")
+    bench.changes.journal.outcome("c1", bench.need_recording(), "conflict")
     host.files[PATH] = by_now
-    assert await bench.end_trials() is back
+    assert await bench.changes.end_trials() is back

@@ -243,9 +243,9 @@ from backends.hosts.local import LocalHost
 async def main():
     bench = Workbench(LocalHost())
     await bench.open(None)
-    target = (await bench.find(sys.argv[1])).target
-    change = await bench.plan(target, "read_ahead_kb", sys.argv[2])
-    async with aclosing(bench.apply_all((change,), trial=10)) as steps:
+    target = (await bench.hardware.find(sys.argv[1])).target
+    change = await bench.hardware.plan(target, "read_ahead_kb", sys.argv[2])
+    async with aclosing(bench.changes.apply_all((change,), trial=10)) as steps:
         async for _, ended in steps:
             print(json.dumps(ended.result), flush=True)
     await asyncio.sleep(60)
@@ -363,8 +363,8 @@ async def test_when_the_deadline_comes_nothing_is_read_from_where_the_program_la
     with loop(tmp_path / "disk.img") as disk:
         bench = Workbench(LocalHost(), paths=paths(tmp_path))
         await bench.open(None)
-        change = await bench.plan((await bench.find(disk.sure())).target, "read_ahead_kb", "1024")
-        bench.journal.intent("c1", bench.need_recording(), change, until=boot_clock() + 5)
+        change = await bench.hardware.plan((await bench.hardware.find(disk.sure())).target, "read_ahead_kb", "1024")
+        bench.changes.journal.intent("c1", bench.need_recording(), change, until=boot_clock() + 5)
         await bench.host.write(f"/sys/block/{disk.name}/queue/read_ahead_kb", "1024")
         bench.close()
         argv = [sys.executable, "-c", ARMED, str(tmp_path)]

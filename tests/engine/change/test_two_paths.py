@@ -48,9 +48,9 @@ def host() -> FakeHost:
 
 async def on(host: FakeHost, folder: Path) -> Workbench:
     one = Workbench(host, paths=paths_in(folder))
-    one.machine = Machine(one.host, (BLOCK,))
+    one.hardware.machine = Machine(one.host, (BLOCK,))
     await one.open(fresh=True)
-    await one.probe()
+    await one.hardware.probe()
     return one
 
 
@@ -68,43 +68,47 @@ def measured(bench: Workbench) -> Iterator[None]:
 
 @pytest.mark.parametrize("path", EITHER)
 async def test_nothing_is_set_by_either_path(bench: Workbench, measured: None, path: str) -> None:
-    change = await bench.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
+    change = await bench.hardware.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
 
     with pytest.raises(HeldError, match="a run"):
-        await bench.apply(change)
+        await bench.changes.apply(change)
 
 
 @pytest.mark.parametrize("path", EITHER)
 async def test_nothing_is_taken_back_by_either_path(bench: Workbench, path: str) -> None:
-    made = await bench.apply(await bench.plan(Target(backend="block", address=path), "read_ahead_kb", "256"))
+    made = await bench.changes.apply(
+        await bench.hardware.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
+    )
 
     with hold_lock(bench.locks, LOCK, "a run"), pytest.raises(HeldError, match="a run"):
-        await bench.undo(made.id)
+        await bench.changes.undo(made.id)
 
 
 async def test_a_path_that_vanished_leaves_the_disk_under_the_lock_of_its_change(
     bench: Workbench, host: FakeHost
 ) -> None:
-    made = await bench.apply(await bench.plan(Target(backend="block", address="sdk"), "read_ahead_kb", "256"))
+    made = await bench.changes.apply(
+        await bench.hardware.plan(Target(backend="block", address="sdk"), "read_ahead_kb", "256")
+    )
     vanish(host, "sdk")
-    other = await bench.plan(Target(backend="block", address="sdl"), "read_ahead_kb", "512")
+    other = await bench.hardware.plan(Target(backend="block", address="sdl"), "read_ahead_kb", "512")
 
     record = bench.session.change(made.id)
     assert record is not None
     with hold_lock(bench.locks, record.change.held_by, "an undo"), pytest.raises(HeldError, match="an undo"):
-        await bench.apply(other)
+        await bench.changes.apply(other)
 
 
 @pytest.mark.parametrize("path", EITHER)
 async def test_who_sees_one_path_alone_finds_the_disk_measured(tmp_path: Path, path: str) -> None:
     (other,) = set(EITHER) - {path}
     bench = await on(half(without=other), tmp_path)
-    change = await bench.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
+    change = await bench.hardware.plan(Target(backend="block", address=path), "read_ahead_kb", "256")
     with ExitStack() as held:
         for lock in await Gate(half()).locks("/dev/sdk"):
             held.enter_context(hold_lock(bench.locks, lock, "a run"))
         with pytest.raises(HeldError, match="a run"):
-            await bench.apply(change)
+            await bench.changes.apply(change)
 
 
 @pytest.mark.parametrize("path", EITHER)
@@ -114,7 +118,7 @@ async def test_a_disk_that_was_locked_by_one_path_alone_is_held_when_the_other_c
 ) -> None:
     (other,) = set(EITHER) - {path}
     bench = await on(half(), tmp_path)
-    change = await bench.plan(Target(backend="block", address=later), "read_ahead_kb", "256")
+    change = await bench.hardware.plan(Target(backend="block", address=later), "read_ahead_kb", "256")
     (lock,) = await Gate(half(without=other)).locks(f"/dev/{path}")
     with hold_lock(bench.locks, lock, "a run"), pytest.raises(HeldError, match="a run"):
-        await bench.apply(change)
+        await bench.changes.apply(change)

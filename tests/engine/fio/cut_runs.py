@@ -27,8 +27,8 @@ from contextlib import aclosing
 from pathlib import Path
 from app.engine.fio.job import Job
 from app.engine.fio.load import FioLoad
-from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.session.progress import SampleTaken
+from app.engine.fio.job import JobTarget, TargetKind
+from app.engine.session.event_values import SampleTaken
 from backends.hosts.local import LocalHost
 
 async def main(path, size, folder):

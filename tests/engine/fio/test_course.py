@@ -9,9 +9,9 @@ from app.engine.fio.document import FioDocument
 from app.engine.fio.histogram import Histogram
 from app.engine.fio.job import Job
 from app.engine.fio.summary import Outcome, Window, summarize
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Phase, RunFigures, RunStatus, Sample
-from app.engine.session.steady import SteadyPlan
-from app.engine.view.steady import steady_words
+from app.engine.view.run import steady_words
 from backends.errors import InvalidValueError
 from tests.engine.fio.documents import direction, document
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.fio.difference import counters_since
 from app.engine.fio.document import Counters
 from app.engine.fio.histogram import LAST_VALUE, Histogram
+from app.engine.fio.sampler import counters_since
 
 FAST, SLOW = 99840, 1048576
 """Buckets, named by their largest value: fio's own extremes are finer."""

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.fio.histogram import LAST_BUCKET, LAST_VALUE, Histogram, bucket_of, edges_of, ranks_around, value_of
-from tests.oracle import scipy
+from app.engine.fio.histogram import LAST_BUCKET, LAST_VALUE, Histogram, bucket_of, edges_of, value_of
 
 latencies = st.integers(min_value=0, max_value=1 << 40)
 histograms = st.lists(latencies, max_size=60).map(Histogram.of)
@@ -87,23 +86,6 @@ def test_an_empty_histogram_knows_nothing() -> None:
 def test_the_mean_is_close() -> None:
     values = list(range(1_000, 2_000_000, 997))
     assert Histogram.of(values).mean == pytest.approx(sum(values) / len(values), rel=0.0078)
-
-
-@pytest.mark.parametrize("percent", [50.0, 95.0, 99.0, 99.9, 99.99])
-@pytest.mark.parametrize("beyond", [10, 30, 1000])
-def test_a_percentile_lies_between_the_ranks_that_the_binomial_distribution_names(percent: float, beyond: int) -> None:
-    count = round(beyond * 100 / (100 - percent))
-    low, high = (scipy.stats.binom.ppf(at, count, percent / 100) for at in (0.025, 0.975))
-    assert list(ranks_around(count, percent)) == pytest.approx([low, high + 1], abs=1)
-
-
-def test_the_interval_of_a_percentile_is_in_values_of_the_histogram() -> None:
-    histogram = Histogram({100: 900, 101: 60, 102: 39, 103: 1})
-    assert (histogram.percentile(95.0), histogram.interval(95.0)) == (101, (101, 102))
-
-
-def test_an_empty_histogram_has_no_interval() -> None:
-    assert Histogram().interval(50.0) is None
 
 
 def test_a_coarse_spread_counts_every_io_in_the_quarter_of_its_doubling() -> None:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.fio.job import Arrival, InvalidJobError, Job, Pattern, check, fit
+from app.engine.fio.job import (
+    Arrival,
+    Engine,
+    InvalidJobError,
+    Job,
+    JobTarget,
+    Pattern,
+    TargetKind,
+    check,
+    fit,
+    flushing,
+)
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.fio.render import render
 from app.engine.fio.sizes import format_size, parse_size
-from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.session.steady import SteadyPlan
+from app.engine.session.event_values import SteadyPlan
 from backends.errors import InvalidValueError, NotFoundError
 
 GIB = 1 << 30
@@ -298,3 +308,28 @@ def test_a_job_says_how_its_requests_arrive() -> None:
 
 def test_even_arrivals_are_what_a_rate_means_unless_another_is_named() -> None:
     assert Job.from_fields({"arrival": "uniform"}, Job(rate_iops=9, arrival=Arrival.POISSON)) == Job(rate_iops=9)
+
+
+def test_a_job_that_flushes_at_depth_1_runs_with_psync_and_says_why() -> None:
+    job, notes = flushing(Job(rw=Pattern.RANDWRITE, fsync=1))
+    assert job.ioengine is Engine.PSYNC
+    assert "overlaps" in notes[0]
+
+
+def test_a_deeper_one_keeps_its_engine_and_says_that_its_flushes_overlap() -> None:
+    deep = Job(rw=Pattern.RANDWRITE, fdatasync=4, iodepth=8)
+    job, notes = flushing(deep)
+    assert job == deep
+    assert notes[0].startswith("At queue depth 8 each flush overlaps")
+
+
+@pytest.mark.parametrize(
+    "job", [Job(), Job(rw=Pattern.RANDWRITE), Job(rw=Pattern.RANDWRITE, fsync=1, ioengine=Engine.IO_URING)]
+)
+def test_other_jobs_and_engines_that_somebody_chose_stay_as_they_are(job: Job) -> None:
+    assert flushing(job) == (job, ())
+
+
+@pytest.mark.parametrize(("job", "seconds"), [(Job(), 0.0), (Job(thinktime=500_000), 0.5), (Job(rate_iops=2), 0.5)])
+def test_how_long_a_job_pauses_by_itself(job: Job, seconds: float) -> None:
+    assert job.idle_s == seconds

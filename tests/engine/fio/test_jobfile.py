@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.fio.job import Arrival, Engine, Job, Pattern
+from app.engine.fio.job import Arrival, Engine, Job, JobTarget, Pattern, TargetKind
 from app.engine.fio.jobfile import Imported, import_jobfile
 from app.engine.fio.render import render
-from app.engine.fio.target import JobTarget, TargetKind
 from backends.errors import InvalidValueError
 
 

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.engine.fio.events import Finished, LoadEvent
-from app.engine.fio.job import Job, Pattern
+from app.engine.fio.job import Job, JobTarget, Pattern, TargetKind
 from app.engine.fio.load import FioLoad
 from app.engine.fio.patience import Patience
-from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.session.event_values import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
 from app.engine.session.figures import Phase, RunFigures, RunStatus
-from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
-from app.engine.session.steady import SteadyPlan
 from backends.errors import InvalidValueError, StorageError, ToolMissingError
 from tests.engine.fio.documents import direction, document, printed
 from tests.engine.fio.hosts import ScriptedHost, ScriptedProcess

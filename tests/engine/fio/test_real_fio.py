@@ -18,15 +18,13 @@ import pytest
 from app.engine.fio.document import FioDocument
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.histogram import bucket_of
-from app.engine.fio.job import Arrival, Engine, Job, Pattern
+from app.engine.fio.job import Arrival, Engine, Job, JobTarget, Pattern, TargetKind
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.fio.render import render
 from app.engine.fio.summary import Outcome, summarize
-from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.session.event_values import CpuSampled, PhaseChanged, SampleTaken, SteadyPlan
 from app.engine.session.figures import DirectionFigures, Phase, RunFigures, RunStatus, Sample
-from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
-from app.engine.session.steady import SteadyPlan
 from backends.hosts.local import LocalHost
 from tests.backends import loops
 from tests.engine.fio import cut_runs
@@ -101,6 +99,7 @@ def test_a_layout_writes_every_byte(scratch: JobTarget) -> None:
     assert there.st_blocks * 512 >= SIZE
 
 
+@pytest.mark.long
 async def test_a_reading_run_agrees_with_fios_own_summary(scratch: JobTarget, tmp_path: Path) -> None:
     events = await run(Job(runtime=3, ramp=0, iodepth=8), scratch, tmp_path)
     figures = verdict(events)
@@ -127,6 +126,7 @@ async def test_a_run_is_followed_from_its_first_second(scratch: JobTarget, tmp_p
     assert all(part.p50_ns and part.max_ns and part.p50_ns <= part.max_ns * 1.02 for part in reads if part.ios)
 
 
+@pytest.mark.long
 async def test_the_ramp_comes_first_and_does_not_count(scratch: JobTarget, tmp_path: Path) -> None:
     events = await run(replace(HELD, ramp=1, numjobs=2), scratch, tmp_path)
     phases = [event.phase for event in events if isinstance(event, PhaseChanged)]
@@ -150,6 +150,7 @@ async def test_several_sequential_streams_run(scratch: JobTarget, tmp_path: Path
     assert verdict(events).status is RunStatus.OK, verdict(events)
 
 
+@pytest.mark.long
 async def test_processor_time_is_seen(scratch: JobTarget, tmp_path: Path) -> None:
     events = await run(Job(runtime=2, ramp=0, iodepth=8), scratch, tmp_path)
     assert any(isinstance(event, CpuSampled) and event.fio_percent_of_core for event in events)
@@ -165,6 +166,7 @@ async def test_a_stopped_run_keeps_its_summary(scratch: JobTarget, tmp_path: Pat
     assert (figures.reason or "").startswith("Stopped after")
 
 
+@pytest.mark.long
 async def test_a_target_held_open_is_measured_through_its_descriptor(tmp_path: Path) -> None:
     path = tmp_path / "held"
     held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -188,6 +190,7 @@ async def test_a_missing_file_is_a_failure_not_zero_iops(tmp_path: Path) -> None
     assert not Path(target.path).exists()
 
 
+@pytest.mark.long
 async def test_a_file_smaller_than_said_is_a_failure(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.write_bytes(b"x" * 8192)
@@ -225,7 +228,7 @@ def test_a_workbench_cut_off_leaves_no_fio(tmp_path: Path, way: Callable[[subpro
 def mounted(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """A loop device of our own with a small mounted filesystem: its name and where it is mounted."""
     with loops.loop(tmp_path / "image", size=24 * MIB) as made:
-        loops.run("mkfs.ext4", "-q", made.sure())
+        loops.ext4(made.sure())
         with loops.mounted(made.device, tmp_path / "mnt") as where:
             yield made.device, where
 
@@ -365,6 +368,7 @@ async def test_flushes_are_those_of_fios_own_json(flush: str, scratch: JobTarget
     assert (figures.sync.latency_ns.min, figures.sync.latency_ns.max) == (told["min"], told["max"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", [Engine.PSYNC, Engine.LIBAIO])
 async def test_at_depth_1_mean_latency_by_iops_is_1(engine: Engine, scratch: JobTarget, tmp_path: Path) -> None:
     """Little's law: what fio spends between two I/Os is the rest, more of it where others want the processor, too."""
@@ -373,6 +377,7 @@ async def test_at_depth_1_mean_latency_by_iops_is_1(engine: Engine, scratch: Job
     assert 0.8 < figures.read.iops * (figures.read.latency_ns.mean or 0) / 1e9 < 1.02
 
 
+@pytest.mark.long
 async def test_a_latency_is_fios_total_with_its_parts_beside_it(scratch: JobTarget, tmp_path: Path) -> None:
     figures = verdict(await run(replace(HELD, ramp=1), scratch, tmp_path))
     entry = last_job(tmp_path)

@@ -8,13 +8,12 @@ import pytest
 
 from app.engine.fio.course import Course
 from app.engine.fio.document import FioDocument
-from app.engine.fio.job import Job
+from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.render import render
 from app.engine.fio.sampler import Sampler
 from app.engine.fio.summary import Outcome, summarize
-from app.engine.fio.target import JobTarget, TargetKind
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import RunFigures, RunStatus
-from app.engine.session.steady import SteadyPlan
 from tests.engine.fio.documents import direction, document
 
 NAMES = ("/dev/sdb", "/dev/sdc")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.engine.fio.document import FioDocument
-from app.engine.fio.job import Job
+from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.summary import Outcome, summarize
-from app.engine.fio.target import JobTarget, TargetKind
 from app.engine.session.figures import RunFigures, RunStatus
 from tests.engine.fio.documents import direction, document, reads
 
@@ -182,7 +181,7 @@ def test_a_region_larger_than_the_target_is_a_warning() -> None:
     job = Job(runtime=10, ramp=0, size=4 << 30)
     figures = summarize(Outcome(document=GOOD, returncode=0), job, [TARGET])
     assert figures.status is RunStatus.OK
-    assert figures.warnings == ("4G were asked for, but /dev/sdb has 1G: all of it was used",)
+    assert figures.warnings == ("4 GiB were asked for, but /dev/sdb has 1 GiB: all of it was used",)
 
 
 def test_an_overdue_run_is_a_failure() -> None:

@@ -11,13 +11,14 @@ import pytest
 
 from app.engine.history.baselines import Baseline, Baselines, baseline_of
 from app.engine.history.checking import Check, check
-from app.engine.history.past import PastRun, job_words
-from app.engine.judge.later import LaterVerdict
+from app.engine.history.earlier_runs import PastRun, job_words
+from app.engine.judge.regression import LaterVerdict
 from app.engine.session.events import LoggedEvent
 from app.engine.session.figures import Advice
 from app.engine.session.paths import Paths
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded, load
+from app.engine.view.baseline import check_sentence
 from backends.errors import InvalidValueError, NotFoundError, StorageError
 from tests.engine import sessions
 from tests.engine.history.test_series import DAY, past
@@ -179,3 +180,15 @@ def test_sessions_in_which_something_else_was_measured_tell_nothing(
 ) -> None:
     known = nights(saved, (1000.0, 1100.0, 1000.0, 1100.0), **other)
     assert checked(saved, now(tmp_path, 1000.0, 1010.0, 990.0), known).between is None
+
+
+def test_runs_with_another_engine_are_never_held_against_it(saved: Baseline, tmp_path: Path) -> None:
+    """As those that flush are measured by later versions."""
+    found = checked(saved, now(tmp_path / "later", 1000, 1001, 999, job={"rw": "randread", "ioengine": "psync"}))
+    assert found.judgement.standing is LaterVerdict.REFUSED
+    assert "its engine was libaio and is psync now" in check_sentence(found)
+
+
+def test_another_engine_is_another_condition_of_the_history() -> None:
+    words = {job_words({"rw": "randwrite", "fsync": "1", "ioengine": engine}) for engine in ("libaio", "psync")}
+    assert len(words) == 2

@@ -185,8 +185,12 @@ def test_on_a_full_disk_the_sessions_are_read(paths: Paths, monkeypatch: pytest.
 def test_where_it_cannot_be_opened_the_sessions_are_read_and_it_is_told(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object, **__: object) -> int:
-        raise PermissionError(30, os.strerror(30))
+    opened = os.open
+
+    def refused(path: str, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_RDWR:
+            raise PermissionError(30, os.strerror(30))
+        return opened(path, flags, mode)
 
     monkeypatch.setattr(os, "open", refused)
     known = known_runs(paths)

@@ -7,10 +7,13 @@ import pytest
 from app.engine.advisor.rules import KEYS
 from app.engine.judge.caveats import FORBIDS, LOST_WRITE_BACK, WEAKENS, forbidden
 from app.engine.judge.comparison import Comparison, compare
+from app.engine.judge.reasons import Doubt
 from app.engine.judge.verdict import Verdict
 from app.engine.session.figures import Advice, SteadyFigures
 from app.engine.session.state import replay
 from app.engine.view import schema_compare
+from app.engine.view.comparison_words import sentence
+from app.engine.view.verdict_words import state_words, weakened_words
 from tests.engine import sessions
 
 REBUILD = Advice(key="background-task", message="Background work goes on.", about=("rebuild",))
@@ -39,19 +42,19 @@ def compared(advice: dict[str, Advice], *, steady: SteadyFigures | None = None) 
         )
         for name, iops, value in sides
     ]
-    session = replay([event for run in runs for event in run])
-    return compare(session.runs[0], session.runs[1], session.runs, session.runs)
+    session = sessions.in_pairs(runs, "ABBAAB")
+    return compare(session.runs[0], session.runs[1], session.runs, session.runs, experiments=session.experiments)
 
 
 def test_runs_of_which_nothing_is_said_carry_a_verdict() -> None:
     both = compared({})
-    assert both.sentence.startswith("r2 is slower than r1")
-    assert "Caveats" not in both.sentence
+    assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
+    assert "Caveats" not in sentence(both)
 
 
 def test_a_rebuild_during_two_runs_forbids_a_verdict_and_is_named() -> None:
     both = compared({"r3": REBUILD, "r5": REBUILD})
-    assert both.sentence.startswith("Verdict on r2 against r1 refused: a rebuild was under way in r3, r5; read IOPS")
+    assert sentence(both).startswith("No verdict on a 2 against 1: a rebuild was under way in r3, r5; read IOPS")
     assert {row.judgement.verdict for row in both.rows if row.judgement} == {Verdict.REFUSED}
 
 
@@ -59,25 +62,25 @@ def test_a_rebuild_during_two_runs_forbids_a_verdict_and_is_named() -> None:
 def test_every_disqualifying_advice_forbids_a_verdict(key: str) -> None:
     about = {"policy-not-in-force": LOST_WRITE_BACK}.get(key, ())
     both = compared({"r4": Advice(key=key, message="Something.", about=about)})
-    assert both.sentence.startswith("Verdict on r2 against r1 refused")
-    assert "Caveats" not in both.sentence
-    assert "in r4" in both.sentence
+    assert sentence(both).startswith("No verdict on a 2 against 1")
+    assert "Caveats" not in sentence(both)
+    assert "in r4" in sentence(both)
 
 
-@pytest.mark.parametrize("key", WEAKENS)
+@pytest.mark.parametrize("key", sorted(WEAKENS))
 def test_what_weakens_leaves_the_verdict_and_stands_after_it(key: str) -> None:
     both = compared({"r2": Advice(key=key, message="Something.")})
-    assert both.sentence.startswith("r2 is slower than r1")
-    assert both.sentence.endswith(f"Caveats: {WEAKENS[key]} in r2.")
+    assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
+    assert sentence(both).endswith(f"Caveats: {weakened_words(both.weakened)}.")
 
 
 def test_what_is_said_of_all_runs_is_said_once() -> None:
     both = compared({f"r{number}": GOVERNOR for number in range(1, 7)})
-    assert both.sentence.endswith("Caveats: frequency governor in all runs.")
+    assert sentence(both).endswith("Caveats: frequency governor in all runs.")
 
 
 def test_a_run_that_was_not_steady_is_said_without_any_advice() -> None:
-    assert compared({}, steady=UNSTEADY).sentence.endswith("Caveats: not steady in r1.")
+    assert sentence(compared({}, steady=UNSTEADY)).endswith("Caveats: not steady in r1.")
 
 
 def test_the_interval_is_kept_and_no_more_pairs_are_asked_for() -> None:
@@ -89,13 +92,20 @@ def test_the_interval_is_kept_and_no_more_pairs_are_asked_for() -> None:
 
 def test_work_of_a_kind_that_has_no_name_forbids_as_well() -> None:
     both = compared({"r1": Advice(key="background-task", message="Background work goes on: defragmenting.")})
-    assert "background work was under way in r1" in both.sentence
+    assert "background work was under way in r1" in sentence(both)
 
 
 def test_two_kinds_of_work_are_both_named() -> None:
     work = Advice(key="background-task", message="Something.", about=("patrol-read", "consistency-check"))
     session = replay([*sessions.run("r1", advice=(work,))])
-    assert forbidden(session.runs) == "patrol read and a consistency check were under way in r1"
+    assert state_words(forbidden(session.runs)) == "patrol read and a consistency check were under way in r1"
+
+
+def test_everything_that_weakens_has_words_of_its_own() -> None:
+    doubts = [Doubt(key=key, about=(), runs=("r2",), all_runs=False) for key in sorted(WEAKENS)]
+    told = [weakened_words((one,)) for one in doubts]
+    assert len({*told}) == len(told)
+    assert all(words.endswith(" in r2") and len(words) > len("xx in r2") for words in told)
 
 
 def test_only_advice_that_exists_is_weighed() -> None:
@@ -105,8 +115,8 @@ def test_only_advice_that_exists_is_weighed() -> None:
 def test_cached_io_that_caches_writes_as_well_is_a_setting_and_no_mishap() -> None:
     cached = Advice(key="policy-not-in-force", message="Something.", about=("write_cache", "write-back"))
     both = compared({"r4": cached})
-    assert both.sentence.startswith("r2 is slower than r1")
-    assert both.sentence.endswith("Caveats: a policy set but not in force in r4.")
+    assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
+    assert sentence(both).endswith("Caveats: a policy set but not in force in r4.")
 
 
 @pytest.mark.parametrize(("write_cache", "reason"), [("write-back", "write-back was not in force in r1"), ("none", "")])
@@ -115,13 +125,13 @@ def test_an_older_log_that_names_no_policy_forbids_a_verdict_where_write_back_wa
 ) -> None:
     unnamed = Advice(key="policy-not-in-force", message="Something.")
     session = replay([*sessions.run("r1", settings={"write_cache": write_cache}, advice=(unnamed,))])
-    assert forbidden(session.runs) == reason
+    assert state_words(forbidden(session.runs)) == reason
 
 
 def test_no_wording_of_an_advice_decides_anything() -> None:
     """Only its key and what it is about do."""
     message = "Write cache is set to write-back, but write-through is in force, and a rebuild goes on."
     session = replay([*sessions.run("r1", advice=(Advice(key="governor", message=message),))])
-    assert forbidden(session.runs) == ""
+    assert state_words(forbidden(session.runs)) == ""
     cached = Advice(key="policy-not-in-force", message=message, about=("io_policy", "cached"))
-    assert forbidden(replay([*sessions.run("r1", advice=(cached,))]).runs) == ""
+    assert forbidden(replay([*sessions.run("r1", advice=(cached,))]).runs) == ()

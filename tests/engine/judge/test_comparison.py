@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.judge.comparison import SINGLE_RUNS, Comparison, compare, varying
-from app.engine.session.events import RunEnded
+import pytest
+
+from app.engine.judge.comparison import (
+    Comparison,
+    compare,
+    compare_experiment,
+    tail_of,
+    varying,
+)
+from app.engine.judge.pairs import RULE
+from app.engine.judge.verdict import Judgement, Verdict
+from app.engine.session.events import LoggedEvent, RunEnded, RunStarted
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
-from app.engine.session.state import replay
+from app.engine.session.state import RunRecord, Session, replay
+from app.engine.view.comparison_words import (
+    NOT_INTERLEAVED,
+    SINGLE_RUNS,
+    caveats,
+    counted,
+    row_difference,
+    row_name,
+    row_percent,
+    sentence,
+    so_far,
+)
+from app.engine.view.percent import covers_text
 from tests.engine import sessions
+from tests.engine.view.test_comparison import measured
 
 
 def compared(*runs: list[object]) -> Comparison:
@@ -33,17 +56,17 @@ def test_settings_that_differ_are_named() -> None:
 
 def test_single_runs_are_always_called_so() -> None:
     other = sessions.run("r2", settings={"read_ahead_kb": "4096"})
-    assert compared([*sessions.run("r1")], [*other]).caveats == (SINGLE_RUNS,)
+    assert caveats(compared([*sessions.run("r1")], [*other])) == (SINGLE_RUNS,)
 
 
 def test_a_run_that_was_stopped_is_said() -> None:
     both = compared([*sessions.run("r1", status=RunStatus.STOPPED)], [*sessions.run("r2")])
-    assert both.caveats[0].startswith("r1 is not a whole run")
+    assert caveats(both)[0].startswith("r1 is not a whole run")
 
 
 def test_different_targets_are_said() -> None:
     both = compared([*sessions.run("r1")], [*sessions.run("r2", target="block:sdb")])
-    assert "The targets differ: block:sda and block:sdb." in both.caveats
+    assert "The targets differ: block:sda and block:sdb." in caveats(both)
 
 
 def test_different_jobs_are_said() -> None:
@@ -52,7 +75,122 @@ def test_different_jobs_are_said() -> None:
 
 
 def test_only_keys_that_vary_are_columns() -> None:
-    assert varying([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}, {"a": "1"}]) == ["b"]
+    assert varying([{"a": "1", "b": "1"}, {"a": "1", "b": "2"}]) == ["b"]
+
+
+def test_what_one_run_does_not_have_varies() -> None:
+    assert varying([{"a": "1", "b": "1"}, {"a": "1"}]) == ["b"]
+
+
+def test_runs_without_figures_are_compared_without_rows_and_the_interval_that_would_be_covered() -> None:
+    nothing = RunFigures(status=RunStatus.FAILED)
+    ended = [
+        replace(event, figures=nothing) if isinstance(event, RunEnded) else event
+        for name in ("r1", "r2")
+        for event in sessions.run(name, settings={"a": name})
+    ]
+    both = compared(ended, [])  # type: ignore[arg-type]
+    assert (both.rows, both.headline, covers_text(both.level)) == ((), None, "95 %")
+
+
+def runs(*settings: str, iops: tuple[float, ...] = (1000, 1001, 999, 1002, 998)) -> tuple[RunRecord, ...]:
+    """One after another, each with the value of a setting."""
+    events: list[LoggedEvent] = []
+    for at, value in enumerate(settings):
+        events += sessions.run(f"r{at + 1}", settings={"a": value}, iops=iops[at], at=1000.0 + at)
+    return replay(events).runs
+
+
+def told(*settings: str) -> Comparison:
+    """The first run of each value against the first of the other, among all of them."""
+    all_runs = runs(*settings)
+    other = next(run for run in all_runs if run.start.settings["a"] != settings[0])
+    return compare(all_runs[0], other, all_runs, all_runs)
+
+
+@pytest.mark.parametrize(
+    ("order", "shown"),
+    [
+        ("1122", {NOT_INTERLEAVED}),
+        ("1221", set()),  # in turn
+        ("12", {SINGLE_RUNS}),
+        ("11222", {NOT_INTERLEAVED}),
+        ("1121", set()),  # the first side once more after the second
+    ],
+)
+def test_what_stands_under_a_comparison_is_how_it_was_measured(order: str, shown: set[str]) -> None:
+    assert {NOT_INTERLEAVED, SINGLE_RUNS} & set(caveats(told(*order))) == shown
+
+
+def test_the_figure_of_a_side_is_the_geometric_mean_of_its_runs() -> None:
+    both = compare_experiment(measured((1000, 900), (4000, 1600)), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert (round(both.headline.a or 0), round(both.headline.b or 0)) == (2000, 1200)
+
+
+def test_a_run_of_nothing_has_no_logarithm_and_counts_as_it_is() -> None:
+    both = compare_experiment(measured((0, 900), (4000, 1600)), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert both.headline.judgement is not None
+    assert (both.headline.a, both.headline.judgement.verdict) == (2000.0, Verdict.STOPPED_ANSWERING)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_one_simulated_side_is_said_in_capitals(which: int) -> None:
+    names = ("r1", "r2")
+    both = [
+        replace(event, simulated=True) if isinstance(event, RunStarted) and event.id == names[which] else event
+        for name in names
+        for event in sessions.run(name, settings={"a": name})
+    ]
+    assert [one for one in caveats(compared(both, [])) if one.startswith("SIMULATED")]  # type: ignore[arg-type]
+
+
+def test_nothing_is_called_simulated_that_was_measured() -> None:
+    assert not [one for one in caveats(told(*"12")) if "SIMULATED" in one]
+
+
+NEAR = [(1000 + at % 3, 800 + at % 2) for at in range(11)]
+
+
+def test_a_pair_far_from_the_others_is_named_behind_the_verdict() -> None:
+    both = compare_experiment(measured(*NEAR, (1000, 700)), "e1")
+    assert both is not None
+    assert sentence(both).startswith("Slower with read-ahead 4096 KiB than with 128 KiB: read IOPS")
+    assert "; pair 12 (-30.0 %) lies far from the others." in sentence(both)
+
+
+def headline_of(session: Session, *, rule: int | None = None) -> Judgement:
+    both = compare_experiment(session, "e1", rule=rule)
+    assert both is not None
+    assert both.headline is not None
+    assert both.headline.judgement is not None
+    return both.headline.judgement
+
+
+def test_an_experiment_is_judged_by_the_rule_of_its_time_unless_somebody_asks_for_another() -> None:
+    spoilt = measured(*NEAR, (1000, 8000), rule=1)
+    assert headline_of(spoilt).verdict is Verdict.NOT_DECIDED
+    assert headline_of(spoilt, rule=RULE).verdict is Verdict.SLOWER
+    assert headline_of(measured(*NEAR, (1000, 8000))) == headline_of(spoilt, rule=RULE)
+
+
+def test_figures_beside_the_headline_are_judged_by_student_where_ranks_cannot_reach_their_share() -> None:
+    """Eight signs reach 0.8 %; of several figures each has to reach less."""
+    both = compare_experiment(measured(*NEAR[:8]), "e1")
+    assert both is not None
+    judged = {row.figure.key: row.judgement for row in both.rows}
+    assert judged["iops"].interval.p == 2 / 256  # type: ignore[union-attr]
+    assert judged["bytes_per_second"].verdict is Verdict.SLOWER  # type: ignore[union-attr]
+
+
+def test_a_verdict_without_one_ends_with_its_own_words() -> None:
+    both = compare_experiment(measured((1000, 800), (1001, 803), (999, 798)), "e1")
+    assert both is not None
+    assert "; ." not in sentence(both)
+    assert sentence(both).split(" in 3 pairs")[1].startswith(".")
 
 
 def judged_by(figures: RunFigures, job: dict[str, str] | None = None) -> tuple[str, ...]:
@@ -111,4 +249,161 @@ def test_latencies_with_and_without_submission_are_not_compared() -> None:
     assert {row.figure.key: row.judgement is None for row in both.rows if row.figure.judged} == {
         "iops": False, "bytes_per_second": False, "latency_mean_ns": True, "latency_p99_ns": True
     }  # fmt: skip
-    assert any("without submission" in caveat for caveat in both.caveats)
+    assert any("without submission" in caveat for caveat in caveats(both))
+
+
+def latencies(*p99s: tuple[int, int | None], reads: int = 100_000, writes: int = 100_000) -> Comparison:
+    """Pairs of a mixed job; the p99 of reads and writes of each second run, 1 ms in each first one."""
+    session = measured(*((1000, 1000 + at) for at in range(len(p99s))))
+    runs = []
+    for at, run in enumerate(session.runs):
+        assert run.end is not None
+        read, write = p99s[at // 2] if at % 2 else (1_000_000, 1_000_000)
+        figures = RunFigures(
+            status=RunStatus.OK,
+            read=figured(ios=reads, p99=read + at),
+            write=None if write is None else figured(ios=writes, p99=write + 2_000_000 + at),
+        )
+        runs.append(replace(run, end=replace(run.end, figures=figures)))
+    both = compare_experiment(replace(session, runs=tuple(runs)), "e1")
+    assert both is not None
+    return both
+
+
+def test_the_tail_of_the_slower_direction_stands_beside_the_headline() -> None:
+    both = latencies(*[(1_000_000, 1_000_000)] * 3)
+    tail = tail_of(both.rows)
+    assert tail is not None
+    assert (tail.direction, tail.figure.key) == ("write", "latency_p99_ns")
+    assert f"{row_name(tail).capitalize()} {row_difference(tail)}: no difference." in sentence(both)
+
+
+def test_beside_flushes_the_tail_is_theirs() -> None:
+    """Of a job that flushes, however slow its writes are."""
+    session = measured((1000, 1000), (1000, 1000), (1000, 1000))
+    figures = RunFigures(status=RunStatus.OK, write=figured(p99=9_000_000), sync=figured(p99=1000))
+    runs = tuple(replace(run, end=replace(run.end, figures=figures)) for run in session.runs if run.end is not None)
+    both = compare_experiment(replace(session, runs=runs), "e1")
+    assert both is not None
+    tail = tail_of(both.rows)
+    assert tail is not None
+    assert (tail.direction, tail.figure.key) == ("sync", "latency_p99_ns")
+
+
+def test_a_headline_that_is_the_tail_is_not_told_twice() -> None:
+    session = measured((1000, 1000), (1000, 1000), (1000, 1000))
+    runs = tuple(
+        replace(
+            run,
+            start=replace(run.start, job={"rw": "randread", "rate_iops": "100"}),
+            end=replace(run.end, figures=RunFigures(status=RunStatus.OK, read=figured(p50=1, p95=2, p99=3))),
+        )
+        for run in session.runs
+        if run.end is not None
+    )
+    both = compare_experiment(replace(session, runs=runs), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert (row_name(both.headline), tail_of(both.rows)) == ("read p99", None)
+
+
+def test_single_runs_have_no_tail_beside_the_headline() -> None:
+    assert tail_of(told(*"12").rows) is None
+
+
+def test_repeats_of_the_same_have_no_tail_either() -> None:
+    all_runs = runs(*"11")
+    assert "P99" not in sentence(compare(all_runs[0], all_runs[1], all_runs, all_runs))
+
+
+def test_a_side_without_the_figure_has_no_percentage() -> None:
+    row = latencies((1, 1), (1, 1), (1, 1)).rows[0]
+    assert [replace(row, **one).percent for one in ({"a": None}, {"b": None}, {"a": 0.0})] == [None, None, None]
+
+
+def test_the_difference_alone_is_that_of_its_interval_where_there_is_one() -> None:
+    both = compare_experiment(measured((1000, 800), (1001, 803), (999, 798)), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert row_percent(both.headline) == "-20.0 %"
+    assert row_percent(replace(both.headline, judgement=None, a=1000.0, b=850.0)) == "-15.0 %"
+
+
+def test_only_the_headline_is_called_so() -> None:
+    rows = told(*"12").rows
+    assert [row.headline for row in rows] == [True, *[False] * (len(rows) - 1)]
+
+
+@pytest.mark.parametrize(("order", "words"), [("12", "two single runs"), ("112", "2 and 1 run"), ("1221", "2 pairs")])
+def test_how_many_were_measured_is_counted(order: str, words: str) -> None:
+    assert counted(told(*order).sides) == words
+
+
+def test_a_figure_that_one_side_does_not_have_cannot_be_compared() -> None:
+    """The sentence begins with a capital, whatever the figure is called."""
+    without = RunFigures(status=RunStatus.OK, write=figured())
+    ended = [
+        replace(event, figures=without) if isinstance(event, RunEnded) and event.id == "r2" else event
+        for name in ("r1", "r2")
+        for event in sessions.run(name, settings={"a": name})
+    ]
+    assert sentence(compared(ended, [])).startswith("Read IOPS cannot be compared: one side has none.")  # type: ignore[arg-type]
+
+
+def test_a_row_of_zeros_has_no_verdict_and_no_interval() -> None:
+    both = compare_experiment(measured((0, 0), (0, 0), (0, 0)), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert both.headline.judgement is None
+
+
+def test_a_figure_below_one_is_judged_as_well() -> None:
+    """As few I/Os a second as a slow device does."""
+    both = compare_experiment(measured((0.2, 0.2), (0.8, 0.8)), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert (both.headline.judgement is not None, round(both.headline.a or 0, 6)) == (True, 0.4)
+
+
+def test_a_pair_that_turns_the_verdict_of_an_earlier_version_is_named_once() -> None:
+    near = [(1000 + at % 3, 1030 + at % 2) for at in range(11)]
+    both = compare_experiment(measured(*near, (1000, 600), rule=1), "e1")
+    assert both is not None
+    assert sentence(both).startswith("Not decided")
+    assert sentence(both).count("lies far from the others") == 1
+
+
+def test_a_running_experiment_without_figures_tells_nothing() -> None:
+    session = measured((1000, 800), (1000, 800))
+    nothing = RunFigures(status=RunStatus.OK)
+    runs = tuple(replace(run, end=replace(run.end, figures=nothing)) for run in session.runs if run.end is not None)
+    assert so_far(replace(session, runs=runs), "e1") == ""
+
+
+@pytest.mark.parametrize("verdict", ["faster", "no difference"])
+def test_a_threshold_of_ones_own_is_named_once(verdict: str) -> None:
+    factor = 1.2 if verdict == "faster" else 1.01
+    session = measured(*((1000 + at, (1000 + at) * factor) for at in range(3)))
+    start = replace(session.experiments[0].start, threshold_percent=6.0)
+    both = compare_experiment(replace(session, experiments=(replace(session.experiments[0], start=start),)), "e1")
+    assert both is not None
+    assert sentence(both).count("+-6 %") == 1
+
+
+def test_a_device_that_stopped_answering_is_the_verdict_though_its_run_failed() -> None:
+    """It ended the experiment, and no other pair came."""
+    session = measured((1000, 0))
+    still = RunFigures(status=RunStatus.FAILED, still_s=60.0)
+    a, b = session.runs
+    assert b.end is not None
+    both = compare_experiment(replace(session, runs=(a, replace(b, end=replace(b.end, figures=still)))), "e1")
+    assert both is not None
+    assert sentence(both).startswith("STOPPED ANSWERING with read-ahead 4096 KiB: no I/O was completed in r2")
+
+
+def test_a_run_that_failed_by_itself_is_no_side() -> None:
+    session = measured((1000, 0))
+    a, b = session.runs
+    assert b.end is not None
+    failed = replace(b, end=replace(b.end, figures=RunFigures(status=RunStatus.FAILED)))
+    assert compare_experiment(replace(session, runs=(a, failed)), "e1") is None

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from app.engine.judge.later import LaterVerdict, apart, judge_later
+from app.engine.judge.regression import LaterVerdict, apart, judge_later
 from app.engine.judge.stats import Spread
 
 SAVED = (100.0, 101.0, 99.0)

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from app.engine.judge.shifts import FEWEST_POINTS, shifts
+from app.engine.judge.drift import FEWEST_POINTS, level_of, shifts
 from tests.oracle import scipy
 
 LOW = (100.0, 100.1, 99.9)
@@ -33,7 +33,7 @@ def test_two_changes_are_two() -> None:
 
 def test_three_levels_are_told_where_each_begins() -> None:
     lower = (60.0, 60.1, 59.9)
-    assert [shift.at for shift in shifts((*LOW, *LOW, *lower, *HIGH))] == [6, 9]
+    assert [shift.at for shift in shifts((*LOW, *LOW, *lower, *lower, *HIGH, *HIGH))] == [6, 12]
 
 
 def test_each_is_told_up_to_the_next() -> None:
@@ -70,7 +70,7 @@ def _by_scipy(values: list[float]) -> bool:
         }
         begin, end = min(found, key=lambda part: found[part])
         short = begin and end - begin < 5
-        return bool(found[begin, end] * len(found) <= (0.005 if short else 0.025))
+        return bool(found[begin, end] * len(found) <= level_of(n) / (10 if short else 2))
 
     places = range(FEWEST_POINTS, n - FEWEST_POINTS + 1)
     stretches = [(a, b) for a in places for b in range(a + FEWEST_POINTS, n - FEWEST_POINTS + 1)]

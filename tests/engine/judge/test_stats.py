@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import log, log1p
 
 import pytest
 from hypothesis import assume, given, settings
@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from app.engine.fio.steadiness import slope, steadiness
 from app.engine.judge import stats
-from app.engine.judge.student import incomplete_beta, quantile, tails
+from app.engine.judge.noise import RunNoise, sight
+from app.engine.judge.stats import incomplete_beta, quantile, tails
 from tests.oracle import scipy
 
 pytestmark = pytest.mark.exhaustive
@@ -54,7 +55,7 @@ def test_the_paired_interval_is_scipys(pairs: list[tuple[float, float]]) -> None
     assume(max(ratios) - min(ratios) > 1e-6)
     theirs = scipy.stats.ttest_rel([log(value) for value in b], [log(value) for value in a])
     low, high = theirs.confidence_interval(0.95)
-    ours = stats.paired(a, b)
+    ours = stats.of_ratios(stats.log_ratios(a, b))
     assert all(map(close, (ours.low, ours.high), (low, high)))
     assert ours.p == pytest.approx(theirs.pvalue, rel=1e-6)
 
@@ -106,24 +107,12 @@ def test_the_slope_is_scipys(values: list[float]) -> None:
     assert slope(values) == pytest.approx(theirs, rel=1e-6, abs=1e-6)
 
 
-@given(sd=st.floats(0.002, 0.1), effect=st.floats(0.01, 0.2))
+@given(sd=st.floats(0.002, 0.1), pairs=st.integers(3, 50))
 @settings(max_examples=50)
-def test_the_pairs_needed_are_the_fewest_that_do(sd: float, effect: float) -> None:
-    def enough(n: int) -> bool:
-        both = scipy.stats.t.ppf(0.975, n - 1) + scipy.stats.t.ppf(0.8, n - 1)
-        return bool(n >= (both * sd / effect) ** 2)
-
-    needed = stats.pairs_needed(sd, effect)
-    assume(needed < stats.MOST_PAIRS)
-    assert enough(needed)
-    assert needed == 2 or not enough(needed - 1)
-
-
-@pytest.mark.parametrize(("sd_percent", "effect_percent"), [(0.5, 1.0), (1.0, 2.0), (2.0, 4.0), (5.0, 10.0)])
-def test_six_pairs_find_what_the_table_of_the_method_says(sd_percent: float, effect_percent: float) -> None:
-    of_a_pair = sd_percent / 100 * 2**0.5
-    assert stats.pairs_needed(of_a_pair, effect_percent * 1.01 / 100) <= 6
-    assert stats.pairs_needed(of_a_pair, effect_percent * 0.9 / 100) > 6
+def test_what_pairs_see_is_scipys(sd: float, pairs: int) -> None:
+    noise = RunNoise(sd=sd, dof=10**6, runs=10**6)
+    both = scipy.stats.t.ppf(0.975, pairs - 1) + scipy.stats.t.ppf(0.8, pairs - 1)
+    assert log1p(sight(noise, pairs) / 100) == pytest.approx(both * sd / pairs**0.5, rel=2e-3)
 
 
 def test_an_interval_is_written_in_percent_of_a() -> None:
@@ -132,13 +121,10 @@ def test_an_interval_is_written_in_percent_of_a() -> None:
 
 
 def test_equal_runs_leave_no_doubt() -> None:
-    assert (stats.paired([5, 5, 5], [5, 5, 5]).p, stats.paired([5, 5, 5], [6, 6, 6]).p) == (1.0, 0.0)
-
-
-@pytest.mark.parametrize(("a", "b"), [([1.0], [1.0]), ([1.0, 2.0], [1.0])])
-def test_what_makes_no_pairs_is_refused(a: list[float], b: list[float]) -> None:
-    with pytest.raises(ValueError, match="no pairs"):
-        stats.paired(a, b)
+    assert (
+        stats.of_ratios(stats.log_ratios([5, 5, 5], [5, 5, 5])).p,
+        stats.of_ratios(stats.log_ratios([5, 5, 5], [6, 6, 6])).p,
+    ) == (1.0, 0.0)
 
 
 def test_one_run_has_no_spread() -> None:

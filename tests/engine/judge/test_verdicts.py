@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from app.engine.judge.family import corrected, correction_of
-from app.engine.judge.looks import QUICK, STANDARD, one_look
-from app.engine.judge.order import order, switches
+from app.engine.judge.multiplicity import MANY, corrected
+from app.engine.judge.pairs import QUICK, STANDARD, one_look, order, switches
 from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict, judge, judge_between
+from app.engine.view.verdict_words import far_words, reason_words, verdict_word
 from tests.method.disturbances import DISTURBANCES, drift
 from tests.method.simulated import between, experiment, fixed, gauss, shares, slack
 from tests.method.tables import TABLES, matrix
@@ -67,24 +67,39 @@ def test_twenty_pairs_with_ten_percent_more_are_faster_though_two_point_the_othe
     assert judgement.verdict is Verdict.FASTER
 
 
-def test_what_needs_more_pairs_than_the_plan_has_names_the_smallest_effect_and_no_number() -> None:
-    judgement = judge([1.0] * 4, [1.2, 0.9, 1.1, 0.95], interleaved=True)
+def test_what_is_not_decided_says_how_large_an_effect_may_be() -> None:
+    judgement = judge([1.0] * 4, [1.2, 0.9, 1.1, 0.95], interleaved=True, ahead=STANDARD)
     assert judgement.interval is not None
     assert (judgement.verdict, judgement.further_pairs) == (Verdict.NOT_DECIDED, None)
-    assert judgement.reason == (f"an effect below {judgement.interval.smallest_percent:.1f} % would not have shown")
+    assert reason_words(judgement) == f"if there is an effect, it is below {judgement.interval.percent_high:.1f} %"
 
 
-def test_what_the_plan_has_room_for_names_the_pairs() -> None:
-    judgement = judge([1.0] * 6, [1.04, 0.99, 1.05, 0.985, 1.04, 1.03], interleaved=True)
-    assert judgement.further_pairs is not None
-    assert judgement.reason.endswith(f"about {judgement.further_pairs} pairs more would decide it")
-    assert 6 + judgement.further_pairs <= 20
+NEARLY = [1.04, 0.99, 1.05, 0.985, 1.04, 1.03]
+"""Six pairs that would decide soon."""
+
+
+def test_a_look_ahead_that_would_decide_is_named() -> None:
+    ratios = [1.03, 1.01, 1.05, 1.02, 1.045, 1.03]
+    judgement = judge([1.0] * 6, ratios, interleaved=True, level=0.001, ahead=STANDARD)
+    assert judgement.further_pairs == 12 - 6
+    assert reason_words(judgement) == "about 6 pairs more would decide it"
+
+
+def test_a_look_ahead_that_may_not_decide_is_not() -> None:
+    assert judge([1.0] * 6, NEARLY, interleaved=True, ahead=STANDARD).further_pairs is None
+
+
+def test_without_a_look_ahead_nothing_is_foretold() -> None:
+    assert judge([1.0] * 6, NEARLY, interleaved=True).further_pairs is None
 
 
 def test_an_interval_that_reaches_below_the_threshold_says_how_little_it_may_be() -> None:
     judgement = judge([1.0] * 6, [1.01, 1.05, 1.02, 1.04, 1.03, 1.03], interleaved=True)
     assert judgement.interval is not None
-    assert (judgement.word, judgement.reason) == ("faster", f"by as little as {judgement.interval.percent_low:.1f} %")
+    assert (judgement.verdict, reason_words(judgement)) == (
+        Verdict.FASTER,
+        f"by as little as {judgement.interval.percent_low:.1f} %",
+    )
 
 
 def test_a_sure_difference_below_the_threshold_is_none_that_matters() -> None:
@@ -94,16 +109,37 @@ def test_a_sure_difference_below_the_threshold_is_none_that_matters() -> None:
     assert judgement.verdict is Verdict.NO_DIFFERENCE
 
 
-def test_a_pair_far_from_the_others_that_changes_the_verdict_is_named_and_nothing_is_decided() -> None:
-    judgement = judge([1.0] * 8, [1.05, 1.052, 1.049, 1.051, 1.05, 1.048, 1.05, 0.7], interleaved=True)
-    assert judgement.verdict is Verdict.NOT_DECIDED
-    assert judgement.reason == ("pair 8 (-30.0 %) lies far from the others: not decided with it, faster without it")
+FAR_PAIRS = [*(1.05 + step / 1000 for step in range(-9, 9)), 0.1, 0.11]
 
 
-def test_a_pair_far_from_the_others_that_changes_nothing_is_told_beside_the_verdict() -> None:
-    judgement = judge([1.0] * 8, [1.50, 1.502, 1.499, 1.501, 1.5, 1.498, 1.5, 1.7], interleaved=True)
+def test_pairs_far_from_the_others_are_named_and_do_not_hide_a_difference_or_each_other() -> None:
+    judgement = judge([1.0] * 20, FAR_PAIRS, interleaved=True)
     assert judgement.verdict is Verdict.FASTER
-    assert judgement.outlier == "pair 8 (+70.0 %) lies far from the others; without it the verdict is the same"
+    assert judgement.interval is not None
+    assert 4.7 < judgement.interval.percent < 5.3  # not -17 %, which is their mean
+    assert judgement.far is not None
+    assert far_words(judgement.far) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
+
+
+def test_a_pair_far_from_six_others_widens_their_interval_and_is_named() -> None:
+    judgement = judge([1.0] * 7, [1.05, 1.052, 1.049, 1.051, 1.05, 1.048, 0.7], interleaved=True)
+    assert judgement.verdict is Verdict.NOT_DECIDED
+    assert judgement.far is not None
+    assert far_words(judgement.far) == "pair 7 (-30.0 %) lies far from the others"
+
+
+def test_the_first_rule_is_what_it_was() -> None:
+    """Student's t for any number of pairs, and one far pair that changes the verdict vetoes it."""
+    judgement = judge([1.0] * 8, [1.05, 1.052, 1.049, 1.051, 1.05, 1.048, 1.05, 0.7], interleaved=True, rule=1)
+    assert judgement.verdict is Verdict.NOT_DECIDED
+    assert reason_words(judgement) == (
+        "pair 8 (-30.0 %) lies far from the others: not decided with it, faster without it"
+    )
+    judgement = judge([1.0] * 8, [1.50, 1.502, 1.499, 1.501, 1.5, 1.498, 1.5, 1.7], interleaved=True, rule=1)
+    assert judgement.verdict is Verdict.FASTER
+    assert judgement.far is not None
+    assert far_words(judgement.far) == "pair 8 (+70.0 %) lies far from the others; without it the verdict is the same"
+    assert judge([1.0] * 20, FAR_PAIRS, interleaved=True, rule=1).verdict is Verdict.NOT_DECIDED
 
 
 def test_two_pairs_decide_nothing() -> None:
@@ -113,7 +149,7 @@ def test_two_pairs_decide_nothing() -> None:
 
 def test_one_pair_has_not_even_an_interval() -> None:
     judgement = judge([100.0], [150.0], interleaved=True)
-    assert (judgement.interval, judgement.reason) == (None, "1 of at least 3 pairs measured")
+    assert (judgement.interval, reason_words(judgement)) == (None, "at least 3 pairs are needed")
 
 
 @pytest.mark.parametrize(
@@ -126,31 +162,26 @@ def test_pairs_are_said_to_be_measured_in_turn_and_groups_not_to_be(b: list[floa
     assert not judge([100.0] * len(b), b, interleaved=False).interleaved
 
 
-def test_what_needs_as_many_pairs_as_the_plan_has_room_for_names_them() -> None:
-    b = [value * 1.019 / 1.0225 for value in (1.04, 0.99, 1.05, 0.985, 1.04, 1.03)]
-    assert judge([1.0] * 6, b, interleaved=True).further_pairs == 20 - 6
-
-
 def test_what_was_not_measured_in_turn_has_no_word_of_faster() -> None:
     judgement = judge([100.0, 101.0, 99.0], [80.0, 81.0, 79.0], interleaved=False)
     assert judgement.verdict is Verdict.NOT_DECIDED
-    assert judgement.reason == "not measured in turn, so drift cannot be told from an effect"
+    assert reason_words(judgement) == "not measured in turn, so drift cannot be told from an effect"
 
 
 def test_two_runs_of_a_side_that_were_not_measured_in_turn_tell_nothing() -> None:
-    assert judge([100.0, 101.0], [80.0, 81.0], interleaved=False).reason == "3 runs of each are the fewest"
+    assert reason_words(judge([100.0, 101.0], [80.0, 81.0], interleaved=False)) == "3 runs of each are the fewest"
 
 
 def test_the_first_side_measured_again_makes_a_verdict_possible() -> None:
     judgement = judge_between([100.0, 101.0], [80.0, 81.0, 79.0], [100.5, 99.5])
-    assert judgement.word == "slower"
-    assert judgement.reason == "the runs before and after it differ by 0.5 %"
+    assert judgement.verdict is Verdict.SLOWER
+    assert reason_words(judgement) == "the runs before and after it differ by 0.5 %"
 
 
 def test_the_drift_of_the_first_side_is_told_and_no_number_of_pairs() -> None:
     judgement = judge_between([100.0], [110.0, 111.0, 109.0], [150.0, 150.0])
     assert (judgement.verdict, judgement.interleaved) == (Verdict.NOT_DECIDED, False)
-    assert judgement.reason.endswith(" would not have shown, the runs before and after it differ by 50.0 %")
+    assert reason_words(judgement).endswith("too noisy to tell; the runs before and after it differ by 50.0 %")
 
 
 def test_a_drift_between_the_first_side_and_itself_is_no_effect() -> None:
@@ -166,12 +197,16 @@ def test_one_after_the_other_a_drift_would_have_passed_for_an_effect() -> None:
 @pytest.mark.parametrize(("b", "word", "welcome"), [(12.0, "higher", False), (8.0, "lower", True)])
 def test_less_latency_is_lower_and_welcome(b: float, word: str, welcome: bool) -> None:
     judgement = judge([10.0, 10.1, 9.9], [b, b + 0.1, b - 0.1], interleaved=True, higher_is_better=False)
-    assert (judgement.word, judgement.verdict in BETTER, judgement.verdict in WORSE) == (word, welcome, not welcome)
+    assert (judgement.verdict.value, judgement.verdict in BETTER, judgement.verdict in WORSE) == (
+        word,
+        welcome,
+        not welcome,
+    )
 
 
 def test_the_verdicts_are_said_in_these_words_and_no_others() -> None:
     words = ["faster", "slower", "lower", "higher", "no difference", "not decided", "refused"]
-    assert [verdict.word for verdict in Verdict] == words
+    assert [*map(verdict_word, Verdict)] == [*words, "stopped answering"]
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
@@ -189,7 +224,10 @@ def test_a_difference_that_chance_explains_in_a_family_is_not_decided() -> None:
     assert one.differs
     family = corrected([one, *[barely(1.0)] * 9])
     assert family[0] is not None
-    assert (family[0].verdict, family[0].reason) == (Verdict.NOT_DECIDED, "not shown once all 10 are counted (Holm)")
+    assert (family[0].verdict, reason_words(family[0])) == (
+        Verdict.NOT_DECIDED,
+        "not shown once all 10 are counted",
+    )
 
 
 def test_a_clear_difference_stays_one_in_a_family() -> None:
@@ -202,9 +240,11 @@ def test_one_figure_is_no_family() -> None:
     assert corrected([barely(1.035), None]) == (barely(1.035), None)
 
 
-@pytest.mark.parametrize(("count", "word"), [(20, "Holm"), (21, "false discovery rate")])
-def test_a_large_family_holds_the_share_of_false_discoveries(count: int, word: str) -> None:
-    assert correction_of(count) == word
+@pytest.mark.parametrize(("count", "shown"), [(MANY, False), (MANY + 1, True)])
+def test_a_large_family_holds_the_share_of_false_discoveries(count: int, shown: bool) -> None:
+    """As many alike, each of them too weak to be shown after Holm."""
+    family = corrected([barely(1.035)] * count)
+    assert [one is not None and one.differs for one in family] == [shown] * count
 
 
 def test_both_orders_occur_before_every_look() -> None:

@@ -6,9 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.measure.device_faults import Standing, Witness, explained, standing, stood_still
+from app.engine.measure.device_faults import Standing, Witness, explained, standing, stood_still, with_standstill
 from app.engine.members import Member
-from app.engine.session.figures import DirectionSample, MemberFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.figures import (
+    DirectionFigures,
+    DirectionSample,
+    LatencyFigures,
+    MemberFigures,
+    Phase,
+    RunFigures,
+    RunStatus,
+    Sample,
+)
 from tests.backends.fakes import FakeHost, disk
 
 OK = RunFigures(status=RunStatus.OK)
@@ -99,4 +108,53 @@ async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
 
 def test_the_longest_standstill_is_told() -> None:
     samples = (interval(3.0, 3.0, ios=0), interval(3.25), interval(8.25, 5.0, ios=0))
-    assert "for 5.0 s, from second 3 on (the longest of 2 such times)" in (stood_still(samples) or "")
+    assert "for 5.0 s at 0:13 (the longest of 2 such times)" in (stood_still(samples, 10.0) or "")
+
+
+def steady(seconds: float, ios: int = 100, *, at: float = 0.0) -> list[Sample]:
+    """Quarter seconds with as many I/Os each."""
+    return [interval(at + 0.25 * (one + 1), ios=ios) for one in range(round(seconds * 4))]
+
+
+def test_a_run_in_which_the_device_stood_still_did_not_go_well_and_says_so_first() -> None:
+    told = with_standstill(OK, [*steady(3), interval(6.0, 3.0, ios=0), *steady(1, at=6.0)])
+    assert (told.status, told.still_s) == (RunStatus.FAILED, 3.0)
+    assert (told.reason or "").startswith("No I/O completed for 3.0 s at 0:03: the device stood still.")
+
+
+def test_a_run_that_stood_still_from_its_first_second_did_not_go_well() -> None:
+    told = with_standstill(OK, [interval(3.0, 3.0, ios=0)])
+    assert (told.status, told.still_s) == (RunStatus.FAILED, 3.0)
+
+
+def test_a_run_that_failed_by_itself_keeps_its_reason() -> None:
+    told = with_standstill(FULL, [*steady(3), interval(6.0, 3.0, ios=0)])
+    assert (told.status, told.reason, told.still_s) == (RunStatus.FAILED, FULL.reason, 3.0)
+    assert "stood still" in told.warnings[-1]
+
+
+def test_a_job_of_few_large_ios_does_not_stand_still_between_them() -> None:
+    """One of two seconds each."""
+    two = [(interval(turn * 2 + 1.75, 1.75, ios=0), interval(turn * 2 + 2.0, ios=1)) for turn in range(5)]
+    samples = [one for each in two for one in each]
+    told = with_standstill(OK, samples)
+    assert (told.status, told.still_s) == (RunStatus.OK, None)
+
+
+def test_a_pause_that_the_job_asks_for_is_no_standstill() -> None:
+    samples = [*steady(3), interval(8.0, 5.0, ios=0), *steady(3, at=8.0)]
+    assert with_standstill(OK, samples, idle_s=5.0).status is RunStatus.OK
+    assert with_standstill(OK, samples, idle_s=0.1).status is RunStatus.FAILED
+
+
+def test_a_flush_that_takes_seconds_is_what_was_measured() -> None:
+    sync = DirectionFigures(
+        iops=1.0,
+        bytes_per_second=0.0,
+        total_ios=10,
+        total_bytes=0,
+        runtime_s=10.0,
+        latency_ns=LatencyFigures(max=2_900_000_000),
+    )
+    samples = [*steady(3), interval(6.0, 3.0, ios=0), *steady(3, at=6.0)]
+    assert with_standstill(replace(OK, sync=sync), samples).status is RunStatus.OK

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from app.engine.measure.heat import HeatWatch, Look
+from app.engine.measure.ending import HEAT, EndingWatch, Look
 from app.engine.session.figures import RunFigures, RunStatus
 from backends.errors import StorageError
 
+WATCHED = replace(HEAT, every=0.0)
 HOT = ("nvme0n1 has 84 °C (warns at 80 °C)",)
 STOPPED = RunFigures(status=RunStatus.STOPPED)
 
@@ -31,7 +33,7 @@ def looks(*answers: tuple[str, ...] | Exception) -> Look:
 async def ended(look: Look | None, figures: RunFigures = STOPPED) -> RunFigures:
     """The figures of a run that goes on until it is told to stop."""
     stop = asyncio.Event()
-    async with HeatWatch(look, stop, every=0.0) as heat:
+    async with EndingWatch(WATCHED, look, stop) as heat:
         async with asyncio.timeout(120):
             await stop.wait()
     return heat.tell(figures)
@@ -58,7 +60,7 @@ async def test_a_cool_drive_stops_nothing() -> None:
         return ()
 
     seen = asyncio.Event()
-    async with HeatWatch(cool, stop, every=0.0) as heat:
+    async with EndingWatch(WATCHED, cool, stop) as heat:
         await seen.wait()
     assert (stop.is_set(), heat.tell(STOPPED)) == (False, STOPPED)
 
@@ -70,6 +72,6 @@ async def test_a_run_that_was_over_by_itself_keeps_its_own_words(status: RunStat
 
 
 async def test_nothing_goes_on_looking_after_the_run() -> None:
-    async with HeatWatch(looks(HOT), asyncio.Event()):
+    async with EndingWatch(HEAT, looks(HOT), asyncio.Event()):
         pass
     assert [task for task in asyncio.all_tasks() if task.get_name() == "heat"] == []

@@ -45,18 +45,18 @@ def request(where: Path | str, *, again: bool = False, keep: bool = False, **fie
 
 
 async def measured(bench: Workbench, wanted: Request, confirm: str | None = None) -> RunRecord:
-    return await bench.measure(await bench.prepare(wanted), confirm=confirm)
+    return await bench.jobs.measure(await bench.jobs.prepare(wanted), confirm=confirm)
 
 
 async def test_preparing_touches_nothing(tmp_path: Path) -> None:
     bench = await bench_at(tmp_path / "state")
-    await bench.prepare(request(tmp_path / "scratch"))
+    await bench.jobs.prepare(request(tmp_path / "scratch"))
     assert not (tmp_path / "scratch").exists()
 
 
 async def test_preparing_needs_no_session(tmp_path: Path) -> None:
     bench = Workbench(LocalHost(), paths=paths(tmp_path / "state"))
-    await bench.prepare(request(tmp_path / "scratch"))
+    await bench.jobs.prepare(request(tmp_path / "scratch"))
     assert bench.folder is None
 
 
@@ -80,11 +80,13 @@ def test_a_scratch_file_is_gone_after_the_run(scratched: tuple[RunRecord, Path])
     assert not scratched[1].exists()
 
 
+@pytest.mark.long
 async def test_a_scratch_file_stays_when_asked_for(tmp_path: Path) -> None:
     await measured(await bench_at(tmp_path / "state"), request(tmp_path / "scratch", keep=True))
     assert (tmp_path / "scratch").stat().st_size == 16 << 20
 
 
+@pytest.mark.long
 async def test_a_scratch_file_stays_for_the_run_that_follows_and_goes_with_that(tmp_path: Path) -> None:
     bench = await bench_at(tmp_path / "state")
     await measured(bench, request(tmp_path / "scratch", again=True))
@@ -95,11 +97,11 @@ async def test_a_scratch_file_stays_for_the_run_that_follows_and_goes_with_that(
 
 async def test_a_stopped_run_keeps_its_figures_and_leaves_no_file(tmp_path: Path) -> None:
     bench = await bench_at(tmp_path / "state")
-    ready = await bench.prepare(request(tmp_path / "scratch", runtime="60"))
-    running = asyncio.create_task(bench.measure(ready))
+    ready = await bench.jobs.prepare(request(tmp_path / "scratch", runtime="60"))
+    running = asyncio.create_task(bench.jobs.measure(ready))
     while bench.session.active is None or not any(s.read for s in bench.session.active.samples[2:]):
         await asyncio.sleep(0.05)
-    bench.stop()
+    bench.jobs.stop()
     run = await running
     assert (run.figures.status, run.figures.read is not None, (tmp_path / "scratch").exists()) == (
         RunStatus.STOPPED,
@@ -110,8 +112,8 @@ async def test_a_stopped_run_keeps_its_figures_and_leaves_no_file(tmp_path: Path
 
 async def test_a_cancelled_run_is_on_record_as_failed(tmp_path: Path) -> None:
     bench = await bench_at(tmp_path / "state")
-    ready = await bench.prepare(request(tmp_path / "scratch", runtime="60"))
-    running = asyncio.create_task(bench.measure(ready))
+    ready = await bench.jobs.prepare(request(tmp_path / "scratch", runtime="60"))
+    running = asyncio.create_task(bench.jobs.measure(ready))
     while bench.session.active is None:
         await asyncio.sleep(0.05)
     running.cancel()
@@ -122,13 +124,13 @@ async def test_a_cancelled_run_is_on_record_as_failed(tmp_path: Path) -> None:
 
 async def test_a_second_job_is_refused_while_one_runs(tmp_path: Path) -> None:
     bench = await bench_at(tmp_path / "state")
-    ready = await bench.prepare(request(tmp_path / "scratch", runtime="60"))
-    running = asyncio.create_task(bench.measure(ready))
+    ready = await bench.jobs.prepare(request(tmp_path / "scratch", runtime="60"))
+    running = asyncio.create_task(bench.jobs.measure(ready))
     while bench.session.active is None:
         await asyncio.sleep(0.05)
     with pytest.raises(RefusedError, match="running already"):
-        await bench.measure(ready)
-    bench.stop()
+        await bench.jobs.measure(ready)
+    bench.jobs.stop()
     await running
 
 
@@ -138,41 +140,43 @@ class TestDevice:
     async def test_a_disk_that_is_being_changed_is_not_measured(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk.img") as disk:
             bench = await bench_at(tmp_path / "state")
-            ready = await bench.prepare(request(disk.sure()))
+            ready = await bench.jobs.prepare(request(disk.sure()))
             with (
                 hold_lock(bench.paths.locks, await lock_of(LocalHost(), disk.name), "changing read_ahead_kb"),
                 pytest.raises(RefusedError, match="changing read_ahead_kb"),
             ):
-                await bench.measure(ready)
+                await bench.jobs.measure(ready)
 
     async def test_a_disk_that_is_changed_under_another_name_is_not_measured(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk.img") as disk, loop(tmp_path / "disk.img") as other:
             bench = await bench_at(tmp_path / "state")
-            ready = await bench.prepare(request(disk.sure()))
+            ready = await bench.jobs.prepare(request(disk.sure()))
             with (
                 hold_lock(bench.paths.locks, await lock_of(LocalHost(), other.name), "changing read_ahead_kb"),
                 pytest.raises(RefusedError, match="changing read_ahead_kb"),
             ):
-                await bench.measure(ready)
+                await bench.jobs.measure(ready)
 
     async def test_a_disk_that_is_measured_is_not_changed(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk.img") as disk:
             bench = await bench_at(tmp_path / "state")
-            target = (await bench.find(disk.device)).target
-            now = (await bench.read(target))["nomerges"].now
-            change = await bench.plan(target, "nomerges", "1" if now != "1" else "2")
+            target = (await bench.hardware.find(disk.device)).target
+            now = (await bench.hardware.read(target))["nomerges"].now
+            change = await bench.hardware.plan(target, "nomerges", "1" if now != "1" else "2")
             with (
                 hold_lock(bench.paths.locks, await lock_of(LocalHost(), disk.name), "4k random read"),
                 pytest.raises(RefusedError, match="4k random read"),
             ):
-                await bench.apply(change)
+                await bench.changes.apply(change)
 
+    @pytest.mark.long
     async def test_a_run_knows_the_settings_it_was_made_under(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk.img") as disk:
             run = await measured(await bench_at(tmp_path / "state"), request(disk.sure()))
             setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb").read_text().strip()
             assert run.start.settings["read_ahead_kb"] == setting
 
+    @pytest.mark.long
     async def test_a_blank_disk_of_ones_own_may_be_written_to(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk.img") as disk:
             run = await measured(await bench_at(tmp_path / "state"), request(disk.sure(), rw="randwrite"))
@@ -184,6 +188,7 @@ class TestDevice:
             with pytest.raises(RefusedError, match="not blank"):
                 await measured(bench, request(disk.sure(), rw="randwrite"))
 
+    @pytest.mark.long
     async def test_a_disk_that_is_not_blank_is_written_to_with_its_name(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk.img") as disk:
             bench = await self.labelled(tmp_path, disk)

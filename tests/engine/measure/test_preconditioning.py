@@ -11,11 +11,10 @@ import pytest
 
 from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.measure.preconditioning import DeviceMemory, precondition_request
+from app.engine.session.event_values import SteadyPlan, Written, written_ago
 from app.engine.session.events import PreconditionEnded
 from app.engine.session.figures import Phase, RunStatus
 from app.engine.session.state import RunRecord
-from app.engine.session.steady import SteadyPlan
-from app.engine.session.write_history import Written, written_ago
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.hosts.local import LocalHost
@@ -88,14 +87,14 @@ def test_a_cap_within_which_nothing_can_be_steady_is_refused() -> None:
 async def table(tmp_path: Path) -> Table:
     table = set_table(tmp_path)
     await table.bench.open(tmp_path / "sessions" / "s1")
-    await table.bench.probe()
+    await table.bench.hardware.probe()
     return table
 
 
 async def begun(table: Table) -> asyncio.Task[RunRecord]:
     """Preconditioning of a disk, under way."""
     request = precondition_request("/dev/sda", "block:sda", WORKLOAD, PLAN, profile="randwrite-4k")
-    return asyncio.create_task(table.bench.measure(await table.bench.prepare(request)))
+    return asyncio.create_task(table.bench.jobs.measure(await table.bench.jobs.prepare(request)))
 
 
 async def told(table: Table) -> Written:
@@ -122,7 +121,7 @@ async def test_how_far_the_fill_is_can_be_seen(table: Table) -> None:
     active = table.bench.session.active
     assert active.total_bytes == 2 * (4 << 40)
     assert active.moved_bytes == pytest.approx(85_400 * 4096 / 4)
-    table.bench.stop()
+    table.bench.jobs.stop()
     await running
 
 
@@ -130,7 +129,7 @@ async def test_a_fill_that_was_stopped_is_remembered_as_far_as_it_came(table: Ta
     running = await begun(table)
     while table.bench.session.active is None or table.bench.session.active.phase is not Phase.FILLING:
         await asyncio.sleep(0)
-    table.bench.stop()
+    table.bench.jobs.stop()
     record = await running
     assert (record.figures.status, record.figures.reason) == (RunStatus.STOPPED, "Filling was stopped; written 1.0x")
     assert (await told(table)).workload == ""
@@ -140,16 +139,16 @@ async def test_the_next_session_knows(table: Table, tmp_path: Path) -> None:
     table.load.finish()
     table.load.finish()
     await (await begun(table))
-    later = set_table(tmp_path).bench.memory.last_written(Identity(name="sdz", serial="S1"))
+    later = set_table(tmp_path).bench.jobs.memory.last_written(Identity(name="sdz", serial="S1"))
     assert later is not None
     assert later.times == 2.0
 
 
 async def test_a_device_shows_among_its_facts_since_when_it_is_written(table: Table) -> None:
     drive = Drive(target=Target(backend="block", address="sda"), identity=DISK)
-    assert table.bench.remembered(drive) == drive
-    table.bench.memory.remember(DISK, replace(WRITTEN, at=time.time() - 7200, steady=True))
-    shown = table.bench.remembered(drive)
+    assert table.bench.jobs.remembered(drive) == drive
+    table.bench.jobs.memory.remember(DISK, replace(WRITTEN, at=time.time() - 7200, steady=True))
+    shown = table.bench.jobs.remembered(drive)
     assert [(fact.label, fact.value) for fact in shown.facts] == [("Written", "2.0x, steady, 2 h ago")]
 
 
@@ -162,7 +161,7 @@ async def test_nothing_is_filled_before_the_name_was_typed(table: Table) -> None
 
 async def test_a_reading_workload_does_not_make_it_harmless(table: Table) -> None:
     request = precondition_request("/dev/sda", "block:sda", Job(), PLAN, profile=None)
-    ready = await table.bench.prepare(request)
+    ready = await table.bench.jobs.prepare(request)
     assert (ready.destructive, "fill.fio" in ready.fill_command) == (True, True)
 
 
@@ -173,19 +172,21 @@ def quick(where: str) -> Job:
     return Job(rw=Pattern.RANDWRITE, size=None if where.startswith("/dev") else 8 << 20, ioengine=Engine.PSYNC)
 
 
+@pytest.mark.long
 @needs_fio
 @pytest.mark.fio
 async def test_a_real_file_is_written_twice_from_start_to_end_and_stays(tmp_path: Path) -> None:
     bench = Workbench(LocalHost(), paths=paths_in(tmp_path / "state"))
     await bench.open(None)
     where = str(tmp_path / "scratch")
-    record = await bench.measure(
-        await bench.prepare(precondition_request(where, where, quick(where), QUICK, profile=None))
+    record = await bench.jobs.measure(
+        await bench.jobs.prepare(precondition_request(where, where, quick(where), QUICK, profile=None))
     )
     assert (record.figures.filled_bytes, (tmp_path / "scratch").stat().st_size) == (16 << 20, 8 << 20)
     assert record.figures.steady is not None
 
 
+@pytest.mark.long
 @needs_fio
 @needs_loops()
 @pytest.mark.root
@@ -194,11 +195,13 @@ async def test_a_real_disk_is_written_twice_from_start_to_end_and_remembered(tmp
     bench = Workbench(LocalHost(), paths=paths_in(tmp_path / "state"))
     await bench.open(None)
     with loop(tmp_path / "disk.img", size=16 << 20) as disk:
-        ready = await bench.prepare(precondition_request(disk.sure(), disk.device, quick("/dev"), QUICK, profile=None))
-        record = await bench.measure(ready)
+        ready = await bench.jobs.prepare(
+            precondition_request(disk.sure(), disk.device, quick("/dev"), QUICK, profile=None)
+        )
+        record = await bench.jobs.measure(ready)
         assert ready.judgement is not None
         assert ready.judgement.identity is not None
-        known = bench.memory.last_written(ready.judgement.identity)
+        known = bench.jobs.memory.last_written(ready.judgement.identity)
         assert (record.figures.filled_bytes, known and known.times) == (32 << 20, 2.0)
         with open(disk.backing, "rb") as file:
             assert all(any(file.read(4096)) for _ in range((16 << 20) // 4096))

@@ -8,11 +8,11 @@ from typing import Any
 
 from app.engine.measure.provenance import provenance
 from backends.hosts.recorded import RecordingHost, ReplayHost
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.state import RackFile
 from backends.identity import Identity
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Inventory, Level, Scope, Target
+from backends.racks.host import SimulatedHost
+from backends.racks.state import RackFile
 from backends.registry import Machine
 from backends.settings import Reading
 

@@ -411,7 +411,7 @@ def test_our_full_file_needs_no_more_room(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
 def test_a_folder_without_the_right_to_write_is_a_refusal(tmp_path: Path) -> None:
     (tmp_path / "locked").mkdir(mode=0o500)
-    with pytest.raises(RefusedError, match="No right"):
+    with pytest.raises(RefusedError, match="No permission to create a file"):
         plan_scratch(str(tmp_path / "locked"), MIB, writes=True)
 
 

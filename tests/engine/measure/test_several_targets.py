@@ -46,7 +46,7 @@ def nodes(pair: Pair) -> list[str]:
 
 async def measured(folder: Path, wanted: Request, confirm: str | None = None) -> RunRecord:
     bench = await bench_at(folder / "state")
-    return await bench.measure(await bench.prepare(wanted), confirm=confirm)
+    return await bench.jobs.measure(await bench.jobs.prepare(wanted), confirm=confirm)
 
 
 async def refused(folder: Path, wanted: Request, confirm: str | None = None) -> str:
@@ -83,6 +83,7 @@ class TestReading:
             names = nodes((one, two))
             return asyncio.run(measured(folder, request(*names, iodepth="4"))), totals(folder), names
 
+    @pytest.mark.long
     def test_each_row_is_what_fio_counted_there(self, made: tuple[RunRecord, dict[str, Any], list[str]]) -> None:
         run, own, _ = made
         rows = [row.read.total_ios for row in run.figures.targets if row.read]
@@ -107,6 +108,7 @@ class TestReading:
         assert made[0].start.settings["scheduler"].count("none") == 1
 
 
+@pytest.mark.long
 async def test_a_setting_that_differs_is_told_of_each(tmp_path: Path, pair: Pair) -> None:
     values = []
     for one, text in zip(pair, ("64", "256"), strict=True):
@@ -146,19 +148,21 @@ async def test_files_of_one_file_system_are_refused(tmp_path: Path) -> None:
     assert "the file system" in await refused(tmp_path, request(tmp_path / "a", tmp_path / "b", size="16M"))
 
 
+@pytest.mark.long
 async def test_a_file_is_measured_beside_a_disk_and_gone_afterwards(tmp_path: Path, pair: Pair) -> None:
     run = await measured(tmp_path, request(pair[0].sure(), tmp_path / "scratch", size="16M"))
     assert (run.figures.status, len(run.figures.targets), (tmp_path / "scratch").exists()) == (RunStatus.OK, 2, False)
 
 
+@pytest.mark.long
 async def test_a_file_that_a_crash_left_beside_a_disk_is_found(tmp_path: Path, pair: Pair) -> None:
     bench = await bench_at(tmp_path / "state")
-    ready = await bench.prepare(request(pair[0].sure(), tmp_path / "scratch", size="16M", runtime="60"))
-    running = asyncio.create_task(bench.measure(ready))
+    ready = await bench.jobs.prepare(request(pair[0].sure(), tmp_path / "scratch", size="16M", runtime="60"))
+    running = asyncio.create_task(bench.jobs.measure(ready))
     while bench.session.active is None or not bench.session.active.samples:
         await asyncio.sleep(0.05)
     named = bench.session.runs[0].start.each
-    bench.stop()
+    bench.jobs.stop()
     await running
     assert [each.scratch for each in named] == [None, str(tmp_path / "scratch")]
     bench.close()
@@ -178,26 +182,27 @@ async def test_targets_are_not_filled_together(tmp_path: Path, pair: Pair) -> No
 @pytest.mark.parametrize("which", [0, 1])
 async def test_none_is_measured_while_one_is_changed(tmp_path: Path, pair: Pair, which: int) -> None:
     bench = await bench_at(tmp_path / "state")
-    ready = await bench.prepare(request(*nodes(pair)))
+    ready = await bench.jobs.prepare(request(*nodes(pair)))
     (name,) = await locks_of(bench.host, [pair[which].name])
     with (
         hold_lock(bench.paths.locks, name, "changing read_ahead_kb"),
         pytest.raises(RefusedError, match="changing read_ahead_kb"),
     ):
-        await bench.measure(ready)
+        await bench.jobs.measure(ready)
 
 
 async def test_after_a_refusal_nothing_is_locked(tmp_path: Path, pair: Pair) -> None:
     bench = await bench_at(tmp_path / "state")
-    ready = await bench.prepare(request(*nodes(pair)))
+    ready = await bench.jobs.prepare(request(*nodes(pair)))
     first, second = ready.locks
     with hold_lock(bench.paths.locks, second, "changing"), pytest.raises(RefusedError):
-        await bench.measure(ready)
+        await bench.jobs.measure(ready)
     with hold_lock(bench.paths.locks, first, "free"):
         pass
 
 
 class TestWriting:
+    @pytest.mark.long
     async def test_blank_disks_are_written_to(self, tmp_path: Path, pair: Pair) -> None:
         run = await measured(tmp_path, request(*nodes(pair), rw="randwrite"))
         assert (run.figures.status, run.start.destructive, len(run.figures.targets)) == (RunStatus.OK, True, 2)
@@ -207,28 +212,32 @@ class TestWriting:
         pair[which].write(0, luks_header())
         assert "not blank" in await refused(tmp_path, request(*nodes(pair), rw="randwrite"))
 
+    @pytest.mark.long
     async def test_the_word_of_one_does_not_mean_the_other(self, tmp_path: Path, pair: Pair) -> None:
         for one in pair:
             one.write(0, luks_header())
         said = await refused(tmp_path, request(*nodes(pair), rw="randwrite"), confirm=pair[0].name)
         assert "not blank" in said
 
+    @pytest.mark.long
     async def test_the_words_of_both_mean_both(self, tmp_path: Path, pair: Pair) -> None:
         for one in pair:
             one.write(0, luks_header())
         words = ",".join(one.name for one in pair)
         assert (await measured(tmp_path, request(*nodes(pair), rw="randwrite"), words)).figures.status is RunStatus.OK
 
+    @pytest.mark.long
     @pytest.mark.parametrize("which", [0, 1])
     async def test_what_came_after_the_question_stops_both(self, tmp_path: Path, pair: Pair, which: int) -> None:
         bench = await bench_at(tmp_path / "state")
         for one in pair:
             one.write(0, luks_header())
-        ready = await bench.prepare(request(*nodes(pair), rw="randwrite"))
+        ready = await bench.jobs.prepare(request(*nodes(pair), rw="randwrite"))
         pair[which].partition((2048, 8192))
         with pytest.raises(RefusedError, match="was not there when it was confirmed"):
-            await bench.measure(ready, confirm=ready.confirm_text)
+            await bench.jobs.measure(ready, confirm=ready.confirm_text)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("which", [0, 1])
     async def test_one_that_is_in_use_stops_both(self, tmp_path: Path, pair: Pair, which: int) -> None:
         names = nodes(pair)
@@ -239,22 +248,24 @@ class TestWriting:
             os.close(claimed)
         assert is_free(names[1 - which]), said
 
+    @pytest.mark.long
     async def test_both_are_held_while_they_are_written_to(self, tmp_path: Path, pair: Pair) -> None:
         bench = await bench_at(tmp_path / "state")
-        ready = await bench.prepare(request(*nodes(pair), rw="randwrite", runtime="60"))
-        running = asyncio.create_task(bench.measure(ready))
+        ready = await bench.jobs.prepare(request(*nodes(pair), rw="randwrite", runtime="60"))
+        running = asyncio.create_task(bench.jobs.measure(ready))
         while bench.session.active is None or not bench.session.active.samples:
             await asyncio.sleep(0.05)
         during = [is_free(node) for node in nodes(pair)]
-        bench.stop()
+        bench.jobs.stop()
         await running
         assert (during, [is_free(node) for node in nodes(pair)]) == ([False, False], [True, True])
 
 
+@pytest.mark.long
 async def test_one_that_fails_ends_the_others_and_is_named(tmp_path: Path, pair: Pair) -> None:
     bench = await bench_at(tmp_path / "state")
-    ready = await bench.prepare(request(*nodes(pair), runtime="60"))
-    running = asyncio.create_task(bench.measure(ready))
+    ready = await bench.jobs.prepare(request(*nodes(pair), runtime="60"))
+    running = asyncio.create_task(bench.jobs.measure(ready))
     while bench.session.active is None or not bench.session.active.samples:
         await asyncio.sleep(0.05)
     os.truncate(pair[1].backing, 0)

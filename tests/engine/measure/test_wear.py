@@ -7,18 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.fio.job import Job
+from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.profiles import PROFILES, Profile
-from app.engine.fio.target import JobTarget, TargetKind
-from app.engine.measure.cap import WriteCap, caps_of
 from app.engine.measure.device_access import DeviceJudgement
+from app.engine.measure.ending import WriteCap, caps_of
 from app.engine.measure.preparation import Preparation, Request, Site
 from app.engine.measure.wear import wear_words
+from app.engine.session.event_values import SteadyPlan, with_ratings
 from app.engine.session.events import RunEnded, RunStarted, RunTarget
 from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample, TargetFigures
-from app.engine.session.ratings import with_ratings
 from app.engine.session.state import Session, replay
-from app.engine.session.steady import SteadyPlan
 from backends.guard import GuardAnswer, Intent
 from backends.identity import Identity
 from backends.model import Array, Drive, Fact, Inventory, Media, Target

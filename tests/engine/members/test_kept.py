@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.engine.session import wire
+from app.engine.session.event_values import MembersSampled
 from app.engine.session.events import AnyEvent, LiveEvent, RunEnded, RunStarted
 from app.engine.session.figures import DirectionSample, MemberFigures, Phase, Sample
-from app.engine.session.progress import MembersSampled
 from app.engine.session.state import RunRecord, Session, fold
 from app.engine.view import schema
 from tests.engine import sessions

@@ -20,7 +20,7 @@ from app.engine.report.markdown import to_markdown
 from app.engine.report.model import report_of
 from app.engine.report.svg import to_svg
 from app.engine.session.state import Session, replay
-from app.engine.session.sweep_events import SweepEvent
+from app.engine.session.sweep_record import SweepEvent
 from backends.text import clean
 from tests.engine.generated import related_events
 from tests.engine.report.pages import Reader, hostile, picture
@@ -60,6 +60,7 @@ def everything(strings: tuple[str, ...] = STRINGS) -> Report:
     )
 
 
+@pytest.mark.long
 def test_a_page_has_no_element_but_its_own() -> None:
     page = Reader(to_html(everything()))
     assert (page.wrong, page.open) == ([], [])
@@ -90,6 +91,7 @@ def test_markdown_makes_nothing_of_them() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_markdown_tables_keep_their_cells() -> None:
     grid = Grid(columns=("a", "b"), rows=tuple((text or "x", "end") for text in STRINGS))
     cells = [token for token in tokens(to_markdown(report(grid))) if token.type == "td_open"]

@@ -166,6 +166,6 @@ def test_an_experiment_is_told_with_its_figures() -> None:
         mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
         events += [replace(begun, mark=mark), ended]
     written = to_markdown(report_of(replay([sessions.started(), *events])))
-    assert "Read-ahead 4096 KiB is slower than Read-ahead 128 KiB" in written
+    assert "Slower with read-ahead 4096 KiB than with 128 KiB" in written
     assert "in 3 pairs" in written
     assert "| e1 | read IOPS |" in written

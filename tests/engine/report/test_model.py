@@ -18,7 +18,7 @@ from app.engine.session.events import (
 )
 from app.engine.session.figures import Advice, RunStatus, SteadyFigures
 from app.engine.session.state import Session, replay
-from app.engine.session.sweep_events import SweepEnded
+from app.engine.session.sweep_record import SweepEnded
 from app.engine.session.sweep_steps import SweepResult
 from backends.model import Array, Controller, Drive, Inventory, Level, State, Target
 from tests.engine import sessions
@@ -72,7 +72,7 @@ def table(section: Section) -> Grid:
 
 def test_the_verdict_comes_first() -> None:
     first = report_of(compared()).sections[0]
-    assert (first.heading, "Read-ahead 4096 KiB is slower than Read-ahead 128 KiB" in told(first)) == ("In short", True)
+    assert (first.heading, "Slower with read-ahead 4096 KiB than with 128 KiB" in told(first)) == ("In short", True)
 
 
 def test_an_experiment_has_its_intervals_and_its_pairs_as_graphs() -> None:

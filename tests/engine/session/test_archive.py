@@ -119,6 +119,7 @@ def test_links_out_of_the_session_are_left_out(folder: Path, tmp_path: Path, int
     assert sorted(path.name for path in loaded.folder.rglob("*")) == ["fio.out", "job.fio", "r1", "runs", LOG]
 
 
+@pytest.mark.long
 def test_no_serial_number_is_in_a_redacted_archive(folder: Path, tmp_path: Path, into: Path) -> None:
     (folder / "runs/r1/job.fio").write_text("# on pear\n")
     loaded = load_archive(write_archive(folder, tmp_path / "session.zip", redact=True).file, into)

@@ -11,6 +11,7 @@ from app.engine.judge.comparison import compare_experiment
 from app.engine.session.journal import Journal, boot_id, read_records
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.session.store import load
+from app.engine.view.comparison_words import sentence
 from backends.settings import Effect, Persistence, Risk
 from tests.cli.conftest import Cli, cli  # noqa: F401  the command line in this process
 
@@ -71,7 +72,6 @@ def test_a_change_keeps_what_its_way_back_needs() -> None:
         change.risk,
         change.effect,
         change.persistence,
-        change.lock,
         None if change.identity is None else change.identity.name,
         [step.argv[-3] for step in change.writes],
         [step.argv[-3] for step in change.undo],
@@ -82,7 +82,6 @@ def test_a_change_keeps_what_its_way_back_needs() -> None:
         Risk.DESTROYS_DATA,
         Effect.RECREATED,
         Persistence.STORED,
-        "megaraid-c0",
         "c0-v1",
         ["force", "strip=128"],
         ["force", "strip=64"],
@@ -109,7 +108,7 @@ def test_an_experiment_is_compared_to_the_same_interval() -> None:
     worked = session("worked")
     shown = compare_experiment(worked, "e1")
     assert shown is not None
-    assert "read IOPS +1.2 % [+0.9, +1.4] in 2 pairs" in shown.sentence
+    assert "read IOPS +1.2 % [+0.9, +1.4] in 2 pairs" in sentence(shown)
 
 
 def test_a_sweep_is_known_to_its_end() -> None:

@@ -44,7 +44,7 @@ class Bench(Workbench):
             Vendor(name="quick", backend=lambda _host: self.quick),
             Vendor(name="slow", backend=lambda _host: self.slow),
         )
-        self.machine = Machine(self.host, both)
+        self.hardware.machine = Machine(self.host, both)
 
     async def shows(self, count: int) -> None:
         """Until so many drives are known."""
@@ -62,7 +62,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 async def given_up(bench: Bench) -> None:
     """A look that is ended when one of the two has answered."""
     bench.quick.told.set()
-    looking = asyncio.create_task(bench.probe())
+    looking = asyncio.create_task(bench.hardware.probe())
     await bench.shows(1)
     looking.cancel()
 
@@ -71,7 +71,7 @@ async def test_what_a_look_that_was_given_up_has_told_is_shown_on(bench: Bench) 
     await given_up(bench)
     bench.quick.told.clear()
     bench.slow.told.set()
-    looking = asyncio.create_task(bench.probe())
+    looking = asyncio.create_task(bench.hardware.probe())
     await bench.shows(2)
     bench.quick.told.set()
     assert (await looking).drives == bench.session.inventory.drives
@@ -80,11 +80,11 @@ async def test_what_a_look_that_was_given_up_has_told_is_shown_on(bench: Bench) 
 async def test_a_second_look_shows_what_the_first_has_found_until_it_knows_better(bench: Bench) -> None:
     bench.quick.told.set()
     bench.slow.told.set()
-    await bench.probe()
+    await bench.hardware.probe()
     bench.slow.told.clear()
     known: list[int] = []
     bench.listen(lambda session, _: known.append(len(session.inventory.drives)))
-    looking = asyncio.create_task(bench.probe())
+    looking = asyncio.create_task(bench.hardware.probe())
     while not known:
         await asyncio.sleep(0)
     bench.slow.told.set()
@@ -95,6 +95,6 @@ async def test_a_second_look_shows_what_the_first_has_found_until_it_knows_bette
 async def test_what_does_not_answer_any_more_is_gone_after_the_next_look(bench: Bench) -> None:
     bench.quick.told.set()
     bench.slow.told.set()
-    await bench.probe()
+    await bench.hardware.probe()
     bench.slow.found = Inventory()
-    assert (await bench.probe(), bench.session.inventory) == (seen("quick"), seen("quick"))
+    assert (await bench.hardware.probe(), bench.session.inventory) == (seen("quick"), seen("quick"))

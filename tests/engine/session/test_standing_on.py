@@ -12,7 +12,7 @@ from app.engine.session.state import ChangeRecord
 from app.engine.view.change import above as sentences
 from app.engine.view.change import facts
 from app.engine.view.schema import change as as_json
-from backends.change import Change, Write
+from backends.change import Change
 from backends.identity import Use
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
@@ -86,11 +86,6 @@ def test_the_review_says_what_stands_on_which_of_several() -> None:
 def test_of_many_the_first_are_named() -> None:
     (said,) = sentences((planned(VOLUME, *(f"vg0/lv{number}" for number in range(11))),))
     assert said.endswith("vg0/lv6, vg0/lv7 and 3 more.")
-
-
-def test_taking_it_back_says_the_same() -> None:
-    change = replace(planned(VOLUME, "vg0/mail"), undo=(Write(path="/x", text="1"),))
-    assert change.reversed().above == ("vg0/mail",)
 
 
 def test_programs_are_told_too() -> None:

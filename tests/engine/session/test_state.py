@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from app.engine.session.event_values import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.events import (
     AnyEvent,
     BaselineMarked,
@@ -24,7 +25,6 @@ from app.engine.session.events import (
     SessionStarted,
 )
 from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
-from app.engine.session.progress import CpuSampled, PhaseChanged, SampleTaken
 from app.engine.session.state import Session, fold, replay
 from backends.change import Change
 from backends.model import Drive, Inventory, Target

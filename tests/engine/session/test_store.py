@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from app.engine.session import wire
-from app.engine.session.events import NoteAdded, SessionEnded
+from app.engine.session.events import ChangeIntended, NoteAdded, SessionEnded
 from app.engine.session.journal import read_records
 from app.engine.session.store import LOG, SessionLog, continuable, folders, latest, load, new_folder
 from backends.errors import NotFoundError, StorageError
@@ -56,6 +57,8 @@ def test_every_kind_of_event_comes_back_equal(kind: type[Any]) -> None:
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(values(kind))
     def comes_back(event: Any) -> None:
+        if isinstance(event, ChangeIntended):  # those fields are never logged
+            event = replace(event, change=replace(event.change, lock="", found=None, members=()))
         assert wire.decode(wire.encode(event)) == event
 
     comes_back()
@@ -212,9 +215,9 @@ def test_after_an_event_that_did_not_fit_the_next_stands_on_its_own_line(tmp_pat
 async def test_at_whatever_byte_the_journals_room_ends_nothing_is_set(tmp_path: Path) -> None:
     probe = Bench(tmp_path / "probe")
     await probe.set("256")
-    size = probe.journal.file.read_bytes().index(b"\n")
+    size = probe.journal.file.read_bytes().index(b"\n") - len("123456")  # a clock may have fewer digits the next time
     for room in range(0, size, 23):
-        bench = Bench(tmp_path / str(room), FakeBackend())
+        bench = Bench(tmp_path / f"{room:05}", FakeBackend())
         with files_of_at_most(room), pytest.raises(StorageError):
             await bench.set("256")
         assert bench.backend.applied == [], f"room for {room} bytes"

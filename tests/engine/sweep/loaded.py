@@ -8,10 +8,16 @@ from random import Random
 from app.engine.session.events import LoggedEvent, RunEnded, RunStarted
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord
-from app.engine.session.sweep_events import SweepStarted, SweepStepEnded, SweepStepStarted
-from app.engine.session.sweep_record import SweepRecord, begun, fold_sweep
+from app.engine.session.sweep_record import (
+    SweepRecord,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+    begun,
+    fold_sweep,
+)
 from app.engine.session.sweep_steps import Design, StepResult, SweepCell
-from app.engine.sweep.further import further
+from app.engine.sweep.adaptive_steps import further
 from tests.engine.sweep.making import design
 from tests.method.loads import DEVICES, SECONDS, Device
 

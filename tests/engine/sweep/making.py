@@ -7,13 +7,19 @@ from collections.abc import Mapping
 from app.engine.session.events import RunEnded, RunStarted
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord
-from app.engine.session.sweep_events import SweepStarted, SweepStepEnded, SweepStepStarted
-from app.engine.session.sweep_record import SweepRecord, begun, fold_sweep
+from app.engine.session.sweep_record import (
+    SweepRecord,
+    SweepStarted,
+    SweepStepEnded,
+    SweepStepStarted,
+    begun,
+    fold_sweep,
+)
 from app.engine.session.sweep_steps import Design, NeededFeature, Step, StepResult, SweepCell
 from app.engine.sweep.expand import expand
-from app.engine.sweep.known import Holder, Known
 from app.engine.sweep.plan import SweepPlan
 from app.engine.sweep.plan_file import parse_plan
+from app.engine.sweep.targets import Holder, Known
 from backends.model import Scope, Target
 from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting
 

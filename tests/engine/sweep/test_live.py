@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import LiveEvent, RunStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample
-from app.engine.session.progress import PhaseChanged, SampleTaken
 from app.engine.session.state import Session
-from app.engine.sweep.live import FILE, LiveReader, LiveWriter
+from app.engine.sweep.following import FILE, LiveReader, LiveWriter
 
 STARTED = RunStarted(at=0.0, id="r1", target="t", device=None, profile=None, job={}, title="", planned_seconds=1.0)
 PHASE = LiveEvent(at=1.0, id="r1", progress=PhaseChanged(phase=Phase.MEASURING, seconds=5.0))

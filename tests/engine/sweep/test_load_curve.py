@@ -10,10 +10,10 @@ import pytest
 from app.engine.fio.job import Job
 from app.engine.judge.stats import spread
 from app.engine.session.sweep_steps import RateLadder, Saturation
+from app.engine.sweep.cells import LatencyFigure, Score
 from app.engine.sweep.load_curve import RatePoint, next_percents, rate_cell
 from app.engine.sweep.plan import PlanError
 from app.engine.sweep.saturation import DepthPoint, Saturated
-from app.engine.sweep.scores import LatencyFigure, Score
 from tests.engine.sweep.making import design
 from tests.method.loads import CELL, DEVICES, FLAT, bend, rates
 

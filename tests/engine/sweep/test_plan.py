@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.expand import expand
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis
-from app.engine.sweep.plan_file import parse_plan
-from app.engine.sweep.plans import load_plan, shipped
+from app.engine.sweep.plan_file import load_plan, parse_plan
+from app.engine.sweep.shipped import shipped
 from backends.errors import NotFoundError
 from tests.engine.sweep.making import HEAD, known, plan
 

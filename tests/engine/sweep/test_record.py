@@ -6,8 +6,17 @@ from dataclasses import replace
 
 from app.engine.report.sweeping import sweep_sections
 from app.engine.session.state import Session
-from app.engine.session.sweep_events import SweepEnded, SweepExtended, SweepResumed, SweepStepEnded, SweepStepStarted
-from app.engine.session.sweep_record import fold_sweep, left_alone, with_change, with_run
+from app.engine.session.sweep_record import (
+    SweepEnded,
+    SweepExtended,
+    SweepResumed,
+    SweepStepEnded,
+    SweepStepStarted,
+    fold_sweep,
+    left_alone,
+    with_change,
+    with_run,
+)
 from app.engine.session.sweep_steps import Purpose, Step, StepResult, SweepResult
 from app.engine.sweep.results import results
 from tests.engine.sweep.making import after, design, measured, started

@@ -13,24 +13,23 @@ from app.engine.session.events import AnyEvent, ChangeIntended, CommandRan
 from app.engine.session.locks import hold_lock
 from app.engine.session.paths import Paths
 from app.engine.session.state import Session
-from app.engine.session.sweep_events import SweepStepEnded
-from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_record import SweepRecord, SweepStepEnded
 from app.engine.session.sweep_steps import StepResult, SweepResult
 from app.engine.sweep.expand import expand
-from app.engine.sweep.known import look
 from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.results import results
 from app.engine.sweep.runner import SweepRunner
 from app.engine.sweep.survey import survey
+from app.engine.sweep.targets import look
 from app.engine.workbench import Workbench
-from backends.errors import RefusedError
-from backends.hosts.simulated.host import SimulatedHost
-from backends.hosts.simulated.machines.lsi import demo_rack
-from backends.hosts.simulated.rules import DEMO_KEY
-from backends.hosts.simulated.state import RackFile
-from backends.hosts.simulated.volume import Content
+from backends.errors import DeviceGoneError, NotFoundError, RefusedError
 from backends.model import Scope, Target
-from tests.backends.simulated.asking import FAST, NOW
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.lsi import demo_rack
+from backends.racks.rules import DEMO_KEY
+from backends.racks.state import RackFile
+from backends.racks.volume import Content
+from tests.backends.racks.asking import FAST, NOW
 
 pytestmark = pytest.mark.slow
 
@@ -85,13 +84,13 @@ class Bed:
 
     async def begun(self, text: str) -> Workbench:
         bench = self.bench()
-        await bench.probe()
+        await bench.hardware.probe()
         plan = parse_plan((HEAD + text).encode(), "plan.toml")
         known = await look(bench, plan, {})
         surveyed = await survey(bench, expand(plan, known, 1), known)
         assert not surveyed.refused
         await bench.open(fresh=True)
-        await bench.probe()
+        await bench.hardware.probe()
         SweepRunner(bench).begin(surveyed.design)
         return bench
 
@@ -103,12 +102,25 @@ class Bed:
     async def resumed(self, session: Path) -> Workbench:
         bench = self.bench()
         await bench.open(session)
-        await bench.probe()
+        await bench.hardware.probe()
+        await made_again(bench)
         runner = SweepRunner(bench)
         if not runner.record.finished:
             await runner.resume()
             await runner.go()
         return bench
+
+
+async def made_again(bench: Workbench) -> None:
+    """What `recover` does after its word: a volume that was deleted and not made is made again."""
+    for left in bench.changes.journal._open().values():
+        if left.change.members:
+            try:
+                await bench.hardware.read(left.change.target)
+            except (NotFoundError, DeviceGoneError):
+                _, plate = await bench.changes.plan_remake(left)
+                await bench.changes.remake(left, plate.word)
+                await bench.hardware.probe()
 
 
 @pytest.fixture
@@ -129,7 +141,7 @@ def after_each(bench: Workbench, act: Callable[[SweepStepEnded], None]) -> None:
 
 
 async def settings(bench: Workbench) -> dict[str, str | None]:
-    readings = await bench.read(VOLUME)
+    readings = await bench.hardware.read(VOLUME)
     return {key: readings[key].now for key in BEFORE}
 
 
@@ -137,6 +149,7 @@ def options(bed: Bed) -> list[str]:
     return list(json.loads((bed.folder / "rack.json").read_text())["cards"][0]["options"])
 
 
+@pytest.mark.long
 async def test_every_step_is_done_and_everything_put_back(bed: Bed) -> None:
     bench = await bed.go(AHEAD + STRIP)
     record = record_of(bench)
@@ -147,6 +160,7 @@ async def test_every_step_is_done_and_everything_put_back(bed: Bed) -> None:
     assert bench.session.in_force == ()
 
 
+@pytest.mark.long
 async def test_every_run_is_made_with_its_own_settings(bed: Bed) -> None:
     bench = await bed.go(AHEAD + STRIP)
     record = record_of(bench)
@@ -189,6 +203,7 @@ async def test_a_stop_puts_everything_back_first(bed: Bed) -> None:
     assert await settings(bench) == BEFORE
 
 
+@pytest.mark.long
 async def test_a_stopped_sweep_goes_on_where_it_was(bed: Bed) -> None:
     bench = await bed.begun(AHEAD + STRIP)
     runner = SweepRunner(bench)
@@ -232,7 +247,7 @@ async def test_what_somebody_else_set_after_a_crash_in_a_change_is_left_alone(be
         rack.cards[0].volumes[1].read_ahead = "adaptive"
     again = bed.bench()
     await again.open(bench.folder)
-    await again.probe()
+    await again.hardware.probe()
     record = await SweepRunner(again).give_up()
     assert record.end is not None
     assert (await settings(again))["read_ahead"] == "adaptive"
@@ -246,7 +261,7 @@ async def test_a_second_sweep_in_a_session_is_refused(bed: Bed) -> None:
 
 async def test_two_sweeps_of_the_same_array_do_not_go_on_together(bed: Bed) -> None:
     bench = await bed.begun(AHEAD)
-    with hold_lock(bed.paths.locks, f"sweep-{VOLUME}", "sweep of somebody else"):
+    with hold_lock(bench.locks, f"sweep-{VOLUME}", "sweep of somebody else"):
         record = await SweepRunner(bench).go()
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
@@ -320,6 +335,7 @@ async def test_a_crash_at_any_moment_loses_no_step_and_no_setting(bed: Bed, tmp_
 CURVE = "[saturation]\nfrom = 64\nto = 64\n[curve]\npercents = [20, 80, 140]\n"
 
 
+@pytest.mark.long
 async def test_a_curve_ends_with_a_rate_that_the_simulated_array_cannot_carry(bed: Bed) -> None:
     bench = await bed.go(CURVE)
     [curve] = results(record_of(bench), bench.session.runs).load_curves
@@ -330,6 +346,7 @@ async def test_a_curve_ends_with_a_rate_that_the_simulated_array_cannot_carry(be
     ]
 
 
+@pytest.mark.long
 async def test_a_curve_that_was_killed_goes_on_with_the_rates_it_had(bed: Bed) -> None:
     first = await bed.begun(CURVE)
     runner = SweepRunner(first)

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.session.state import RunRecord
-from app.engine.session.sweep_events import SweepExtended
-from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_record import SweepExtended, SweepRecord
 from app.engine.session.sweep_steps import Purpose, Saturation, StepResult
-from app.engine.sweep.further import further
+from app.engine.sweep.adaptive_steps import further
+from app.engine.sweep.cells import Score
 from app.engine.sweep.saturation import DepthPoint, best, next_runs, plateau, search
-from app.engine.sweep.scores import Score
 from tests.engine.sweep.making import after, design, run, started
 from tests.method.loads import CELL, DEVICES, depths
 

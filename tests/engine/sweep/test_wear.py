@@ -9,11 +9,11 @@ import pytest
 
 from app.engine.sweep.estimate import writing_seconds
 from app.engine.sweep.expand import expand
-from app.engine.sweep.known import look
 from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.survey import Survey, survey
+from app.engine.sweep.targets import look
 from app.engine.workbench import Workbench
-from tests.backends.simulated.asking import still_host
+from tests.backends.racks.asking import still_host
 from tests.engine.sweep.making import design
 from tests.tui.stage import paths_in
 
@@ -51,7 +51,7 @@ def test_another_target_is_not_written_to() -> None:
 
 async def surveyed(folder: Path, text: str) -> Survey:
     bench = Workbench(still_host(), paths=paths_in(folder))
-    await bench.probe()
+    await bench.hardware.probe()
     plan = parse_plan((ON_A_VOLUME + text).encode(), "plan.toml")
     known = await look(bench, plan, {})
     return await survey(bench, expand(plan, known, 1), known)

@@ -8,12 +8,16 @@ import pytest
 
 from app.cli.render import table_lines
 from app.engine.judge.comparison import compare, compare_experiment
+from app.engine.judge.pairs import RULE
+from app.engine.judge.recorded import judged_again, shown_experiment, verdicts_of
 from app.engine.report.blocks import grid
 from app.engine.session import wire
+from app.engine.session.event_values import Look
 from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
 from app.engine.session.figures import RunFigures, RunStatus
 from app.engine.session.state import Session, replay
 from app.engine.view.comparison import comparison_table, experiment_lines, sides_table
+from app.engine.view.comparison_words import caveats, sentence
 from app.engine.view.schema_compare import figure
 from app.engine.view.table import Cell, Tone, text_of
 from tests.engine import sessions
@@ -21,7 +25,9 @@ from tests.engine import sessions
 OLD_WORDS = "Too few repeats to tell read_ahead_kb=4096 from read_ahead_kb=128."
 
 
-def measured(*iops: tuple[float, float], ended: ExperimentEnded | None = None) -> Session:
+def measured(
+    *iops: tuple[float, float], ended: ExperimentEnded | None = None, looks: tuple[Look, ...] = (), rule: int = RULE
+) -> Session:
     """A session with an A/B of these pairs."""
     order = ("A", "B") * len(iops)
     start = ExperimentStarted(
@@ -35,6 +41,8 @@ def measured(*iops: tuple[float, float], ended: ExperimentEnded | None = None) -
         order=order,
         title="4k random read",
         measured="block:sda",
+        looks=looks,
+        rule=rule,
     )
     events: list[LoggedEvent] = [sessions.started(), start]
     for at, letter in enumerate(order):
@@ -47,6 +55,7 @@ def measured(*iops: tuple[float, float], ended: ExperimentEnded | None = None) -
 FASTER = ((1000, 1200), (1001, 1203), (999, 1198))
 SLOWER = ((1000, 800), (1001, 803), (999, 798))
 SAME = ((1000, 1001), (1001, 1000), (999, 1000))
+FAR = (*((1000 + at % 3, 800 + at % 2) for at in range(11)), (1000, 700))
 OPEN = ((1000, 1200), (1001, 950), (999, 1100))
 
 
@@ -68,7 +77,7 @@ def test_a_verdict_is_the_same_word_in_the_table_in_json_and_in_the_sentence(
     assert isinstance(cell, Cell)
     assert (cell.text.startswith(word), cell.tone) == (True, tone)
     assert figure(both.rows[0])["verdict"] == word.rstrip(", ").replace(" ", "-")
-    assert word.rstrip(", ") in both.sentence.lower()
+    assert word.rstrip(", ") in sentence(both).lower()
 
 
 def test_less_latency_is_lower_and_welcome() -> None:
@@ -100,8 +109,54 @@ def test_the_command_line_and_the_report_have_the_same_table() -> None:
 def test_an_experiment_of_an_older_session_is_told_in_the_words_of_today() -> None:
     over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True, sentence=OLD_WORDS)
     session = measured(*OPEN, ended=over)
-    line = next(experiment_lines(session.experiments[0], compare_experiment(session, "e1")))
-    assert line.startswith("Not decided between Read-ahead 128 KiB and Read-ahead 4096 KiB")
+    line = next(experiment_lines(session.experiments[0], shown_experiment(session, "e1")))
+    assert line.startswith("Not decided between read-ahead 128 KiB and 4096 KiB")
+
+
+@pytest.mark.parametrize("pairs", [FASTER, SLOWER, SAME, OPEN, FAR])
+def test_what_was_recorded_is_told_as_it_was_told_when_the_experiment_ended(
+    pairs: tuple[tuple[float, float], ...],
+) -> None:
+    judged = compare_experiment(measured(*pairs), "e1")
+    assert judged is not None
+    over = ExperimentEnded(at=1.0, id="e1", status=RunStatus.OK, restored=True, verdicts=verdicts_of(judged))
+    line = wire.decode(wire.encode(over))
+    assert isinstance(line, ExperimentEnded)
+    both = shown_experiment(measured(*pairs, ended=line), "e1")
+    assert both is not None
+    assert (sentence(both), both.rows) == (sentence(judged), judged.rows)
+
+
+def of_another_rule(verdict: str) -> Session:
+    """Three pairs that nothing is decided by, and a version that decided by them."""
+    judged = compare_experiment(measured(*SLOWER), "e1")
+    assert judged is not None
+    kept = tuple(replace(one, verdict=verdict) for one in verdicts_of(judged))
+    over = ExperimentEnded(at=1.0, id="e1", status=RunStatus.OK, restored=True, verdicts=kept)
+    session = measured(*OPEN, ended=over)
+    record = session.experiments[0]
+    return replace(session, experiments=(replace(record, start=replace(record.start, rule=9)),))
+
+
+def test_a_recorded_verdict_stands_whatever_the_rule_says_now() -> None:
+    both = shown_experiment(of_another_rule("slower"), "e1")
+    assert both is not None
+    assert sentence(both).startswith("Slower with")
+    words = f"Judged by rule 9 when it ended, now it is rule {RULE}: `--judge-again` judges by that."
+    assert words in caveats(both)
+
+
+def test_on_request_it_is_judged_again() -> None:
+    both = shown_experiment(judged_again(of_another_rule("slower")), "e1")
+    assert both is not None
+    assert sentence(both).startswith("Not decided between")
+    assert not [told for told in caveats(both) if told.startswith("Judged by")]
+
+
+def test_a_verdict_that_this_version_does_not_know_is_judged_anew() -> None:
+    both = shown_experiment(of_another_rule("sideways"), "e1")
+    assert both is not None
+    assert sentence(both).startswith("Not decided between")
 
 
 def test_what_an_older_log_says_of_a_run_is_read_though_it_names_nothing() -> None:
@@ -120,7 +175,7 @@ def test_an_experiment_that_was_not_put_back_says_so_loudly() -> None:
     assert list(experiment_lines(session.experiments[0], None))[1:] == [
         "e1 failed: EIO.",
         "x moved along with it (1), so B differs in that, too.",
-        "Read-ahead IS NOT 128 AGAIN.",
+        "Read-ahead IS NOT 128 KiB AGAIN.",
     ]
 
 

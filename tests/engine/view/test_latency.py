@@ -12,7 +12,7 @@ from app.engine.session.events import RunEnded
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.session.state import Session, replay
 from app.engine.view import schema
-from app.engine.view.run import direction_line, figure_facts, figures_table, within_lines
+from app.engine.view.run import direction_line, figure_facts, figures_table
 from tests.engine import sessions
 
 FLUSHES = DirectionFigures(
@@ -55,15 +55,15 @@ def test_the_sheet_of_a_run_has_the_parts_of_its_latency() -> None:
     assert not {"Submission", "Completion", "Bandwidth"} & {fact.label for fact in sync.facts}
 
 
-def test_a_percentile_is_told_with_what_it_may_be_off_by_within_the_run() -> None:
-    (sync,) = within_lines(flushed(RunFigures(status=RunStatus.OK, sync=FLUSHES)).runs)
-    assert sync == "Within r1, sync: p50 800 µs to 800 µs, p99 8.00 ms to 8.00 ms (95 %)"
+def test_nothing_is_said_of_how_far_a_percentile_may_be_off_within_one_run() -> None:
+    """Its I/Os are not independent of each other: only repeats tell."""
+    assert not [fact for facts in figure_facts(FIGURES) for fact in facts.facts if " to " in fact.value]
 
 
-def test_the_json_of_a_run_has_flushes_parts_and_intervals() -> None:
+def test_the_json_of_a_run_has_flushes_and_parts() -> None:
     told = schema.run(flushed().runs[0], session="s")
     assert told["sync"]["latency_ns"]["mean"] == 878_000.0
-    assert told["sync"]["interval_ns"]["p95"] == [2_000_000, 2_000_000]
+    assert told["sync"]["interval_ns"] == {}
     assert (told["write"]["completion_ns"]["p99"], told["write"]["submission_ns"]["mean"]) == (70_000, 5_000.0)
     assert told["sync"]["completion_ns"] is None
 

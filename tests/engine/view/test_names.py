@@ -6,16 +6,18 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 import backends.vendors
 from app.engine.judge.repeats import Repeats
-from app.engine.session.state import replay
+from app.engine.session.events import RunStarted
+from app.engine.session.state import RunRecord, replay
 from app.engine.view.names import key_name, key_value, set_up
 from app.engine.view.preview import preview_facts
 from app.engine.view.run_list import ListedRun, runs_table
-from app.engine.view.table import text_of
+from app.engine.view.table import Tone, text_of
 from backends.registry import declared
 from backends.settings import Setting
 from tests.engine import sessions
@@ -52,6 +54,8 @@ def test_settings_of_one_key_count_in_one_unit() -> None:
     ("key", "name"),
     [
         ("read_ahead", "Read-ahead"),
+        ("read_ahead_kb", "Kernel read-ahead"),
+        ("in_force_read_ahead_kb", "Kernel read-ahead in force"),
         ("write_cache", "Write cache"),
         ("write_mostly.sda1", "Write-mostly, sda1"),
         ("in_force_write_cache", "Write cache in force"),
@@ -90,11 +94,43 @@ def test_a_set_up_with_a_name_of_its_own_keeps_it(row: str) -> None:
 def test_the_column_of_a_setting_is_headed_by_its_name() -> None:
     runs = replay([*sessions.run("r1"), *sessions.run("r2", settings={"read_ahead_kb": "64"})]).runs
     table = runs_table([ListedRun(record=run, name=run.id, repeats=Repeats(runs)) for run in runs], whole=False)
-    at = [column.title for column in table.columns].index("Read-ahead")
+    at = [column.title for column in table.columns].index("Kernel read-ahead")
     assert [text_of(row.cells[at]) for row in table.rows] == ["128 KiB", "64 KiB"]
 
 
 def test_what_was_in_force_is_told_by_name_and_unit() -> None:
     (run,) = replay(sessions.run("r1")).runs
     facts = [fact for group in preview_facts(run, None, (run,)) for fact in group.facts]
-    assert ("Read-ahead", "128 KiB") in [(fact.label, fact.value) for fact in facts]
+    assert ("Kernel read-ahead", "128 KiB") in [(fact.label, fact.value) for fact in facts]
+
+
+def test_read_ahead_of_a_card_and_of_the_kernel_are_told_apart() -> None:
+    first, other = {"read_ahead": "none", "read_ahead_kb": "128"}, {"read_ahead": "adaptive", "read_ahead_kb": "64"}
+    runs = replay([*sessions.run("r1", settings=first), *sessions.run("r2", settings=other)]).runs
+    table = runs_table([ListedRun(record=run, name=run.id, repeats=Repeats(runs)) for run in runs], whole=True)
+    row = dict(zip((column.title for column in table.columns), map(text_of, table.rows[1].cells), strict=True))
+    assert (row["Read-ahead"], row["Kernel read-ahead"]) == ("adaptive", "64 KiB")
+
+
+def fallen_back() -> RunRecord:
+    """A run for which write-back was set while the card wrote through."""
+    start, *others = sessions.run("r1", settings={"write_cache": "write-back"})
+    assert isinstance(start, RunStarted)
+    (run,) = replay([replace(start, provenance={"in_force_write_cache": "write-through"}), *others]).runs
+    return run
+
+
+def test_what_was_set_without_being_in_force_is_not_told_as_in_force() -> None:
+    run = fallen_back()
+    (group,) = [one for one in preview_facts(run, None, (run,)) if one.heading == "In force"]
+    assert [(fact.value, fact.tone) for fact in group.facts] == [
+        ("write-through, set: write-back", Tone.ATTENTION),
+    ]
+
+
+def test_runs_that_differ_only_in_what_was_in_force_have_a_column_of_it() -> None:
+    (run,) = replay(sessions.run("r2", settings={"write_cache": "write-back"})).runs
+    runs = (fallen_back(), run)
+    table = runs_table([ListedRun(record=one, name=one.id, repeats=Repeats(runs)) for one in runs], whole=True)
+    at = [column.title for column in table.columns].index("Write cache")
+    assert [text_of(row.cells[at]) for row in table.rows] == ["write-through, set: write-back", "write-back"]

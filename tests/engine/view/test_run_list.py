@@ -30,8 +30,8 @@ def title(*runs: RunRecord) -> str:
 
 def against(pairs: tuple[tuple[float, float], ...], run: int) -> Cell | None:
     """What a run of an A/B shows against its first one."""
-    runs = measured(*pairs).runs
-    return against_cell(runs[0], runs[run], Repeats(runs))
+    session = measured(*pairs)
+    return against_cell(session.runs[0], session.runs[run], Repeats(session.runs), session.experiments)
 
 
 def test_what_is_the_same_in_all_runs_has_no_column() -> None:

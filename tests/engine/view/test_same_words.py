@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.cli.confirm import review
 from app.cli.devices_text import devices_table, target_page
-from app.cli.review import review
 from app.engine.report.blocks import DefinitionList, Grid
 from app.engine.report.model import report_of
 from app.engine.session.events import ChangeEnded, ChangeIntended, InventorySeen
@@ -13,12 +13,11 @@ from app.engine.session.state import replay
 from app.engine.view import device
 from app.engine.view.device_table import Listing
 from app.engine.view.device_table import devices_table as devices_list
-from app.engine.view.setting import settings_table
+from app.engine.view.setting import Tuning, settings_table
 from app.engine.view.table import Cell
-from app.engine.view.tuning import Tuning
 from app.tui import render
-from app.tui.screens.devices.confirming import confirmation
-from app.tui.screens.devices.rows import SHOWN, list_rows
+from app.tui.screens.devices.changing import confirmation
+from app.tui.screens.devices.device_list import SHOWN, list_rows
 from backends.change import Change
 from backends.model import Array, Drive, Inventory, Scope, State, Target, Task
 from backends.nameplate import nameplate_of

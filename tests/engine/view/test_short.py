@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.engine.session.events import LoggedEvent
 from app.engine.session.state import RunRecord, Session, replay
-from app.engine.view.short import in_short
+from app.engine.view.session_summary import in_short
 from tests.engine import sessions
 from tests.engine.report.test_model import AHEAD, compared, swept
 
@@ -35,7 +35,7 @@ def test_of_many_jobs_the_first_are_told_and_the_others_counted() -> None:
 
 def test_an_experiment_is_told_with_the_figures_of_both_sides() -> None:
     (sentence,) = in_short(compared())
-    assert "read IOPS 1.00k with 128, 803 with 4096. Read-ahead 4096 KiB is slower than" in sentence
+    assert "read IOPS 1.00k with 128 KiB, 803 with 4096 KiB. Slower with read-ahead 4096 KiB" in sentence
 
 
 def test_effects_of_experiments_and_sweeps_are_sorted_together() -> None:

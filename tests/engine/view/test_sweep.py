@@ -11,8 +11,7 @@ from app.engine.report.markdown import to_markdown
 from app.engine.report.model import report_of
 from app.engine.session.figures import Advice, MemberFigures
 from app.engine.session.state import RunRecord, replay
-from app.engine.session.sweep_events import SweepEnded
-from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_record import SweepEnded, SweepRecord
 from app.engine.session.sweep_steps import Rank, SweepResult
 from app.engine.sweep.results import results
 from app.engine.view.sweep import legend, matrix, rankings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.view.target import settings_words, target_words
+from app.engine.view.device import settings_words, target_words
 from backends.model import Array, Inventory, Level, Target
 
 SSD = Array(target=Target(backend="megaraid", address="/c0/v1"), name="ssd", level=Level.RAID5, device="/dev/sdb")

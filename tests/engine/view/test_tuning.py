@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.view.tuning import tuning
+from app.engine.view.setting import tuning
 from backends.settings import Reading
 from backends.vendors.bcache.settings import CACHE_MODE
 from backends.vendors.block.knobs import WRITE_CACHE
@@ -20,7 +20,7 @@ def test_of_a_cached_device_the_mode_of_its_cache_counts_and_not_what_the_kernel
 
 def test_a_mode_without_a_cache_is_overruled() -> None:
     told = tuning({"cache_mode": (CACHE_MODE, Reading(now="write-back", effective="none"))}).write_cache.text
-    assert told == "back ▲ none"
+    assert told == "back ▲none"
 
 
 def test_of_what_is_inherited_the_value_in_force_is_told() -> None:
@@ -32,4 +32,4 @@ def test_of_what_is_inherited_the_value_in_force_is_told() -> None:
 def test_a_volume_of_lvm_tells_its_own_read_ahead_and_stripe_size() -> None:
     own = {"lv_read_ahead": (READ_AHEAD, Reading(now="none")), "stripe_size": (STRIPE_SIZE, Reading(now="65536"))}
     told = tuning(own)
-    assert (told.read_ahead.text, told.strip.text) == ("none", "64 KiB")
+    assert (told.read_ahead.text, told.strip.text) == ("none", "64K")

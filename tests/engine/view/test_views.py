@@ -47,6 +47,9 @@ class Namespaces:
             raise NotFoundError(f"{target} has no setting {key}.")
         return Change(target=target, key=key, label=VWC.label, before="on", after=value, writes=(), undo=())
 
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        return await self.plan(target, key, value)
+
     async def apply(self, change: Change) -> None:
         raise AssertionError("nothing is applied here")
 
@@ -58,37 +61,37 @@ async def bench(tmp_path: Path) -> Workbench:
     made = Workbench(
         host, paths=Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c")
     )
-    made.machine = Machine(host, (BLOCK, Vendor(name="nvme", backend=Namespaces)))
-    await made.probe()
+    made.hardware.machine = Machine(host, (BLOCK, Vendor(name="nvme", backend=Namespaces)))
+    await made.hardware.probe()
     return made
 
 
 async def test_a_queue_setting_of_a_vendors_drive_is_the_kernels_disks(bench: Workbench) -> None:
-    assert (await bench.plan(NVME, "read_ahead_kb", "256")).target == KERNELS
+    assert (await bench.hardware.plan(NVME, "read_ahead_kb", "256")).target == KERNELS
 
 
 async def test_a_vendors_setting_of_the_kernels_disk_is_the_vendors(bench: Workbench) -> None:
-    assert (await bench.plan(KERNELS, "drive_cache", "off")).target == NVME
+    assert (await bench.hardware.plan(KERNELS, "drive_cache", "off")).target == NVME
 
 
 async def test_a_setting_of_its_own_stays_its_own(bench: Workbench) -> None:
-    assert (await bench.plan(KERNELS, "scheduler", "none")).target == KERNELS
-    assert (await bench.plan(NVME, "drive_cache", "off")).target == NVME
+    assert (await bench.hardware.plan(KERNELS, "scheduler", "none")).target == KERNELS
+    assert (await bench.hardware.plan(NVME, "drive_cache", "off")).target == NVME
 
 
 async def test_what_no_view_has_is_not_found(bench: Workbench) -> None:
     with pytest.raises(NotFoundError, match="no setting nonsense"):
-        await bench.plan(NVME, "nonsense", "1")
+        await bench.hardware.plan(NVME, "nonsense", "1")
 
 
 async def test_settings_in_two_places_are_kept_one_by_one(bench: Workbench) -> None:
     with pytest.raises(BlockedError, match="different places"):
-        await bench.plan_rule(NVME, {"drive_cache": "off", "read_ahead_kb": "256"})
+        await bench.keeping.plan_rule(NVME, {"drive_cache": "off", "read_ahead_kb": "256"})
 
 
 async def test_both_addresses_lead_to_what_they_name(bench: Workbench) -> None:
-    assert [(await bench.find(str(one))).target for one in (NVME, KERNELS)] == [NVME, KERNELS]
+    assert [(await bench.hardware.find(str(one))).target for one in (NVME, KERNELS)] == [NVME, KERNELS]
 
 
 async def test_a_bare_name_is_the_vendors_drive(bench: Workbench) -> None:
-    assert (await bench.find("nvme0n1")).target == NVME
+    assert (await bench.hardware.find("nvme0n1")).target == NVME

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -26,6 +27,11 @@ CPU = "Nehalem"
 """An old processor is emulated fastest: it has no fast string copies (emulated they go byte by byte, and a kernel that
 has them uses no others), no wide registers to save and no SMAP, which ends a translated block twice a system call."""
 
+_PREFIX = "raidbench-lab-"
+
+PATIENCE = 4
+"""How many times its processor time a guest may take by the clock, should it stand still or the machine be busy."""
+
 BOOTS = 3
 """Attempts: under software emulation a boot hangs once in a hundred."""
 BOOT_SECONDS = 90
@@ -37,52 +43,63 @@ def run_in_guest(
 ) -> int:
     """Boot, run a program as root, power off; its exit status. Its output comes to our standard output.
 
-    The program finds an empty folder at /run/lab/out; what it leaves there is in `results` afterwards, if given. The
-    folder `turns`, which guests may share, is at /run/lab/turns. Raises LabError when no guest came up, or it took
-    longer than `seconds`, or died.
+    The program finds an empty folder at /run/lab/out, which is `results`, if given: what it leaves is there at once.
+    The folder `turns`, which guests may share, is at /run/lab/turns. `seconds`: of the processor; what else runs here
+    makes nobody too late. Raises LabError when no guest came up, or it took longer, or died.
     """
-    with tempfile.TemporaryDirectory(prefix="raidbench-lab-") as temporary:
+    clear_up()
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as temporary:
         state = Path(temporary)
         for attempt in range(1, BOOTS + 1):
-            with _guest(kernel, argv, cwd, state, turns or state / "turns") as guest:
+            with _guest(kernel, argv, cwd, state, results or state / "out", turns or state / "turns") as guest:
                 if guest.comes_up():
-                    try:
-                        guest.wait(seconds)
-                    finally:
-                        if results is not None:
-                            shutil.copytree(state / "out", results, dirs_exist_ok=True)
+                    guest.wait(seconds)
                     return guest.status()
             print(f"lab: boot {attempt} of {BOOTS} did not come up: {guest.last_words()}", file=sys.stderr, flush=True)
     raise LabError("the guest does not boot")
 
 
-class Guest:
-    """A running guest and its folder."""
+def clear_up() -> None:
+    """Remove what guests left whose starter was killed; they went with it."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}[0-9]*-*"):
+        pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists() and folder.stat().st_uid == os.geteuid():
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def __init__(self, process: subprocess.Popen[bytes], state: Path) -> None:
+
+class Guest:
+    """A running guest and its folders."""
+
+    def __init__(self, process: subprocess.Popen[bytes], state: Path, out: Path) -> None:
         self._process = process
         self._state = state
+        self._out = out
 
     def comes_up(self) -> bool:
         """Whether it gets as far as running the program."""
         end = time.monotonic() + BOOT_SECONDS
         while time.monotonic() < end and self._process.poll() is None:
-            if (self._state / "out/up").exists():
+            if (self._out / "up").exists():
                 return True
             time.sleep(0.1)
-        return (self._state / "out/up").exists()
+        return (self._out / "up").exists()
 
     def wait(self, seconds: float) -> None:
-        """Until it has powered off. Raises LabError after `seconds`."""
-        try:
-            self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise LabError(f"the guest was still at it after {seconds:.0f} s; {self.last_words()}") from None
+        """Until it has powered off. Raises LabError after `seconds` of the processor, or many times as long."""
+        end = time.monotonic() + PATIENCE * seconds
+        while self._process.poll() is None:
+            used = processor_seconds(self._process.pid)
+            if used > seconds or time.monotonic() > end:
+                raise LabError(
+                    f"the guest was still at it after {used:.0f} s of processor time, {seconds:.0f} s are given; "
+                    f"{self.last_words()}"
+                )
+            time.sleep(0.5)
 
     def status(self) -> int:
         """Exit status of the program. Raises LabError when there is none."""
         try:
-            return int((self._state / "out/status").read_text())
+            return int((self._out / "status").read_text())
         except (OSError, ValueError):
             raise LabError(f"the guest died; {self.last_words()}") from None
 
@@ -94,10 +111,9 @@ class Guest:
 
 
 @contextmanager
-def _guest(kernel: Kernel, argv: Sequence[str], cwd: Path, state: Path, turns: Path) -> Iterator[Guest]:
+def _guest(kernel: Kernel, argv: Sequence[str], cwd: Path, state: Path, out: Path, turns: Path) -> Iterator[Guest]:
     """A guest that is not there any more afterwards."""
     turns.mkdir(exist_ok=True)
-    out = state / "out"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
     (out / "argv").write_bytes(b"".join(word.encode() + b"\0" for word in argv))
@@ -108,7 +124,7 @@ def _guest(kernel: Kernel, argv: Sequence[str], cwd: Path, state: Path, turns: P
     (state / "serial.log").touch()
     with open(state / "qemu.log", "wb") as log:
         process = subprocess.Popen(
-            qemu(kernel, turns),
+            qemu(kernel, out, turns),
             cwd=state,
             stdin=subprocess.PIPE,  # never written to: at its end QEMU would close the guest's output, too
             stdout=subprocess.PIPE,
@@ -120,7 +136,7 @@ def _guest(kernel: Kernel, argv: Sequence[str], cwd: Path, state: Path, turns: P
         relay = threading.Thread(target=_pass_on, args=(process.stdout,), daemon=True)
         relay.start()
         try:
-            yield Guest(process, state)
+            yield Guest(process, state, out)
         finally:
             process.kill()
             process.wait()
@@ -136,7 +152,16 @@ def _pass_on(source: BinaryIO) -> None:
         sys.stdout.buffer.flush()
 
 
-def qemu(kernel: Kernel, turns: Path) -> list[str]:
+def processor_seconds(pid: int) -> float:
+    """What a process and its threads have used by now; 0 once it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def qemu(kernel: Kernel, out: Path, turns: Path) -> list[str]:
     """The command line, to be run in the folder of the guest."""
     words = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []  # when we are killed, it goes with us
     # One processor, but room for two: with one alone the emulator leaves the guest's memory barriers out, while the
@@ -151,7 +176,7 @@ def qemu(kernel: Kernel, turns: Path) -> list[str]:
     words += ["-chardev", "socket,id=monitor,path=qmp,server=on,wait=off", "-mon", "chardev=monitor,mode=control"]
     words += ["-chardev", "socket,id=loop,path=qmp,reconnect=1", "-device", "virtserialport,chardev=loop,name=lab.qmp"]
     words += _share("root", "/", readonly=True)
-    words += _share("out", "out")
+    words += _share("out", str(out))
     words += _share("turns", str(turns))
     for arguments in ADAPTERS:
         words += ["-device", json.dumps(arguments)]

@@ -58,24 +58,6 @@ def test_a_terminal_without_utf8_gets_an_ascii_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (None, "-"),
-        (0, "0 B"),
-        (512, "512 B"),
-        (65_536, "64 KiB"),
-        (1 << 30, "1 GiB"),
-        (68_719_476_736, "64 GiB"),
-        (480_103_981_056, "447 GiB"),
-        (2_000_398_934_016, "1.82 TiB"),
-        ((1 << 40) - 1, "1.00 TiB"),
-    ],
-)
-def test_sizes_are_binary_and_exact_where_they_can_be(value: int | None, shown: str) -> None:
-    assert units.size(value) == shown
-
-
-@pytest.mark.parametrize(
     ("old", "new", "shown"),
     [(100.0, 103.14, "+3.1 %"), (100.0, 90.0, "-10.0 %"), (0.0, 5.0, "-"), (None, 1.0, "-"), (5.0, None, "-")],
 )
@@ -102,23 +84,3 @@ def test_durations_use_the_units_of_a_clock(seconds: float | None, shown: str) -
 @pytest.mark.parametrize(("value", "shown"), [(None, "-"), (9.12, "9.1 %"), (9.96, "10 %"), (67.0, "67 %")])
 def test_percentages_keep_a_decimal_only_below_ten(value: float | None, shown: str) -> None:
     assert units.percent(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "shown"),
-    [
-        ("262144", "bytes", "256 KiB"),
-        ("1310720", "bytes", "1280 KiB"),
-        ("512", "bytes", "512 B"),
-        ("0", "bytes", "0 B"),
-        ("75000", "us", "75 ms"),
-        ("25500", "us", "25500 µs"),
-        ("-1", "us", "-1 µs"),
-        ("4096", "KiB", "4096 KiB"),
-        ("1024", "requests", "1024 requests"),
-        ("8", "", "8"),
-        ("unlimited", "bytes", "unlimited"),
-    ],
-)
-def test_a_value_of_a_setting_has_its_unit_and_loses_no_digit(value: str, unit: str, shown: str) -> None:
-    assert units.in_unit(value, unit) == shown

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.report.graph import HeatMap
-from app.engine.report.svg.elements import Svg, rect, text, wrapped
-from app.engine.report.svg.frame import TOP, WIDTH, framed
+from app.engine.report.svg.elements import TOP, WIDTH, Svg, framed, rect, text, wrapped
 
 _SIDE, _CELL, _ROW, _LINE = 150.0, 74.0, 34.0, 13.0
 _HEAD_LINES = 4

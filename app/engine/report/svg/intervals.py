@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from app.engine.report.graph import AxisUnit, IntervalGraph, Spacing, Whisker
-from app.engine.report.svg.elements import Svg, line, rect, shortened, text
-from app.engine.report.svg.frame import LETTER, TOP, WIDTH, framed
+from app.engine.report.svg.elements import LETTER, TOP, WIDTH, Svg, framed, line, rect, shortened, text
 from app.engine.report.svg.lines import marker
 from app.engine.report.svg.scales import Scale
 

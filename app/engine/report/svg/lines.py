@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.engine.report.graph import AxisUnit, GraphLine, LineGraph, Spacing
-from app.engine.report.svg.elements import Svg, line, path, rect, tag, text
-from app.engine.report.svg.frame import LETTER, TOP, WIDTH, framed
+from app.engine.report.svg.elements import LETTER, SERIES, TOP, WIDTH, Svg, framed, line, path, rect, tag, text
 from app.engine.report.svg.scales import Scale
-from app.engine.report.svg.style import SERIES
 
 _LEFT, _RIGHT, _HEIGHT = 62, 14, 200
 _LEGEND = 20

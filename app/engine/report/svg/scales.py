@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from app.engine.report.graph import Axis, AxisUnit, Spacing
-from widgets.plain import units
+from backends.sizes import size_words
 from widgets.plain.ticks import ALMOST, one_two_five, outer_multiples, si_label, time_label
 
 _MEBI = 1 << 20
@@ -58,7 +58,7 @@ def tick(value: float, unit: AxisUnit) -> str:
         case AxisUnit.LATENCY:
             return time_label(value)
         case AxisUnit.BYTES:
-            return units.size(int(value)).replace("iB", "").replace(" ", "")
+            return size_words(int(value)).replace("iB", "").replace(" ", "")
         case AxisUnit.PERCENT:
             return f"{value:.6g}"
         case _:

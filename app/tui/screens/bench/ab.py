@@ -1,4 +1,4 @@
-"""A/B of the one staged value: how many pairs, all that will be done, then the runs on the Bench screen."""
+"""A/B of the one staged value: the question before it, its run, and the lines that screens show of it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,173 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
 from app.engine.ab.experiment import run_experiment
+from app.engine.ab.known_noise import known_noise
 from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, plan_ab
 from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
-from app.engine.judge.looks import QUICK, STANDARD, UNTIL
+from app.engine.judge.grouping import pairs_of
+from app.engine.judge.noise import RunNoise
+from app.engine.judge.pairs import QUICK, STANDARD, UNTIL
+from app.engine.judge.recorded import shown_experiment
+from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.measure.measurer import Preparation, Request
-from app.engine.session.looks import Look
-from app.tui.screens.bench.ab_dialog import ExperimentDialog
-from app.tui.screens.bench.ab_lines import ended_line, review
+from app.engine.session.event_values import Look
+from app.engine.session.state import ExperimentRecord, Session
+from app.engine.view import change as view
+from app.engine.view.comparison import ab_progress, experiment_lines, order_words, threshold_words
+from app.engine.view.comparison_words import so_far
+from app.engine.view.effects import effect_words
+from app.engine.view.noise_words import plan_noise_words
+from app.engine.view.percent import threshold_of
 from app.tui.screens.bench.allowing import allowed
+from app.tui.screens.devices.changing import confirmation
 from backends.change import Change
 from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Controller
-from widgets.choice_list import ChoiceItem
-from widgets.confirm import ConfirmDialog
+from backends.nameplate import Nameplate
+from widgets.choice_list import ChoiceDialog, ChoiceItem
+from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange
+from widgets.keyed_table import KeyedTable
+from widgets.lines import Prose
 from widgets.plain import units
+from widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
+
+# -- a running or finished experiment as the lines that screens show --------------------------------------------------
+
+
+def running(session: Session) -> ExperimentRecord | None:
+    """The experiment that has not ended; after a crash one that never will."""
+    last = session.experiments[-1] if session.experiments else None
+    return last if last is not None and last.end is None else None
+
+
+def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
+    """`A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9], not yet
+    decided`. `left_of_run`: seconds of the run that goes on.
+    """
+    start = record.start
+    marks = [run.start.mark for run in session.runs if run.start.mark is not None]
+    own = [mark for mark in marks if mark.experiment == record.id]
+    if not own:
+        return f"A/B {record.id}: about to begin"
+    now = own[-1]
+    value = start.a if now.letter == "A" else start.b
+    at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
+    resting = "" if session.active is not None else ", at rest"
+    left = ab_progress(session, record, left_of_run).left_words
+    shown = so_far(session, record.id)
+    return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))
+
+
+def ended_line(session: Session, record: ExperimentRecord) -> str:
+    """What it has shown, or why it has not; whether the old value is back."""
+    return " ".join(experiment_lines(record, shown_experiment(session, record.id)))
+
+
+def plan_lines(plan: AbPlan) -> tuple[str, str]:
+    """What is measured; how often and for how long."""
+    count = f"{order_words(plan)}. {threshold_words(plan)} {plan_noise_words(plan)}"
+    return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
+
+
+def review(plan: AbPlan, plate: Nameplate) -> Confirmation:
+    """The dialog before it: every command on the way there and back, how often, how long."""
+    change = plan.change
+    asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
+    job, count = plan_lines(plan)
+    often = f"Set {plan.switches} times, and at the end it is {view.before(change)} again, also after x or a failure."
+    back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
+    return Confirmation(
+        title=asked.title,
+        tier=asked.tier,
+        devices=asked.devices,
+        summary=f"{job}\n{count} {often}",
+        changes=(
+            PlannedChange(
+                setting=change.label,
+                before=f"A {view.before(change)}",
+                after=f"B {view.after(change)}",
+                effect=effect_words(change.effect, change.target.scope),
+                undo="by itself at the end",
+            ),
+        ),
+        commands=(*asked.commands, *back),
+        risks=(*asked.risks, *plan.ready.notes),
+        apply_label="Begin",
+    )
+
+
+# -- the question before an A/B: how many pairs, and what difference is none ------------------------------------------
+
+
+class ExperimentDialog(ChoiceDialog):
+    """Returns the choice; `threshold` has the other answer."""
+
+    DEFAULT_CSS = """
+    ExperimentDialog {
+        & .threshold { height: 1; width: 72; max-width: 100%; margin-top: 1; }
+        & .threshold Static { width: auto; }
+        & .threshold Input { width: 8; }
+        & .complaint { height: 1; width: 72; max-width: 100%; }
+    }
+    """
+
+    threshold = THRESHOLD_PERCENT
+    """In percent, as it was when the choice was made."""
+
+    def on_mount(self) -> None:
+        """The field comes in when the rest is there."""
+        super().on_mount()
+        field = Horizontal(
+            Static("No difference within +- "),
+            TextField(f"{THRESHOLD_PERCENT:g}", id="threshold", compact=True),
+            Static(" %"),
+            classes="threshold",
+        )
+        dialog = self.query_one(".dialog", Vertical)
+        dialog.mount(field, Prose("", "bad", classes="complaint"), before=".dialog-keys")
+        self.query_one(".dialog-keys", Static).update(Content("enter chooses   tab to the threshold   esc leaves"))
+
+    @on(Input.Changed, "#threshold")
+    def _changed(self) -> None:
+        self._complain()
+
+    @on(Input.Submitted, "#threshold")
+    def _submitted(self) -> None:
+        table = self.query_one(KeyedTable)
+        if table.cursor is not None:
+            self.take(table.cursor)
+
+    def take(self, value: str) -> None:
+        """Only with a threshold that can be one."""
+        if self._complain():
+            self.query_one("#threshold", Input).focus()
+        else:
+            super().take(value)
+
+    def _complain(self) -> str:
+        """Take what is in the field, or say what is wrong with it."""
+        reason = ""
+        try:
+            self.threshold = threshold_of(self.query_one("#threshold", Input).value)
+        except ValueError as error:
+            reason = str(error)
+        self.query_one(".complaint", Prose).say(f"Not accepted: {reason}" if reason else "", "bad")
+        return reason
+
+
+# -- A/B of the one staged value --------------------------------------------------------------------------------------
+
+# How many pairs, all that will be done, then the runs on the Bench screen.
 
 UNTIL_PERCENT = 1.0
 """As narrow as the third choice makes the interval."""
@@ -40,7 +188,7 @@ _PLANS: dict[str, tuple[tuple[Look, ...], float | None, str]] = {
 class Experimenting:
     """Asks, then measures. The runs go on whichever screen is in front."""
 
-    def __init__(self, app: WorkbenchApp) -> None:
+    def __init__(self, app: Port) -> None:
         self._app = app
 
     async def begin(self, address: str, key: str, value: str) -> None:
@@ -62,7 +210,7 @@ class Experimenting:
 
     async def _ask(self, plan: AbPlan) -> bool:
         """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
-        plate = await self._app.workbench.nameplate(plan.change.target)
+        plate = await self._app.workbench.hardware.nameplate(plan.change.target)
         if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
             return False
         if not await allowed(self._app, plan.ready):
@@ -79,35 +227,37 @@ class Experimenting:
         record = bench.session.experiment(experiment)
         if record is None or not runs:
             raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
-        begun, change = runs[0], await bench.plan(record.start.target, record.start.key, record.start.b)
+        begun, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
         where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
         job = Job.from_fields(begun.job)
         request = Request(
             where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, told=True
         )
-        ready = await bench.prepare(request)
+        ready = await bench.jobs.prepare(request)
         record, done = continued(bench.session, experiment, change, ready)
-        return plan_ab(change, ready, rest_seconds=self._rest, goes_on=record, done=done)
+        noise = known_noise(bench, ready)
+        return plan_ab(change, ready, rest_seconds=self._rest, goes_on=record, done=done, noise=noise)
 
     async def _planned(self, address: str, key: str, value: str) -> AbPlan | None:
         """The plan with the chosen number of pairs; None if no number was chosen."""
         bench = self._app.workbench
-        thing = await bench.find(address)
+        thing = await bench.hardware.find(address)
         if isinstance(thing, Controller) or thing.device is None:
             raise BlockedError(
                 f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another."
             )
-        change = await bench.plan(thing.target, key, value)
+        change = await bench.hardware.plan(thing.target, key, value)
         job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
-        ready = await bench.prepare(Request(where=thing.device, name=address, job=job, profile=name, told=True))
-        plans = {name: self._plan(change, ready, name) for name in _PLANS}
+        ready = await bench.jobs.prepare(Request(where=thing.device, name=address, job=job, profile=name, told=True))
+        noise = known_noise(bench, ready)
+        plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}
         dialog = ExperimentDialog("How many pairs", _choices(plans))
         chosen = await self._app.push_screen_wait(dialog)
         return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
 
-    def _plan(self, change: Change, ready: Preparation, name: str) -> AbPlan:
+    def _plan(self, change: Change, ready: Preparation, name: str, noise: RunNoise | None) -> AbPlan:
         looks, until, _ = _PLANS[name]
-        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest)
+        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest, noise=noise)
 
     @property
     def _rest(self) -> float:
@@ -128,12 +278,23 @@ class Experimenting:
             timeout=15,
         )
         self._app.refresh_screen()
+        self._show_picture(record)
+
+    def _show_picture(self, record: ExperimentRecord) -> None:
+        """Both values as pictures, where somebody watched it to its end and a pair is whole."""
+        folder, session = self._app.workbench.folder, self._app.session
+        if folder is None or getattr(self._app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
+            return
+        from app.tui.screens.explore.offers import ExploreOrigin
+        from app.tui.screens.explore.screen import ExploreScreen
+
+        self._app.push_screen(ExploreScreen(ExploreOrigin(session=session, folder=folder, first=record.id)))
 
 
-def begin_staged(app: WorkbenchApp, say: Callable[[str], None]) -> None:
+def begin_staged(app: Port, say: Callable[[str], None]) -> None:
     """Measure the only staged value against the one in force; where there is none, or several, say so."""
     staged = [(target, *each) for target, values in app.staged.items() for each in values.items()]
-    if app.workbench.measuring:
+    if app.workbench.jobs.running:
         say("A job is running already: x on the Bench screen stops it.")
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B: it is measured against the one in force.")
@@ -148,8 +309,16 @@ def _known(name: str) -> str:
 def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
     """Each way with the pairs and the time it takes."""
     return tuple(
-        ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_PLANS[name][2]) for name, plan in plans.items()
+        ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_help(name, plan)) for name, plan in plans.items()
     )
+
+
+def _help(name: str, plan: AbPlan) -> str:
+    """What it is good for: by the noise of this target where that is known."""
+    if plan.noise is None or plan.until_percent is not None:
+        return _PLANS[name][2]
+    look, seen = plan.sights[-1]
+    return f"{_PLANS[name][2].partition('.')[0]}. Here {look.pairs} pairs show {seen:.1f} % and more."
 
 
 def _extent(plan: AbPlan) -> str:

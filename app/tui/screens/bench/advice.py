@@ -12,6 +12,7 @@ from textual.widgets import Static
 from app.engine.session.figures import Advice
 from app.engine.view.run import advice_facts
 from app.tui.render import groups
+from app.tui.screens.bench.following_advice import with_keys
 from app.tui.sheet import Sheet
 from widgets.details import Details
 
@@ -32,5 +33,5 @@ class AdviceScreen(Sheet):
         with Vertical(classes="sheet"):
             yield Static(f"{self._title} (esc closes)", classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
-                yield Details(groups(advice_facts(self._advice)))
+                yield Details(groups(advice_facts(with_keys(self._advice))))
             yield Static("docs/advice.md has the reason and source of each", markup=False)

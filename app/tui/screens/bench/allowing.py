@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.engine.measure.wear import wear_words
+from backends.sizes import size_words
 from widgets.confirm import Confirmation, ConfirmDialog
 from widgets.plain import units
 
 if TYPE_CHECKING:
     from app.engine.measure.measurer import Preparation
     from app.engine.measure.preparation import Site
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
 
-async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
+async def allowed(app: Port, ready: Preparation) -> bool:
     """Whether the person lets a writing job on a device go ahead; a refused one only gives its reasons."""
     if ready.refused:
         where = ", ".join(target.where for target in ready.request.targets)
@@ -29,7 +30,7 @@ async def allowed(app: WorkbenchApp, ready: Preparation) -> bool:
     return await app.push_screen_wait(ConfirmDialog(_overwriting(app, ready))) is True
 
 
-def _overwriting(app: WorkbenchApp, ready: Preparation) -> Confirmation:
+def _overwriting(app: Port, ready: Preparation) -> Confirmation:
     """The question before one device or several are written to."""
     devices = [site.device or site.name for site in ready.overwritten]
     lost = "it" if len(devices) == 1 else "them"
@@ -52,17 +53,17 @@ def _found(site: Site) -> tuple[str, ...]:
     return found or (f"nothing: {site.device or site.name} is blank",)
 
 
-def _wear(app: WorkbenchApp, ready: Preparation) -> tuple[str, ...]:
+def _wear(app: Port, ready: Preparation) -> tuple[str, ...]:
     return tuple(f"{words}." for words in wear_words(ready, app.session.runs, app.session.inventory))
 
 
-def _precondition(app: WorkbenchApp, ready: Preparation) -> Confirmation:
+def _precondition(app: Port, ready: Preparation) -> Confirmation:
     """The question before all of a device, or of a file, is written."""
     fills, device = ready.request.fills, ready.device or ready.request.where
     shown = device if ready.scratch is None else str(ready.scratch.path)
     loss = " All data on it is lost. There is no undo." if ready.destructive else " The file stays."
-    whole = units.size(fills * ready.size)
-    all_of_it = f"writes all {units.size(ready.size)} of it {fills} times in order, {whole} in all"
+    whole = size_words(fills * ready.size)
+    all_of_it = f"writes all {size_words(ready.size)} of it {fills} times in order, {whole} in all"
     workload = ready.job.describe().partition(f" · {ready.job.runtime} s")[0]
     then = f"then {workload} until steady, for {units.duration(ready.job.runtime)} at most"
     return Confirmation(

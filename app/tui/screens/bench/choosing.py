@@ -11,17 +11,17 @@ from app.engine.fio.profiles import PROFILES, profile
 from app.engine.measure.measurer import Request
 from app.engine.measure.preparation import NamedTarget
 from app.engine.measure.scratch import DEFAULT_SIZE
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.state import Session
-from app.engine.session.steady import SteadyPlan
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.job_form import JobForm
-from app.tui.screens.bench.steady import steady_choices, steady_plan, steady_way
+from app.tui.screens.bench.live_view import steady_choices, steady_plan, steady_way
 from backends.errors import RaidbenchError
 from backends.model import Array, Drive
+from backends.sizes import size_words
 from backends.text import clean
 from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
 from widgets.field_dialog import TextDialog
-from widgets.plain import units
 
 _JOBFILE_LIMIT = 1 << 20
 
@@ -203,7 +203,7 @@ def _choice(thing: Array | Drive) -> ChoiceItem:
     name = getattr(thing, "model", None) or getattr(thing, "name", None) or ""
     return ChoiceItem(
         value=str(thing.target),
-        label=" ".join(filter(None, (str(thing.target), units.size(thing.size_bytes), name))),
+        label=" ".join(filter(None, (str(thing.target), size_words(thing.size_bytes), name))),
         help=f"{used}Reading a raw device is safe, writing to it destroys what is on it.",
         risk="in use" if thing.uses else "",
     )

@@ -1,18 +1,65 @@
-"""A running or finished job as the curves and figures that the Bench screen shows. Pure."""
+"""A running or finished job as the curves and figures of the Bench screen, and its steady state. Pure."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Advice, Phase, SteadyFigures
 from app.engine.session.state import ActiveRun, RunRecord, Session
-from app.engine.view.ab_progress import ab_progress
-from app.engine.view.run import DIRECTIONS, cpu_line
-from app.engine.view.steady import steady_words
+from app.engine.view.comparison import ab_progress
+from app.engine.view.run import DIRECTIONS, cpu_line, steady_words
 from app.tui.screens.bench.curves import Curves
+from app.tui.screens.bench.following_advice import command_of
 from widgets.bars import Progress
 from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
+from widgets.choice_list import ChoiceItem
 from widgets.plain import units
 from widgets.plain.signs import ATTENTION
 from widgets.plain.text import shorten
+
+# -- what may be done about the steady state of a run, as a list to choose from ---------------------------------------
+
+_WAYS = {"": (False, False), "until": (True, False), "early": (False, True), "both": (True, True)}
+
+
+def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
+    """The ways there are; rounds and cap are those of `base`."""
+    rule = f"{base.window} rounds of {base.round_s} s range over 20 % of their mean at most and drift by 10 % at most"
+    cap = units.duration(base.cap_s)
+    return (
+        ChoiceItem(value="", label="measure at once", help="After the ramp, for the whole run time."),
+        ChoiceItem(
+            value="until",
+            label="wait until steady",
+            help=f"Measuring starts when {rule}, or after {cap}.",
+        ),
+        ChoiceItem(
+            value="early",
+            label="end when steady",
+            help=f"Measures at once and ends when {rule}. Such runs differ in length.",
+        ),
+        ChoiceItem(
+            value="both",
+            label="wait, and end when steady",
+            help="Waits as above, then ends when what was measured is steady by itself.",
+        ),
+    )
+
+
+def steady_way(plan: SteadyPlan | None) -> str:
+    """The choice that a plan is."""
+    asked = (False, False) if plan is None else (plan.until, plan.end_early)
+    return next(value for value, way in _WAYS.items() if way == asked)
+
+
+def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
+    """The plan that a choice is; None for none."""
+    until, end_early = _WAYS[value]
+    return replace(base, until=until, end_early=end_early) if until or end_early else None
+
+
+# -- a running or finished job as the curves and figures that the Bench screen shows ----------------------------------
 
 _AFTER_THE_RAMP = "latencies count after the ramp"
 """fio counts none before."""
@@ -26,6 +73,7 @@ def throughput_chart(
     references: tuple[Reference, ...] = (),
     marks: tuple[TimeMark, ...] = (),
     waiting: str = WAITING,
+    over: bool = False,
 ) -> ChartData:
     """The upper graph: IOPS or bytes per second of reads and writes, and what they are compared with."""
     unit = "rate" if rate else "iops"
@@ -43,6 +91,8 @@ def throughput_chart(
         shaded_words="ramp",
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
+        ends=True,
+        over=over,
         waiting=waiting,
     )
 
@@ -71,12 +121,18 @@ def heat_chart(
         shaded_until=curves.measured_from if total is not None else 0.0,
         x_max=total,
         y_format=units.latency,
+        ends=True,
         waiting=waiting,
     )
 
 
 def latency_chart(
-    curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
+    curves: Curves,
+    *,
+    total: float | None,
+    marks: tuple[TimeMark, ...] = (),
+    waiting: str = WAITING,
+    over: bool = False,
 ) -> ChartData:
     """The lower graph: percentiles of the latency of each interval, and its largest as points."""
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
@@ -89,6 +145,9 @@ def latency_chart(
         shaded_words="ramp",
         x_max=total,
         y_format=units.latency,
+        ends=True,
+        over=over,
+        bands=True,
         waiting=_AFTER_THE_RAMP if curves.taken and not curves.measured else waiting,
     )
 
@@ -138,10 +197,12 @@ def chart_seconds(active: ActiveRun) -> float | None:
 
 
 def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
-    """How much advice there is and the worst of it, in `width` columns; `i` shows the rest."""
+    """How much advice there is, the key that follows the worst of it, and that; `i` shows the rest."""
     if not advice:
         return ""
-    return shorten(f"{ATTENTION.shown(ascii=ascii)} {len(advice)} (i) {advice[0].message}", width)
+    command = command_of(advice[0])
+    keys = "i" if command is None else f"i, {command.shown_keys.split()[0]} {command.label}"
+    return shorten(f"{ATTENTION.shown(ascii=ascii)} {len(advice)} ({keys}) {advice[0].message}", width)
 
 
 def short_progress(session: Session, active: ActiveRun, now: float) -> str:

@@ -19,12 +19,12 @@ from widgets.still_table import TableCell, TableColumn, TableRow, plain
 COLUMNS = (
     TableColumn(key="member", label="Member"),
     TableColumn(key="share", label="Of IOPS"),
-    TableColumn(key="iops", label="IOPS", align="decimal"),
-    TableColumn(key="reads", label="read", align="decimal", priority=7),
-    TableColumn(key="writes", label="write", align="decimal", priority=7),
-    TableColumn(key="rate", label="MiB/s", align="decimal", priority=5),
+    TableColumn(key="iops", label="IOPS", align="right"),
+    TableColumn(key="reads", label="read", align="right", priority=7),
+    TableColumn(key="writes", label="write", align="right", priority=7),
+    TableColumn(key="rate", label="MiB/s", align="right", priority=5),
     TableColumn(key="util", label="Util", align="right"),
-    TableColumn(key="queue", label="Queue", align="decimal", priority=4),
+    TableColumn(key="queue", label="Queue", align="right", priority=4),
     TableColumn(key="role", label="Role", priority=3),
     TableColumn(key="model", label="Model", priority=9),
 )

@@ -12,11 +12,10 @@ from textual.widgets import Static
 
 from app.commands import COMMANDS
 from app.engine.session.state import RunRecord, Session
-from app.engine.view.target import in_force_of
+from app.engine.view.device import in_force_of
 from app.tui.base import WorkbenchScreen
-from app.tui.screens.bench.graph_keys import GRAPH_COMMANDS, GraphKeys
 from app.tui.screens.bench.live_view import advice_line
-from app.tui.screens.bench.run_graphs import RunGraphs
+from app.tui.screens.bench.run_graphs import GRAPH_COMMANDS, GraphKeys, RunGraphs
 from app.tui.screens.bench.summary import summary_lines
 from app.tui.screens.bench.target_line import job_line, target_line
 from backends.text import clean_lines

@@ -1,10 +1,11 @@
-"""The figures and graphs of one run, while it goes on or once it is over: all of time on one axis."""
+"""The graphs of a run, and the keys of whatever shows them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,14 +14,13 @@ from textual.containers import Horizontal, Vertical
 from app.engine.report.raw import intervals
 from app.engine.session.figures import RunFigures, RunStatus
 from app.engine.session.state import RunRecord, Session
-from app.tui.screens.bench.curves import Curves, ramp_of
+from app.tui.screens.bench.curves import Curves, percentile_chart, ramp_of
 from app.tui.screens.bench.large_figures import directions_of, ended_figures, figure_columns, running_figures
 from app.tui.screens.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
-from app.tui.screens.bench.percentile_curve import percentile_chart
 from app.tui.screens.bench.run_marks import change_marks, event_marks, marks_of
 from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
-from widgets.heat_chart import HeatChart
+from widgets.heat_plot import HeatChart
 from widgets.scale import time_end
 
 ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
@@ -191,11 +191,12 @@ class RunGraphs(Vertical):
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
         beneath = () if baseline is None else baseline_references(baseline, self._beneath, rate=rate)
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
+        ended = over is not None
         throughput.data = throughput_chart(
-            curves, rate=rate, total=total, references=beneath, marks=marks, waiting=waiting
+            curves, rate=rate, total=total, references=beneath, marks=marks, waiting=waiting, over=ended
         )
         marks = tuple(replace(mark, words="") for mark in marks)  # said once, in the upper graph
-        latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting)
+        latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         data = None if over is None else percentile_chart(over, self._baseline)
@@ -294,3 +295,48 @@ def length_of(run: RunRecord, curves: Curves) -> float | None:
         return curves.until or None
     waited = run.figures.steady.waited_s if run.figures.steady is not None else 0.0
     return max(run.start.planned_seconds + waited, curves.until)
+
+
+# -- the keys of whatever shows the graphs of a run: the Bench screen, and a run that is opened again -----------------
+
+GRAPH_COMMANDS = (
+    "bench.heat",
+    "bench.unit",
+    "bench.scale",
+    "bench.fit",
+    "bench.zoom-in",
+    "bench.zoom-out",
+)
+"""Commands that these actions are for."""
+
+
+class _Showing(Protocol):
+    @property
+    def graphs(self) -> RunGraphs: ...
+
+    def say(self, message: str) -> None: ...
+
+
+class GraphKeys:
+    """Actions on the graphs; a screen that has them has `graphs` and `say`."""
+
+    def action_heat(self: _Showing) -> None:
+        """Latency as percentiles, or how all of it is spread."""
+        self.graphs.switch_lower()
+
+    def action_zoom(self: _Showing, step: int) -> None:
+        """Show less or more time."""
+        if said := self.graphs.zoom(step):
+            self.say(said)
+
+    def action_fit(self: _Showing) -> None:
+        """Show the time that there is, or all that the job takes."""
+        self.graphs.switch_fit()
+
+    def action_unit(self: _Showing) -> None:
+        """IOPS or MiB/s."""
+        self.graphs.switch_unit()
+
+    def action_scale(self: _Showing) -> None:
+        """Linear or logarithmic latency."""
+        self.graphs.switch_scale()

@@ -10,29 +10,29 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from app.engine.advisor.together import in_turn
+from app.engine.advisor.several_targets import in_turn
 from app.engine.session.events import RunTarget
 from app.engine.session.figures import Advice, MemberFigures, Phase
 from app.engine.session.state import ActiveRun, RunRecord, Session
 from app.engine.view.caches import cache_line
-from app.engine.view.run import cpu_line
-from app.engine.view.stalls import silence_words, stall_words
-from app.engine.view.target import in_force, in_force_of
-from app.tui.screens.bench.ab_lines import ended_line, progress_line, running
+from app.engine.view.device import in_force, in_force_of
+from app.engine.view.run import cpu_line, silence_words, stall_words
+from app.screen_bar import TALL
+from app.tui.notices import sentences
+from app.tui.screens.bench.ab import ended_line, progress_line, running
 from app.tui.screens.bench.advice import AdviceScreen
 from app.tui.screens.bench.curves import Curves, ramp_of
-from app.tui.screens.bench.graph_keys import GraphKeys
 from app.tui.screens.bench.live_view import advice_line, chart_seconds, machine_line, progress
 from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
-from app.tui.screens.bench.run_graphs import RunGraphs, happened_in, length_of
+from app.tui.screens.bench.run_graphs import GraphKeys, RunGraphs, happened_in, length_of
 from app.tui.screens.bench.run_marks import change_marks, event_marks
 from app.tui.screens.bench.starting import StartingScreen
 from app.tui.screens.bench.summary import next_words, summary_lines
 from app.tui.screens.bench.target_line import job_line, target_line
+from backends.sizes import size_words
 from backends.text import clean
 from widgets.bars import ProgressLine
 from widgets.chart_data import WAITING
-from widgets.plain import units
 from widgets.still_table import StillTable
 
 WIDE = 96
@@ -45,6 +45,9 @@ MEMBERS_EVERY = 0.95
 """Seconds of the run for which the figures of the members stand: nobody reads a table that changes faster, and all of
 its lines have to be drawn and sent.
 """
+
+ADVICE_LINES = 2
+"""Lines of advice on a tall terminal."""
 
 _IDLE = "r runs the job; p chooses another, T the target."
 
@@ -62,6 +65,7 @@ class BenchScreen(GraphKeys, StartingScreen):
         self._ended: str | None = None
         self._advice: tuple[Advice, ...] = ()
         self._foreseen: object = None
+        self._why_not = ""
 
     def body(self) -> ComposeResult:
         """From the target down to the message line."""
@@ -110,7 +114,7 @@ class BenchScreen(GraphKeys, StartingScreen):
             self.show_ended(run)
         elif not self.pending:
             self.graphs.draw(Curves(), total=None, waiting="r runs the job")
-            self.show_message(_IDLE)
+            self.show_message(self._why_not or _IDLE)
         self._show_experiment(session)
 
     def _show_experiment(self, session: Session) -> None:
@@ -119,7 +123,7 @@ class BenchScreen(GraphKeys, StartingScreen):
         if record is None:
             return
         last = session.run(self.shown) if self.shown is not None else None
-        if running(session) is not None and self.workbench_app.workbench.measuring:
+        if running(session) is not None and self.workbench_app.workbench.jobs.running:
             if session.active is None or not session.active.message:
                 left = 0.0 if session.active is None else progress(session.active, time.time()).eta or 0.0
                 self.show_message(progress_line(session, record, left))
@@ -155,7 +159,7 @@ class BenchScreen(GraphKeys, StartingScreen):
 
     def _scratch_words(self) -> str:
         place = os.path.abspath(os.path.expanduser(self.where))
-        return f"a scratch file of {units.size(self.scratch_size)} in {clean(place, 200)}"
+        return f"a scratch file of {size_words(self.scratch_size)} in {clean(place, 200)}"
 
     def _baseline(self, session: Session) -> RunRecord | None:
         run = session.run(session.baseline) if session.baseline else None
@@ -193,7 +197,12 @@ class BenchScreen(GraphKeys, StartingScreen):
         """The advisor's line; no line where nothing is to be said."""
         self._advice = advice
         self.query_one("#advice").set_class(bool(advice), "-said")
-        self.put("#advice", advice_line(advice, self.size.width - 2, ascii=self.workbench_app.ascii))
+        self.put("#advice", advice_line(advice, self._advice_room, ascii=self.workbench_app.ascii))
+
+    @property
+    def _advice_room(self) -> int:
+        """Columns of all lines that it may have: where there are rows for it, it is not cut."""
+        return (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
 
     def _foresee(self, session: Session) -> None:
         """Read the settings of the target and ask the advisor about the job as it stands, once for each job, target
@@ -207,8 +216,12 @@ class BenchScreen(GraphKeys, StartingScreen):
 
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
-        self._values = in_turn([in_force(await bench.readings_of(each.device)) for each in self._targets()])
-        said = await bench.foresee(self.request())
+        self._values = in_turn([in_force(await bench.hardware.readings_of(each.device)) for each in self._targets()])
+        said = await bench.jobs.foresee(self.request())
+        missing = await bench.jobs.why_not()
+        self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"
+        if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
+            self.show_message(self._why_not)
         if self._foreseen == wanted and bench.session.active is None and not self.pending:
             self.show_advice(said)
             self.show_job()
@@ -234,7 +247,7 @@ class BenchScreen(GraphKeys, StartingScreen):
         self._show_members(run.figures.members)
         self.show_advice(run.figures.advice)
         self.show_message("\n".join(summary_lines(run)))
-        self.hint(next_words(run, session))
+        self.hint(next_words(run, session), stays=True)
         cpu = run.figures.cpu
         self.put("#machine-line", cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
         self.graphs.compare_with(self._baseline(session), self.workbench_app.workbench.folder)

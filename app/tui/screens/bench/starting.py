@@ -11,7 +11,7 @@ from app.engine.measure.preconditioning import WORKLOAD, precondition_request
 from app.engine.session.figures import Advice, RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.view.run import result_line
-from app.tui.screens.bench.ab_lines import running
+from app.tui.screens.bench.ab import running
 from app.tui.screens.bench.allowing import allowed
 from app.tui.screens.bench.choosing import ChoosingScreen
 from app.tui.screens.bench.summary import compared_with
@@ -62,7 +62,7 @@ class StartingScreen(ChoosingScreen):
         self._start(request)
 
     def _start(self, request: Callable[[], Request]) -> None:
-        if self.workbench_app.workbench.measuring or self.pending:
+        if self.workbench_app.workbench.jobs.running or self.pending:
             self.say("A job is running already: x stops it.")
             return
         self.pending = True
@@ -73,12 +73,12 @@ class StartingScreen(ChoosingScreen):
     async def _run(self, request: Callable[[], Request]) -> None:
         bench = self.workbench_app.workbench
         try:
-            ready = await bench.prepare(request())
+            ready = await bench.jobs.prepare(request())
             self.show_advice(ready.advice)
             if not await allowed(self.workbench_app, ready):
                 self.show_message("not started")
                 return
-            record = await bench.measure(ready, confirm=ready.confirm_text)
+            record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
             if not self.is_current:  # in front, the summary tells it
@@ -86,16 +86,16 @@ class StartingScreen(ChoosingScreen):
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not measured")
-            self.show_message(" ".join(filter(None, (error.message, error.hint))))
+            self.show_message("not measured")  # the notice says why, once
         finally:
             self.pending = False
 
     def action_stop(self) -> None:
         """End the running job in good order."""
-        if not self.workbench_app.workbench.measuring:
+        if not self.workbench_app.workbench.jobs.running:
             self.say("No job is running.")
             return
-        self.workbench_app.workbench.stop()
+        self.workbench_app.workbench.jobs.stop()
         then = ", then the old value is put back" if running(self.workbench_app.session) is not None else ""
         self.show_message(f"stopping: fio brings its I/O to an end and sums up{then}")
 
@@ -130,7 +130,7 @@ class StartingScreen(ChoosingScreen):
         from app.tui.screens.runs.compare import ComparedRun, CompareScreen
 
         a, b = (ComparedRun(one, one.id, folder) for one in (other, run))
-        self.app.push_screen(CompareScreen(a, b, session.runs, session.runs))
+        self.app.push_screen(CompareScreen(a, b, session.runs, session.runs, session.experiments))
 
     def action_export(self) -> None:
         """Write the report of this session."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import RunTarget
-from app.engine.session.steady import SteadyPlan
-from app.engine.view.target import settings_words, target_words
+from app.engine.view.device import settings_words, target_words
 from backends.model import Inventory
 
 _JOIN = " · "

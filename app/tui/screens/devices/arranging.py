@@ -11,13 +11,13 @@ from backends.errors import RaidbenchError
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
 
 class Arranging:
     """Asks how the list is to be arranged."""
 
-    def __init__(self, app: WorkbenchApp, devices: DeviceList) -> None:
+    def __init__(self, app: Port, devices: DeviceList) -> None:
         self._app = app
         self._list = devices
 

@@ -1,8 +1,8 @@
-"""The list of devices: a table whose branches open and close, sorted, filtered, the cursor on its row."""
+"""The list of devices, and the rows that it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import replace
 
 from textual import events
@@ -20,13 +20,75 @@ from app.engine.view.device_table import (
     matching,
     searchable,
 )
+from app.engine.view.setting import Tuning
 from app.engine.view.table import Cell, Fold, Row, Table
 from app.engine.view.trouble import troubles
-from app.engine.view.tuning import Tuning
 from app.tui import render
-from app.tui.screens.devices.rows import list_rows
 from backends.model import Inventory, Target
-from widgets.keyed_table import KeyedTable
+from backends.settings import Reading
+from widgets.keyed_table import KeyedTable, TableCell, TableRow
+from widgets.table_layout import plain
+
+# -- devices and settings as the rows that the Devices screen shows ---------------------------------------------------
+
+SHOWN = ("setting", "now", "staged", "risk", "effect")
+"""Columns of the table of settings; the values that one may have stand in the list that enter opens."""
+
+
+_FOLDS = {Fold.NOTHING: "  ", Fold.CLOSED: "▸ ", Fold.OPEN: "▾ "}
+
+
+def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
+    """The rows of the list: what hangs from another stands further in, and where something is staged is a mark."""
+    return tuple([_drawn(row, row.key in staged) for row in table.rows])
+
+
+def _drawn(row: Row, marked: bool) -> TableRow:
+    name, *others = render.cells(row.cells)
+    return TableRow(
+        key=row.key,
+        cells=(_branched(row, name), *others),
+        dim=row.dim,
+        banner=_headed(row, render.cells(row.banner)),
+        marked=marked,
+    )
+
+
+def _branched(row: Row, name: str | TableCell) -> str | TableCell:
+    text = f"{' ' * row.depth}{_FOLDS[row.fold]}{plain(name)}"
+    return TableCell(text=text, tone=name.tone) if isinstance(name, TableCell) else text
+
+
+def _headed(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | TableCell, ...]:
+    if not banner:
+        return ()
+    first = banner[0] if isinstance(banner[0], TableCell) else TableCell(text=banner[0])
+    return (replace(first, text=f"{_FOLDS[row.fold]}{first.text}"), *banner[1:])
+
+
+def next_value(reading: Reading, current: str | None, step: int) -> str | None:
+    """The legal value after or before `current`; None where there is nothing to step through."""
+    if reading.choices:
+        values = [choice.value for choice in reading.choices]
+        if current not in values:
+            return values[0 if step > 0 else -1]
+        return values[(values.index(current) + step) % len(values)]
+    span = reading.span
+    if span is None:
+        return None
+    try:
+        number = int(current or "")
+    except ValueError:
+        return str(span.minimum)
+    if number <= 0 or span.maximum - span.minimum <= 16 * span.step:
+        number += step * span.step
+    else:  # powers of two walk a wide span in a few keys
+        number = number * 2 if step > 0 else number // 2
+        number -= (number - span.minimum) % span.step
+    return str(min(max(number, span.minimum), span.maximum))
+
+
+# -- the list of devices: a table whose branches open and close, sorted, filtered, the cursor on its row --------------
 
 
 class DeviceList(KeyedTable):
@@ -72,6 +134,7 @@ class DeviceList(KeyedTable):
             self.listing = replace(self.listing, found=found, named=called(self._inventory, found, self.words))
         else:
             self.listing = replace(self.listing, found=None, named=frozenset())
+        self._seek(tuple(self.words.lower().split()))
         self.told = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
         columns = render.columns(self.told)
         if columns != self.columns:
@@ -81,6 +144,12 @@ class DeviceList(KeyedTable):
             self.fit()  # other devices: nobody watches a column that would jump
         if self._stood is None and self.rows:
             self.cursor = self.rows[0].key
+
+    def _seek(self, words: tuple[str, ...]) -> None:
+        """Let what the filter wants stand out."""
+        if words != self.sought:
+            self.sought = words
+            self.refresh()
 
     def _rearrange(self) -> None:
         """The same devices in another way: where the cursor is then, it stays."""
@@ -149,6 +218,16 @@ class DeviceList(KeyedTable):
         self._rearrange()
         return True
 
+    def toggle_all(self) -> bool:
+        """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
+        self.stay()
+        whole = not self.listing.whole
+        self.listing = replace(self.listing, whole=whole, opened=frozenset(), closed=frozenset())
+        self._fill()
+        stood = self._stood or ""
+        self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
+        return whole
+
     def _in_trouble(self, key: str) -> bool:
         return any(trouble.key == key for trouble in troubles(self._inventory))
 
@@ -209,9 +288,11 @@ class DeviceList(KeyedTable):
 
     @property
     def count(self) -> str:
-        """How many match, of how many; "" without a filter."""
+        """How many of what is shown match, of how many there are; "" without a filter."""
         found = self.listing.found
-        return "" if found is None or self._texts is None else f"{len(found)} of {len(self._texts)} match"
+        if found is None or self._texts is None:
+            return ""
+        return f"{sum(row.key in found for row in self.told.rows)} of {len(self._texts)} match"
 
     def on_click(self, event: events.Click) -> None:
         """From now on the cursor is where somebody put it."""

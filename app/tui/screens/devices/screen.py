@@ -13,19 +13,19 @@ from textual.widgets import Input
 
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Branch, Thing, reason
-from app.engine.view.device import counts, facts, kind_words, size_words, state_cell
+from app.engine.view.device import capacity_words, counts, facts, kind_words, state_cell
 from app.engine.view.device_table import name_words
+from app.engine.view.setting import UNREAD, Tuning, tuning
 from app.engine.view.table import FactLine, Facts, Tone
-from app.engine.view.tuning import UNREAD, Tuning, tuning
 from app.tui.base import WorkbenchScreen
 from app.tui.first_steps import first_steps
+from app.tui.notices import commands_in
 from app.tui.render import MARKS
 from app.tui.screens.devices.detail import DeviceDetail, FactsPane
 from app.tui.screens.devices.device_list import DeviceList
-from app.tui.screens.devices.readings import able_first, defect, pairs, parts_of
-from app.tui.screens.devices.settings_panel import Part, SettingsPanel
+from app.tui.screens.devices.settings_panel import Part, SettingsPanel, able_first, defect, pairs, parts_of, read_again
 from backends.errors import RaidbenchError
-from backends.model import Array, Controller, Inventory, Target
+from backends.model import KERNEL, Array, Controller, Drive, Inventory, Target
 from backends.protocol import KeepsReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
@@ -33,9 +33,10 @@ from widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from app.tui.screens.devices.changing import Changing
+    from backends.change import Change
 
-BESIDE = 110
-"""Columns from which the device is shown beside the list."""
+BESIDE = 118
+"""Columns from which the device is shown beside the list: three fifths of them hold how a device is tuned."""
 
 THREE = 170
 """Columns from which its facts are shown beside its settings."""
@@ -49,7 +50,7 @@ class DevicesScreen(WorkbenchScreen):
 
     NAME: ClassVar[str] = "devices"
     AUTO_FOCUS = "#devices"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-beside"), (170, "-three")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (BESIDE, "-beside"), (THREE, "-three")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,9 +58,9 @@ class DevicesScreen(WorkbenchScreen):
         self._selected: str | None = None
         self._beginning = False
         self._tuned: dict[Target, Tuning] = {}
-        self._seen_all = False
         self._why_empty = ""
         self._changes: tuple[ChangeRecord, ...] = ()
+        self._moved: frozenset[Target] | None = None
         self._filter: TextField | None = None
 
     def body(self) -> ComposeResult:
@@ -98,19 +99,24 @@ class DevicesScreen(WorkbenchScreen):
             self.detail.facts_apart = event.size.width >= THREE
             self.detail.show_tab(self.detail.tab)
             if self.detail.facts_apart and not self.query("#facts-pane"):
-                self.query_one("#body").mount(Pane("Facts", FactsPane(id="facts-beside"), id="facts-pane"))
-                self._show_facts(anew=True)
+                self.call_later(self._open_facts)
         self.set_class(self.detail.holds_focus, "-inside")
         self.call_after_refresh(self._say_beside)
 
+    async def _open_facts(self) -> None:
+        """The pane for the facts, with what they are now."""
+        await self.query_one("#body").mount(Pane("Facts", FactsPane(id="facts-beside"), id="facts-pane"))
+        self._show_facts(anew=True)
+
     def show(self, session: Session) -> None:
         """Fill the list when there is something new in it."""
-        if session.inventory is not self._inventory and not (session.probing and self._seen_all):
+        if session.probing:
+            self._moved = None
+        if session.inventory is not self._inventory:
             self._take(session.inventory)
-        self._seen_all = self._seen_all or not session.probing
         if session.changes is not self._changes:
-            self._changes = session.changes
-            self._look()
+            before, self._changes = self._changes, session.changes
+            self._take_ends([one for one in session.changes if one.end is not None and one not in before])
         self._fill()
         self._say_empty(session)
 
@@ -143,7 +149,13 @@ class DevicesScreen(WorkbenchScreen):
         if inventory.drives or inventory.arrays:
             self._read_tuning()
         if self._selected is not None and self._thing() != before:
-            self._look()
+            self._look(moved=self._moved)
+
+    def _take_ends(self, ended: Sequence[ChangeRecord]) -> None:
+        """Read again what changes that are over have set."""
+        if ended:
+            self._moved = frozenset(one.change.target for one in ended)
+            self._look(moved=self._moved)
 
     def _fill(self) -> None:
         staged = self.workbench_app.staged
@@ -162,14 +174,15 @@ class DevicesScreen(WorkbenchScreen):
 
     async def _tuning(self, inventory: Inventory) -> None:
         """How what is in the list is tuned; what is in sight first, and of the rest a few at a time."""
-        machine = self.workbench_app.workbench.machine
+        machine = self.workbench_app.workbench.hardware.machine
         rows = [row.key for row in self.devices.rows]
         top = round(self.devices.scroll_y)
         for number, key in enumerate((*rows[top:], *rows[:top]), 1):
             thing = inventory.find(key)
-            if thing is not None and not isinstance(thing, Controller):
+            if thing is not None and not isinstance(thing, Controller) and self._may_be_tuned_anew(thing):
                 try:
-                    told = tuning(await machine.at_hand(thing, inventory))
+                    with machine.as_seen():
+                        told = tuning(await machine.at_hand(thing, inventory))
                 except Exception:  # whoever selects it is told why
                     told = UNREAD
                 self._tuned[thing.target] = told
@@ -179,6 +192,14 @@ class DevicesScreen(WorkbenchScreen):
                 await asyncio.sleep(0)
         self._tuned = dict(self._tuned)
         self._fill()
+
+    def _may_be_tuned_anew(self, thing: Array | Drive) -> bool:
+        """Whether it is not known how it is tuned, or something was set since of its vendor's or of its disk."""
+        if self._moved is None or self._inventory is None or thing.target not in self._tuned:
+            return True
+        twin = self._inventory.twin(thing)
+        vendors = {one.backend for one in self._moved} - {KERNEL}
+        return thing.target.backend in vendors or bool(self._moved & {thing.target, twin.target if twin else None})
 
     @on(KeyedTable.RowHighlighted, "#devices")
     def _highlighted(self) -> None:
@@ -196,13 +217,16 @@ class DevicesScreen(WorkbenchScreen):
             return None
         return self._inventory.find(self._selected)
 
-    def _look(self, *, anew: bool = False) -> None:
-        """Show the facts now, the settings when they are read; `anew` for another device."""
+    def _look(self, *, anew: bool = False, moved: frozenset[Target] | None = None) -> None:
+        """Show the facts now, the settings when they are read; `anew` for another device.
+
+        `moved`: what was set since they were read, None if all may be otherwise.
+        """
         thing = self._thing()
         self._show_facts(anew=anew)
         if thing is not None:  # the settings stay as they are until they are read: no outcome beside an old value
             # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.
-            self.run_worker(partial(self._read, thing), group="read", exclusive=True)  # type: ignore[arg-type]
+            self.run_worker(partial(self._read, thing, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
             self._show_settings((), "" if self._problems() else "this device is not there any more")
 
@@ -213,6 +237,13 @@ class DevicesScreen(WorkbenchScreen):
         lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in said)
         return (Facts(heading="Problem", facts=lines),) if lines else ()
 
+    def worth_copying(self) -> str:
+        """What to do about a problem, where the row is about one."""
+        inventory = self._inventory or Inventory()
+        return "\n".join(
+            commands_in(one.hint) for one in inventory.problems if one.where == self._selected and one.hint
+        )
+
     def _show_facts(self, *, anew: bool) -> None:
         thing = self._thing()
         app = self.workbench_app
@@ -220,7 +251,7 @@ class DevicesScreen(WorkbenchScreen):
             known, title = self._problems(), self._selected or ""
         else:
             told = {setting.label for part in self.panel.parts for setting in part.settings}
-            known = (*self._problems(), *facts(app.workbench.remembered(thing), told=told))
+            known = (*self._problems(), *facts(app.workbench.jobs.remembered(thing), told=told))
             title = title_words(thing)
             self._show_history(thing)
         self.query_one("#detail-pane", Pane).title = title
@@ -230,21 +261,22 @@ class DevicesScreen(WorkbenchScreen):
     def _show_history(self, thing: Thing) -> None:
         """What was done with it, once somebody asks: the words of runs take a while to import."""
         if self.detail.tab == "history":
-            from app.engine.view.deeds import deeds
+            from app.engine.view.device_history import deeds
 
             session = self.workbench_app.session
             self.detail.show_history(deeds(session, session.inventory, thing))
 
-    async def _read(self, thing: Thing) -> None:
+    async def _read(self, thing: Thing, moved: frozenset[Target] | None) -> None:
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
-        machine = bench.machine
+        machine = bench.hardware.machine
         parts: list[Part] = []
         why = ""
         try:
             if isinstance(machine.backend(thing.target), KeepsReadings) and not self.panel.parts:
                 self._show_read(thing, await parts_of(bench, inventory, thing, machine.kept))
-            parts = await parts_of(bench, inventory, thing, machine.read)
+            read = machine.read if moved is None else partial(read_again, machine, self.panel.parts, moved)
+            parts = await parts_of(bench, inventory, thing, read)
         except RaidbenchError as error:
             why = error.message
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
@@ -268,12 +300,11 @@ class DevicesScreen(WorkbenchScreen):
     def _changing(self) -> Changing:
         from app.tui.screens.devices.changing import Changing
 
-        return Changing(self.workbench_app, self.panel.outcomes, self._changed)
+        return Changing(self.workbench_app, self.panel, self._changed)
 
-    def _changed(self) -> None:
-        """After a change everything is looked at again: more than the setting may have moved."""
-        self._look()
-        self.app.run_worker(self.workbench_app.look_for_hardware(), group="probe", exclusive=True)
+    def _changed(self, changes: tuple[Change, ...]) -> None:
+        """After changes, what they may have moved is looked at again."""
+        self.app.run_worker(self.workbench_app.look_after(changes), group="probe", exclusive=True)
 
     def action_into(self) -> None:
         """Open the branch, go into the device, or open the choices of its setting."""
@@ -381,10 +412,10 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_undo(self) -> None:
         """Take back the last change."""
-        if self.workbench_app.workbench.trial_left() is not None:
+        if self.workbench_app.workbench.changes.trial_left() is not None:
             self.action_take_back()
             return
-        changes = self.workbench_app.workbench.undoable()
+        changes = self.workbench_app.workbench.changes.undoable()
         if not changes:
             self.say("There is nothing to undo in this session.")
             return
@@ -392,7 +423,7 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_undo_all(self) -> None:
         """Take back all changes, newest first."""
-        changes = self.workbench_app.workbench.undoable()
+        changes = self.workbench_app.workbench.changes.undoable()
         if not changes:
             self.say("There is nothing to undo in this session.")
             return
@@ -422,6 +453,14 @@ class DevicesScreen(WorkbenchScreen):
         if self._filter is not None:
             self._filter.display = bool(self._filter.value)
         self.set_focus(self.devices)
+
+    def action_unfold(self) -> None:
+        """Show every member of every array, or again only what wants a look."""
+        self._leave_inside()
+        if self.devices.toggle_all():
+            self.say("Every drive is shown; * closes again what is well.")
+        else:
+            self.say("Members that are well are told in words; * shows every drive.")
 
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
@@ -458,7 +497,7 @@ def title_words(thing: Thing) -> str:
     branch = Branch(thing=thing, why=reason(thing) if isinstance(thing, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
-    words = (name_words(thing), kind_words(thing), size_words(thing), f"{sign}{state.text}".strip())
+    words = (name_words(thing), kind_words(thing), capacity_words(thing), f"{sign}{state.text}".strip())
     return " · ".join(filter(None, words))
 
 

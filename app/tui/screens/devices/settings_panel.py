@@ -1,8 +1,8 @@
-"""The settings of the selected thing, and what is staged in them."""
+"""The settings of a selected device: as they are read, and as they are shown and staged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -10,21 +10,26 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from app.engine.view.arrangement import Thing
 from app.engine.view.setting import COLUMNS, settings_table
 from app.engine.view.table import Cell, Table
+from app.engine.workbench import Workbench
 from app.tui import render
-from app.tui.screens.devices.rows import SHOWN, next_value
+from app.tui.screens.devices.device_list import SHOWN, next_value
 from app.tui.screens.devices.setting_help import Explained, SettingHelp
-from backends.model import Scope
+from backends.errors import RaidbenchError
+from backends.model import KERNEL, Inventory, Scope, Target
+from backends.protocol import ReadsOne
+from backends.registry import Machine
 from backends.settings import Reading, Setting
 from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
-LEAST = {"setting": 16, "now": 12, "staged": 10}
-"""Cells to which these columns are cut before the risk would be; what is left over goes to the first of them."""
+MOST = {"setting": 30, "now": 30, "staged": 24}
+"""Cells that these columns take at most where others have no room; where all have none, these are cut first."""
 
 _JOINT = "|"
 """Between target and key in the row keys of a part that is not the first."""
@@ -58,10 +63,15 @@ class Spot:
     """What it says."""
 
 
-def settings_columns() -> tuple[TableColumn, ...]:
-    """The columns of the table of settings."""
-    columns = render.columns(Table(columns=COLUMNS).only(*SHOWN))
-    return tuple(replace(column, least=LEAST.get(column.key)) for column in columns)
+def settings_columns(*, staged: bool = True) -> tuple[TableColumn, ...]:
+    """The columns of the table of settings; that of what is `staged` only where something is, or was."""
+    columns = render.columns(Table(columns=COLUMNS).only(*shown_columns(staged=staged)))
+    return tuple(replace(column, most=MOST.get(column.key)) for column in columns)
+
+
+def shown_columns(*, staged: bool) -> tuple[str, ...]:
+    """Their keys."""
+    return tuple(key for key in SHOWN if staged or key != "staged")
 
 
 class SettingsPanel(Vertical):
@@ -76,7 +86,7 @@ class SettingsPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """Table and help."""
-        yield KeyedTable(settings_columns(), id="settings", empty="looking for hardware ...")
+        yield KeyedTable(settings_columns(staged=False), id="settings", empty="looking for hardware ...")
         yield SettingHelp()
 
     @property
@@ -85,8 +95,8 @@ class SettingsPanel(Vertical):
         return self.query_one(KeyedTable)
 
     @property
-    def _app(self) -> WorkbenchApp:
-        return cast("WorkbenchApp", self.app)
+    def _app(self) -> Port:
+        return cast("Port", self.app)
 
     def show(self, parts: tuple[Part, ...]) -> None:
         """Show these settings."""
@@ -96,11 +106,12 @@ class SettingsPanel(Vertical):
     def fill(self) -> None:
         """Bring the rows up to date with what is staged and what became of it."""
         rows: list[TableRow] = []
+        told = any(self._app.staged.get(part.target) or self.outcomes.get(part.target) for part in self.parts)
         for part in self.parts:
             staged = self._app.staged.get(part.target, {})
             ended = self.outcomes.get(part.target, {})
             table = settings_table(part.settings, part.readings, part.scope, staged=staged, outcomes=ended)
-            own = render.rows(table.only(*SHOWN))
+            own = render.rows(table.only(*shown_columns(staged=told)))
             if not part.heading:
                 rows += own
             elif own:
@@ -109,8 +120,30 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in own
                 ]
+        columns = settings_columns(staged=told)
+        if columns != self.table.columns:
+            self.table.columns = columns
         self.table.rows = tuple(rows)
         self._help()
+
+    def become(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
+        """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back.
+
+        All else of what was read stands until everything is read again.
+        """
+        ended = self.outcomes.setdefault(target, {})
+        if cell is None:
+            ended.pop(key, None)
+        else:
+            ended[key] = cell
+        if now is not None:
+            self.parts = tuple(_with_value(part, key, now) if part.target == target else part for part in self.parts)
+        self.fill()
+
+    def forget_outcomes(self) -> None:
+        """Say nothing more of what became of settings."""
+        self.outcomes.clear()
+        self.fill()
 
     @on(KeyedTable.RowHighlighted)
     def _row_highlighted(self) -> None:
@@ -200,7 +233,7 @@ class SettingsPanel(Vertical):
         """Open the list of legal values, or a field for a number."""
         spot = self._changeable()
         if spot is not None:
-            from app.tui.screens.devices.asking import dialog
+            from app.tui.screens.devices.changing import dialog
 
             self.app.push_screen(dialog(spot.setting, spot.reading, self._staged(spot)), self._chosen(spot))
 
@@ -210,3 +243,81 @@ class SettingsPanel(Vertical):
                 self._stage(spot, value)
 
         return take
+
+
+def _with_value(part: Part, key: str, now: str) -> Part:
+    """The same with another value of one setting; what is in force of it is not known yet."""
+    reading = part.readings.get(key)
+    if reading is None or reading.now == now:
+        return part
+    return replace(part, readings={**part.readings, key: replace(reading, now=now, effective=None)})
+
+
+# -- the settings of a selected device as they are read ---------------------------------------------------------------
+
+# Its own, and those of the queue that it is to the kernel.
+
+Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
+"""Asks for the settings of a target."""
+
+
+async def parts_of(workbench: Workbench, inventory: Inventory, thing: Thing, read: Read) -> list[Part]:
+    """Its own settings and those of its queue. Raises RaidbenchError."""
+    queue = inventory.twin(thing)
+    parts = [await _part(workbench, thing, read)]
+    return parts if queue is None else [*parts, await _part(workbench, queue, read, f"Queue of {queue.device}")]
+
+
+async def read_again(
+    machine: Machine, shown: Sequence[Part], moved: Container[Target], target: Target
+) -> Mapping[str, Reading]:
+    """Settings after some were set on the targets that `moved`: what was read back then is not asked again.
+
+    The kernel's own are read whatever was set, which takes no program. Any other target's are those that are `shown`,
+    and so is what a backend need not ask for the setting. Raises RaidbenchError.
+    """
+    known = next((part.readings for part in shown if part.target == str(target)), None)
+    if known is not None and target not in moved and target.backend != KERNEL:
+        return known
+    with machine.as_seen():
+        return await (machine.kept if isinstance(machine.backend(target), ReadsOne) else machine.read)(target)
+
+
+async def _part(workbench: Workbench, thing: Thing, read: Read, heading: str = "") -> Part:
+    return Part(
+        target=str(thing.target),
+        heading=heading,
+        settings=workbench.hardware.settings(thing.target),
+        readings=dict(await read(thing.target)),
+        scope=thing.target.scope,
+    )
+
+
+def pairs(parts: Sequence[Part]) -> dict[str, tuple[Setting, Reading]]:
+    """Settings of a device by key: its own before the queue's."""
+    return {
+        one.key: (one, part.readings[one.key])
+        for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
+        for one in part.settings
+        if one.key in part.readings
+    }
+
+
+def defect(thing: Thing, error: Exception) -> RaidbenchError:
+    """Of a vendor module of somebody else's, which must not end the workbench."""
+    return RaidbenchError(
+        f"{thing.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
+        hint="This is a defect of raidbench or of the vendor module.",
+    )
+
+
+def able_first(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """The queue's settings before the drive's own where none of these can be changed: a tool is missing."""
+    if len(parts) < 2 or _able(parts[0]) or not _able(parts[1]):
+        return tuple(parts)
+    own, queue = parts
+    return queue, replace(own, heading=f"Of {own.target} itself")
+
+
+def _able(part: Part) -> bool:
+    return any(reading.availability.available for reading in part.readings.values())

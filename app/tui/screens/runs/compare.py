@@ -1,4 +1,4 @@
-"""Two runs side by side, each with its repeats: what they show first, then the figures, then what else differs."""
+"""Two runs side by side, each with its repeats, and the verdict in large words."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from app.engine.judge.comparison import Comparison, compare
+from app.engine.picture.subject import PlacedRun
 from app.engine.report.raw import intervals
 from app.engine.session.figures import Sample
-from app.engine.session.state import RunRecord, Session
+from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from app.engine.view.comparison import comparison_table, differing_table
+from app.engine.view.comparison_words import caveats, counted, sentence
 from app.engine.view.run import targets_table
 from app.engine.view.side_by_side import (
     DrawnDifference,
+    VerdictWords,
     comparison_title,
     drawing_words,
     drawn_difference,
@@ -27,15 +30,71 @@ from app.engine.view.side_by_side import (
 from app.engine.view.table import filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import TONES, columns, rows
-from app.tui.screens.bench.percentile_curve import percentile_chart
-from app.tui.screens.runs.points import measured_points
-from app.tui.screens.runs.verdict_lines import VerdictLines
+from app.tui.screens.bench.curves import percentile_chart
+from app.tui.screens.runs.figures import measured_points
 from widgets.chart import ChartData, LineChart, Series
 from widgets.interval_bar import IntervalBar, IntervalMark
-from widgets.lines import Prose
+from widgets.lines import Line, Lines, Prose
 from widgets.pane import Pane
 from widgets.plain import units
+from widgets.plain.text import clean, width_of, wrap
 from widgets.still_table import StillTable
+
+# -- the verdicts of a comparison in large words, with what each rests on ---------------------------------------------
+
+_GAP = "   "
+_BETWEEN = "        "
+
+
+class VerdictLines(Lines):
+    """The headline's verdict, then that of its tail: beside it where there is room."""
+
+    DEFAULT_CSS = """
+    VerdictLines {
+        & > .lines--good { text-style: bold; }
+        & > .lines--warning { text-style: bold; }
+    }
+    """
+
+    def __init__(self, verdicts: tuple[VerdictWords, ...], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._verdicts = verdicts
+
+    def lay_out(self, width: int) -> list[Line]:
+        """One line where all fits; why the headline is not decided wraps below."""
+        told = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
+        together = tuple(piece for at, one in enumerate(told) for piece in ((("value", _BETWEEN),) if at else ()) + one)
+        lines = [together] if _width(together) <= width else [line for one in told for line in _broken(one, width)]
+        reasons = [each.reason for each in self._verdicts[:1] if each.reason]
+        return lines + [(("muted", text),) for reason in reasons for text in wrap(f"{reason}.", width)]
+
+
+def _pieces(verdict: VerdictWords, *, large: bool) -> Line:
+    tone = TONES[verdict.tone] or "value"
+    word = f"{verdict.sign} {verdict.word}".strip()
+    figure = ("title" if large else "value", f"{clean(verdict.figure)} ")
+    difference = (tone if verdict.sign else "title", verdict.difference)
+    between = (("label", _GAP + verdict.between),) if verdict.between else ()
+    if large:
+        return (("title" if tone == "muted" else tone, word.upper()), ("value", _GAP), figure, difference, *between)
+    return (figure, (tone, f"{word} "), difference, *between)
+
+
+def _width(line: Line) -> int:
+    return sum(width_of(text) for _, text in line)
+
+
+def _broken(line: Line, width: int) -> list[Line]:
+    """The interval on a line of its own where it does not fit behind the rest."""
+    if _width(line) <= width or len(line) < 2:
+        return [line]
+    kind, text = line[-1]
+    return [line[:-1], ((kind, text.strip()),)]
+
+
+# -- two runs side by side, each with its repeats ---------------------------------------------------------------------
+
+# What they show first, then the figures, then what else differs.
 
 NO_CURVES = "No intervals of these runs are on disk, so there is nothing to draw over time."
 NO_PERCENTILES = "These runs kept no histogram of their latencies, so there is no curve of percentiles."
@@ -70,12 +129,20 @@ class CompareScreen(WorkbenchScreen):
     """
 
     def __init__(
-        self, a: ComparedRun, b: ComparedRun, a_session: Sequence[RunRecord], b_session: Sequence[RunRecord]
+        self,
+        a: ComparedRun,
+        b: ComparedRun,
+        a_session: Sequence[RunRecord],
+        b_session: Sequence[RunRecord],
+        experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """`a_session` and `b_session`: the runs of the session of each, among which their repeats are."""
+        """`a_session` and `b_session`: the runs of the session of each, among which their repeats are.
+
+        `experiments`: those of the first one's session.
+        """
         super().__init__()
         self._sides = (a, b)
-        self._comparison = compare(a.run, b.run, a_session, b_session, names=(a.name, b.name))
+        self._comparison = compare(a.run, b.run, a_session, b_session, names=(a.name, b.name), experiments=experiments)
         self._samples: tuple[tuple[Sample, ...], ...] = ()
         self._latency = False
         self._percentiles = False
@@ -92,7 +159,7 @@ class CompareScreen(WorkbenchScreen):
         drawn = drawn_difference(comparison)
         ascii = self.workbench_app.ascii
         with (
-            Pane(comparison_title(comparison, a, b), note=comparison.counted, id="compared"),
+            Pane(comparison_title(comparison, a, b), note=counted(comparison.sides), id="compared"),
             VerticalScroll(id="compared-scroll"),
         ):
             yield VerdictLines(verdicts(comparison), id="compared-verdict")
@@ -130,6 +197,24 @@ class CompareScreen(WorkbenchScreen):
         if chart.display:
             chart.scroll_visible(animate=False)
 
+    def action_explore(self) -> None:
+        """Pictures of both: the arms of an A/B, else the two runs."""
+        from app.tui.screens.explore.offers import ExploreOrigin
+        from app.tui.screens.explore.screen import ExploreScreen
+
+        a, b = (PlacedRun(run=side.run, folder=side.folder) for side in self._sides)
+        mark, other = a.run.start.mark, b.run.start.mark
+        together = mark is not None and other is not None and mark.experiment == other.experiment
+        own = self.workbench_app.session
+        origin = ExploreOrigin(
+            session=own if a.folder == self.workbench_app.workbench.folder else Session(runs=(a.run,)),
+            folder=a.folder,
+            marked=(a, b),
+            cursor=b,
+            first=mark.experiment if mark is not None and together else "",
+        )
+        self.app.push_screen(ExploreScreen(origin))
+
     def action_more(self) -> None:
         """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""
         one, other = (each.run.start.mark for each in self._sides)
@@ -137,7 +222,7 @@ class CompareScreen(WorkbenchScreen):
             self.say("These runs are no A/B: B on Devices or Bench measures a staged value in pairs.")
         elif self._sides[0].folder != self.workbench_app.workbench.folder:
             self.say(f"{one.experiment} is of another session: `raidbench --session ... ab --more` goes on with it.")
-        elif self.workbench_app.workbench.measuring:
+        elif self.workbench_app.workbench.jobs.running:
             self.say("A job is running already: x on the Bench screen stops it.")
         else:
             self.run_worker(self._go_on(one.experiment), group="ab", exclusive=True)
@@ -203,5 +288,5 @@ def _mark(drawn: DrawnDifference) -> IntervalMark:
 
 
 def _sentences(comparison: Comparison) -> Iterator[str]:
-    yield comparison.sentence
-    yield " ".join(comparison.caveats)
+    yield sentence(comparison)
+    yield " ".join(caveats(comparison))

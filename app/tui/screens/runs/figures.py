@@ -1,7 +1,9 @@
-"""Every figure of one run, its settings, and where fio's own words lie."""
+"""Every figure of one run, its course as high as a line, its settings, and where fio's own words lie."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,15 +12,79 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
+from app.engine.report.raw import intervals
+from app.engine.session.figures import Phase, Sample
 from app.engine.session.state import RunRecord
 from app.engine.view.names import named
+from app.engine.view.preview import in_force_facts
 from app.engine.view.run import figure_facts
 from app.tui.render import groups
 from app.tui.screens.bench.members import NARROW_BAR, member_table
 from app.tui.sheet import Sheet
 from backends.text import clean_lines
 from widgets.details import Detail, Details, FactGroup
+from widgets.plain.spark import spark
 from widgets.still_table import StillTable, TableColumn, TableRow
+
+# -- the intervals of a finished run as points of a graph -------------------------------------------------------------
+
+
+def measured_points(samples: Sequence[Sample], *, latency: bool) -> Iterator[tuple[float, float | None]]:
+    """Second and value of each interval of the measured phase: I/Os of both directions, or the higher p99."""
+    return ((sample.at, _value(sample, latency)) for sample in samples if sample.phase is Phase.MEASURING)
+
+
+def _value(sample: Sample, latency: bool) -> float | None:
+    both = [direction for direction in (sample.read, sample.write) if direction is not None]
+    if not latency:
+        return sum(direction.iops for direction in both) if both else None
+    values = [direction.p99_ns for direction in both if direction.p99_ns is not None]
+    return float(max(values)) if values else None
+
+
+# -- how runs went over time, as high as a line: read once from what fio wrote, one run after another -----------------
+
+WIDTH = 10
+"""Cells of a spark."""
+
+MOST = 40
+"""Runs that are read for their sparks when the list is shown, the newest: each takes up to a second."""
+
+Place = tuple[Path, RunRecord]
+"""A run and the folder of its session."""
+
+
+class Sparks:
+    """The sparks of runs that are over. What was read is kept for as long as the program runs."""
+
+    def __init__(self, *, ascii_only: bool) -> None:
+        self._ascii = ascii_only
+        self._known: dict[tuple[Path, str], str] = {}
+
+    def __len__(self) -> int:
+        """How many are known."""
+        return len(self._known)
+
+    def of(self, folder: Path, run: RunRecord) -> str:
+        """The spark of a run; "" where it is not known."""
+        return self._known.get((folder, run.id), "")
+
+    def missing(self, runs: Iterable[Place]) -> list[Place]:
+        """Those of these runs that are over and were not read, the newest first."""
+        newest = sorted(runs, key=lambda one: one[1].start.at, reverse=True)[:MOST]
+        return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._known]
+
+    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], told: Callable[[], None]) -> None:
+        """Read these, as long as it may go on; after each it is told. Blocks: for a thread of its own."""
+        for where, run in runs:
+            if not goes_on():
+                return
+            values = [value for _, value in measured_points(intervals(run, where), latency=False)]
+            self._known[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
+            told()
+
+
+# -- every figure of one run, its settings, and where fio's own words lie ---------------------------------------------
 
 RAW_LIMIT = 64 * 1024
 """Bytes of fio's last words shown with `r`."""
@@ -68,14 +134,14 @@ class FiguresScreen(Sheet):
     def _circumstances(self) -> tuple[FactGroup, ...]:
         run = self._run
         job = tuple(Detail(label=label, value=value) for label, value in named(run.start.job))
-        settings = tuple(Detail(label=label, value=value) for label, value in sorted(named(run.start.settings)))
-        groups = [FactGroup(heading="Job", facts=job)]
-        if settings:
-            groups.append(FactGroup(heading=f"Settings of {run.start.device}", facts=settings))
+        sections = [FactGroup(heading="Job", facts=job)]
+        if run.start.settings:
+            told = replace(in_force_facts(run), heading=f"In force on {run.start.device}")
+            sections += groups((told,))
         if run.end is not None:
             where = Detail(label="Folder", value=str(self._folder / run.end.folder))
-            groups.append(FactGroup(heading="On disk", facts=(where,)))
-        return tuple(groups)
+            sections.append(FactGroup(heading="On disk", facts=(where,)))
+        return tuple(sections)
 
     def action_raw(self) -> None:
         """Show fio's own output, or the figures again."""

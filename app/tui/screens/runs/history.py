@@ -1,18 +1,21 @@
-"""The runs of one condition over all sessions: how it was before, drawn and listed."""
+"""The runs of one condition over all sessions of this machine."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 
-from app.engine.history.past import PastRun
+from app.engine.history.earlier_runs import PastRun
 from app.engine.history.series import series_of
+from app.engine.picture.subject import PlacedRun
 from app.engine.session.state import Session
-from app.engine.session.store import load
+from app.engine.session.store import folders, load
 from app.engine.view.history import change_lines, headline_text, history_plot, history_table
 from app.engine.view.plot import PlotView
 from app.engine.view.preview import PREVIEWED
@@ -21,6 +24,7 @@ from app.engine.view.table import filled, picked
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from app.tui.screens.bench.reopened import RunScreen
+from app.tui.screens.runs.figures import Place
 from app.tui.still_graph import StillGraph
 from backends.errors import RaidbenchError
 from widgets.chart import Series
@@ -29,6 +33,38 @@ from widgets.lines import Prose
 from widgets.pane import Pane
 from widgets.plain import units
 from widgets.still_table import StillTable
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
+
+# -- the runs of earlier sessions of this machine ---------------------------------------------------------------------
+
+EARLIER_SESSIONS = 50
+"""How many earlier sessions are read at most."""
+
+
+def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
+    """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
+    found: dict[Path, Session] = {}
+    for folder in reversed(folders(bench.paths.sessions)[:EARLIER_SESSIONS]):
+        if folder != bench.folder:
+            with suppress(RaidbenchError):
+                found[folder] = load(folder).session
+    return found
+
+
+def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
+    """The runs of sessions by `SESSION/r3`."""
+    return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
+
+
+def earlier_with_runs(bench: Workbench) -> int:
+    """How many of these sessions have runs on disk."""
+    earlier = [folder for folder in folders(bench.paths.sessions)[:EARLIER_SESSIONS] if folder != bench.folder]
+    return sum(any((folder / "runs").glob("*")) for folder in earlier)
+
+
+# -- the runs of one condition over all sessions: how it was before, drawn and listed ---------------------------------
 
 NOTHING_DRAWN = "No whole run outside an experiment yet: nothing to draw."
 """Of a condition whose runs all failed, were stopped, or belong to an experiment."""
@@ -158,6 +194,21 @@ class HistoryScreen(WorkbenchScreen):
             self.say(f"{run.name} never ended, so there is nothing to open.")
         else:
             self.app.push_screen(RunScreen(record, self._folder(run), self._known[run.session]))
+
+    def action_explore(self) -> None:
+        """Pictures of all sessions of what the run under the cursor measured."""
+        from app.tui.screens.explore.offers import ExploreOrigin, everywhere_key
+        from app.tui.screens.explore.screen import ExploreScreen
+
+        run = self._chosen()
+        session = None if run is None else self._known.get(run.session)
+        record = None if run is None or session is None else session.run(run.id)
+        if run is None or session is None or record is None:
+            self.say("The session of this run is still being read.")
+            return
+        placed = PlacedRun(run=record, folder=self._folder(run))
+        origin = ExploreOrigin(session=session, folder=placed.folder, cursor=placed, first=everywhere_key(placed))
+        self.app.push_screen(ExploreScreen(origin))
 
     def action_step(self, rows: int) -> None:
         """The run before, or after."""

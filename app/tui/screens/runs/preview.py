@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 
 from app.engine.report.raw import intervals
-from app.engine.session.state import RunRecord
+from app.engine.session.state import ExperimentRecord, RunRecord
 from app.engine.view.preview import PREVIEWED, preview_facts
 from app.engine.view.run import figures_table
 from app.engine.view.run_list import job_of
@@ -67,9 +67,15 @@ class RunPreview(Pane):
                 yield Details(id="preview-facts")
 
     def show_run(
-        self, run: RunRecord | None, name: str, folder: Path, baseline: RunRecord | None, session: Sequence[RunRecord]
+        self,
+        run: RunRecord | None,
+        name: str,
+        folder: Path,
+        baseline: RunRecord | None,
+        session: Sequence[RunRecord],
+        experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """Show a run of the session in `folder`; None shows nothing. `session`: the runs of that session."""
+        """Show a run of the session in `folder`; None shows nothing. `session`, `experiments`: of it."""
         self.display = run is not None
         if run is None:
             self._shown = None
@@ -79,7 +85,7 @@ class RunPreview(Pane):
         shown = picked(filled(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StillTable)
         table.columns, table.rows = columns(shown), rows(shown)
-        self.query_one(Details).groups = groups(preview_facts(run, baseline, session))
+        self.query_one(Details).groups = groups(preview_facts(run, baseline, session, experiments))
         place = (folder, run.id)
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
         if place == self._shown:
@@ -118,6 +124,6 @@ class RunPreview(Pane):
         if self._baseline is not None:
             kept = self._known.get((self._folder, self._baseline.id), Curves())
             beneath = baseline_references(self._baseline, kept, rate=False)
-        iops = throughput_chart(curves, rate=False, total=total, references=beneath, marks=marks)
+        iops = throughput_chart(curves, rate=False, total=total, references=beneath, marks=marks, over=True)
         self.query_one("#preview-iops", LineChart).data = iops
-        self.query_one("#preview-latency", LineChart).data = latency_chart(curves, total=total, marks=marks)
+        self.query_one("#preview-latency", LineChart).data = latency_chart(curves, total=total, marks=marks, over=True)

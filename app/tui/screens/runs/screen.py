@@ -12,24 +12,25 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.engine.judge.repeats import Repeats
+from app.engine.picture.subject import MOST, PlacedRun
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.engine.view.table import Cell, filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
-from app.tui.screens.bench.ab_lines import ended_line
+from app.tui.screens.bench.ab import ended_line
 from app.tui.screens.bench.reopened import RunScreen
 from app.tui.screens.runs.compare import ComparedRun, CompareScreen
-from app.tui.screens.runs.earlier import earlier_sessions, earlier_with_runs, places_of
+from app.tui.screens.runs.figures import Place, Sparks
+from app.tui.screens.runs.history import earlier_sessions, earlier_with_runs, places_of
 from app.tui.screens.runs.preview import RunPreview
-from app.tui.screens.runs.sparks import Place, Sparks
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.engine.history.past import PastRun
+    from app.engine.history.earlier_runs import PastRun
 
 
 _FRAME = 3
@@ -130,7 +131,9 @@ class RunsScreen(WorkbenchScreen):
         state = (baseline.id, session.runs)
         if self._verdicts[0] != state:
             repeats = known[self._own]
-            self._verdicts = (state, {run.id: against_cell(baseline, run, repeats) for run in session.runs})
+            experiments = session.experiments
+            found = {run.id: against_cell(baseline, run, repeats, experiments) for run in session.runs}
+            self._verdicts = (state, found)
         return self._verdicts[1]
 
     @property
@@ -140,7 +143,7 @@ class RunsScreen(WorkbenchScreen):
     def _may_read(self) -> bool:
         """Whether reading what fio wrote would disturb nothing that is measured."""
         followed = self.workbench_app.sweeping.follower
-        return not self.workbench_app.workbench.measuring and not (followed is not None and followed.running)
+        return not self.workbench_app.workbench.jobs.running and not (followed is not None and followed.running)
 
     def _read_sparks(self, runs: dict[str, Place]) -> None:
         missing = self._sparks.missing(runs.values())
@@ -165,7 +168,8 @@ class RunsScreen(WorkbenchScreen):
         runs, key = self._all(session), self.query_one(KeyedTable).cursor or ""
         folder, run = runs.get(key, (Path(), None))
         baseline = None if session.baseline is None or folder != self._own else session.run(session.baseline)
-        self.query_one(RunPreview).show_run(run, key, folder, baseline, self._beside(folder, runs))
+        beside = self._beside(folder, runs)
+        self.query_one(RunPreview).show_run(run, key, folder, baseline, beside, session.experiments)
 
     def _hint(self, session: Session) -> str:
         """What the last experiment has shown; nothing without one."""
@@ -182,25 +186,27 @@ class RunsScreen(WorkbenchScreen):
         return runs
 
     def action_mark(self) -> None:
-        """Mark the run, or take its mark away; the third mark takes the place of the first."""
+        """Mark the run, or take its mark away; of more than can be told apart the first mark goes."""
         key = self.query_one(KeyedTable).cursor
         if key is None:
             return
         if key in self._marked:
             self._marked.remove(key)
         else:
-            self._marked = [*self._marked, key][-2:]
+            self._marked = [*self._marked, key][-MOST:]
         self.on_screen_resume()
 
     def action_compare(self) -> None:
-        """Show the two marked runs side by side; without marks the A/B that the run under the cursor belongs to."""
+        """The two runs marked last side by side; without marks the A/B that the run under the cursor belongs to."""
         runs = self._all(self.workbench_app.session)
-        marked = [key for key in self._marked if key in runs] or self._both_letters(runs)
+        marked = [key for key in self._marked if key in runs][-2:] or self._both_letters(runs)
         if len(marked) != 2:
             self.say("Mark two runs with space, then c.")
             return
         a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
-        self.app.push_screen(CompareScreen(a, b, self._beside(a.folder, runs), self._beside(b.folder, runs)))
+        session = (self._earlier or {}).get(a.folder, self.workbench_app.session)
+        beside = (self._beside(a.folder, runs), self._beside(b.folder, runs))
+        self.app.push_screen(CompareScreen(a, b, *beside, session.experiments))
 
     def _both_letters(self, runs: dict[str, Place]) -> list[str]:
         """A run of each letter of the experiment that the run under the cursor belongs to, A first."""
@@ -231,6 +237,23 @@ class RunsScreen(WorkbenchScreen):
             self.say(f"{run.id} has not ended: its graphs are on Bench (2).")
         else:
             self.app.push_screen(RunScreen(run, folder, (self._earlier or {}).get(folder, session)))
+
+    def action_explore(self) -> None:
+        """Pictures of the marked runs, else of what the run under the cursor belongs to."""
+        from app.tui.screens.explore.offers import ExploreOrigin
+        from app.tui.screens.explore.screen import ExploreScreen
+
+        session = self.workbench_app.session
+        runs = self._all(session)
+        folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own, None))
+        marked = [PlacedRun(run=runs[key][1], folder=runs[key][0]) for key in self._marked if key in runs]
+        origin = ExploreOrigin(
+            session=(self._earlier or {}).get(folder, session),
+            folder=folder,
+            marked=marked,
+            cursor=None if run is None or run.end is None else PlacedRun(run=run, folder=folder),
+        )
+        self.app.push_screen(ExploreScreen(origin))
 
     def action_history(self) -> None:
         """The runs of all sessions that measured the same as the run under the cursor."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from app.engine.fio.profiles import PROFILES
-from app.engine.sweep.plans import load_plan, shipped
+from app.engine.sweep.plan_file import load_plan
+from app.engine.sweep.shipped import shipped
 from backends.model import Array, Drive, Inventory
+from backends.sizes import size_words
 from widgets.choice_list import ChoiceItem
-from widgets.plain import units
 
 
 def things(inventory: Inventory) -> tuple[Array | Drive, ...]:
@@ -22,7 +23,7 @@ def targets(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...
     for thing in things(inventory):
         used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
         name = getattr(thing, "model", None) or getattr(thing, "name", None) or ""
-        label = " ".join(filter(None, (str(thing.target), units.size(thing.size_bytes), name)))
+        label = " ".join(filter(None, (str(thing.target), size_words(thing.size_bytes), name)))
         help = f"{used}Reading a raw device is safe, writing to it destroys what is on it."
         choices.append(ChoiceItem(value=str(thing.target), label=label, help=help, risk="in use" if thing.uses else ""))
     if controllers:

@@ -14,10 +14,10 @@ from backends.errors import RaidbenchError, RefusedError
 if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
     from app.engine.session.sweep_steps import Design
     from app.engine.sweep.following import Follower
-    from app.engine.sweep.known import Known
     from app.engine.sweep.plan import SweepPlan
     from app.engine.sweep.survey import Survey
-    from app.tui.app import WorkbenchApp
+    from app.engine.sweep.targets import Known
+    from app.tui.port import Port
 
 EVERY = 0.25
 """Seconds between two looks at what a sweep does."""
@@ -26,7 +26,7 @@ EVERY = 0.25
 class Sweeping:
     """The sweep that the app shows. It runs in another process, so that it outlives the terminal."""
 
-    def __init__(self, app: WorkbenchApp) -> None:
+    def __init__(self, app: Port) -> None:
         self._app = app
         self.follower: Follower | None = None
         """What is read of it; None before there is any."""
@@ -45,7 +45,7 @@ class Sweeping:
 
     async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> Known:
         """What has to be known of the targets. Raises RaidbenchError."""
-        from app.engine.sweep.known import look
+        from app.engine.sweep.targets import look
 
         return await look(self._app.workbench, plan, named)
 
@@ -94,7 +94,7 @@ class Sweeping:
         lines: dict[tuple[str, ...] | str, None] = {}
         for one in wanted:
             if before[one.target, one.key] != one.value:
-                change = await self._app.workbench.plan(one.target, one.key, one.value)
+                change = await self._app.workbench.hardware.plan(one.target, one.key, one.value)
                 lines |= dict.fromkeys(
                     tuple(write.argv) if write.path is None else write.shown()
                     for write in (*change.writes, *change.undo)
@@ -236,7 +236,7 @@ class Sweeping:
         bench = Workbench(self._app.workbench.host, paths=self._app.workbench.paths)
         try:
             await bench.open(folder)
-            await bench.probe()
+            await bench.hardware.probe()
             record = await SweepRunner(bench).give_up()
         except RaidbenchError as error:
             self._app.tell(error, title="Not put back")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -12,19 +13,17 @@ from textual.containers import Horizontal
 from app.engine.fio.job import Job
 from app.engine.fio.profiles import profile
 from app.engine.sweep.plan import PlanError, SweepPlan
-from app.engine.sweep.plan_file import parse_plan
-from app.engine.sweep.plans import load_plan
+from app.engine.sweep.plan_file import load_plan, parse_plan
 from app.tui.screens.bench.job_form import JobForm
 from app.tui.screens.sweep import choices as sweep_choices
-from app.tui.screens.sweep.draft import Draft, DraftAxis
-from app.tui.screens.sweep.draft_text import plan_text
+from app.tui.screens.sweep.draft import Draft, DraftAxis, plan_text
 from backends.errors import RaidbenchError
 from backends.text import clean
 from widgets.choice_list import ChoiceDialog
 from widgets.field_dialog import TextDialog
 
 if TYPE_CHECKING:
-    from app.tui.app import WorkbenchApp
+    from app.tui.port import Port
 
 
 class PlanChoices(Horizontal):
@@ -48,9 +47,9 @@ class PlanChoices(Horizontal):
         raise NotImplementedError
 
     @property
-    def workbench_app(self) -> WorkbenchApp:
+    def workbench_app(self) -> Port:
         """The app, as what it is."""
-        return cast("WorkbenchApp", self.app)
+        return cast("Port", self.app)
 
     @property
     def ready(self) -> bool:
@@ -185,4 +184,6 @@ class PlanChoices(Horizontal):
         except OSError as error:
             self.say(f"{clean(str(path), 200)}: {error.strerror}.", severity="error", title="Not saved")
         else:
-            self.say(f"The plan is in {path}: raidbench sweep {path}")
+            self.workbench_app.tell_place(
+                f"The plan is in {path}: raidbench sweep {path}", f"raidbench sweep {shlex.quote(str(path))}"
+            )

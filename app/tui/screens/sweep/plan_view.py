@@ -12,7 +12,7 @@ from app.engine.sweep.survey import Survey
 from app.engine.view.effects import Tier, risk_cell, tier
 from app.engine.view.sweep_plan import order_facts, plan_facts, time_words
 from app.tui import render
-from app.tui.screens.devices.confirming import TIERS
+from app.tui.screens.devices.changing import TIERS
 from app.tui.screens.sweep.draft import Draft, DraftAxis
 from backends.nameplate import word_of
 from backends.settings import Risk

@@ -14,7 +14,7 @@ from app.engine.fio.profiles import PROFILES, profile
 from app.engine.session.state import Session
 from app.engine.session.sweep_steps import Design
 from app.engine.sweep.expand import expand
-from app.engine.sweep.known import Known
+from app.engine.sweep.targets import Known
 from app.tui.screens.sweep import choices as sweep_choices
 from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of
 from app.tui.screens.sweep.plan_choices import PlanChoices

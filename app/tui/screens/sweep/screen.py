@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from app.engine.session.state import Session
 from app.engine.sweep.plan import PlanError
 from app.tui.base import WorkbenchScreen
-from app.tui.screens.sweep.control import Sweeping
+from app.tui.port import ShownSweep
 from app.tui.screens.sweep.planner import SweepPlanner
 from app.tui.screens.sweep.watch import SweepWatch
 
@@ -44,7 +44,7 @@ class SweepScreen(WorkbenchScreen):
         return self.query_one(SweepPlanner)
 
     @property
-    def _sweeping(self) -> Sweeping:
+    def _sweeping(self) -> ShownSweep:
         return self.workbench_app.sweeping
 
     def show(self, session: Session) -> None:
@@ -181,6 +181,18 @@ class SweepScreen(WorkbenchScreen):
             self.say("It is finished: there is nothing left to do.")
         else:
             self.app.run_worker(self._sweeping.go_on(follower.folder), group="sweep-begin", exit_on_error=True)
+
+    def action_explore(self) -> None:
+        """Pictures of the sweep."""
+        from app.tui.screens.explore.offers import ExploreOrigin
+        from app.tui.screens.explore.screen import ExploreScreen
+
+        follower = self._sweeping.follower
+        if follower is None or follower.record is None:
+            self.say("There is no sweep yet: r starts one.")
+            return
+        origin = ExploreOrigin(session=follower.session, folder=follower.folder, first="sweep")
+        self.app.push_screen(ExploreScreen(origin))
 
     def action_export(self) -> None:
         """Write the report of the sweep's session."""

@@ -28,10 +28,10 @@ from backends.text import clean_lines
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
 from widgets.details import Details
+from widgets.heat_plot import ShadeScale
 from widgets.lines import Prose
 from widgets.matrix import Matrix
 from widgets.pane import Pane
-from widgets.shades import ShadeScale
 from widgets.still_table import StillTable
 
 LATENCY_FROM = 30

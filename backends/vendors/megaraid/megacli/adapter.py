@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from backends.sizes import read_size
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Card, Option, Word
-from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, size, whole, yes
+from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
+from backends.vendors.megaraid.sizes import strip
 
 _ADAPTER = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
 _VERSION = re.compile(r"\bVer ([0-9]{1,4}(?:\.[0-9]{1,4}){1,3})(?![0-9])", re.ASCII)
@@ -96,12 +98,12 @@ def parse_adapter(text: str, number: int) -> Card:
         serial=given(found.value(versions, "serial no") or found.value("", "serial no")),
         firmware=given(found.value("image versions", "fw version") or found.value("", "fw version")),
         package=given(found.value("", "fw package build")),
-        cache_bytes=size(found.value(hardware, "memory size")),
+        cache_bytes=read_size(found.value(hardware, "memory size")),
         temperature_c=degrees(found.value(hardware, "roc temperature")),
         backup_known=found.value(hardware, "bbu").lower() == "absent",
         supports=_supports(found),
-        strip_minimum=size(found.value(limits, "min strip size", "min stripe size")),
-        strip_maximum=size(found.value(limits, "max strip size", "max stripe size")),
+        strip_minimum=strip(found.value(limits, "min strip size", "min stripe size")),
+        strip_maximum=strip(found.value(limits, "max strip size", "max stripe size")),
         values=_values(found),
     )
 

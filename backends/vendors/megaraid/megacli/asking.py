@@ -1,10 +1,12 @@
-"""Running MegaCli to read: one command at a time, and what to say when an answer is none of its own."""
+"""Running MegaCli to read: one command at a time, and what to say when an answer is half of one or none of its own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
+from backends.answers import CUT, Whole, no_answer, whole_lines
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean_lines
@@ -17,6 +19,18 @@ READ_SECONDS = 120.0
 """After this a read is given up: slow cards take 8 s and large chassis tens of seconds for one list."""
 
 
+_END = re.compile(r"Exit Code: ?0x[0-9a-f]{1,8}\s*\Z", re.IGNORECASE)
+
+WHOLE = Whole(
+    tool="MegaCli",
+    mark="`Exit Code: 0x..` in the last line, with any number",
+    missing=lambda text: "" if _END.search(text) else "its exit code is missing",
+    hides="builds that never print an exit code: drives and volumes beyond those that the card counts",
+    statuses=frozenset(),
+)
+"""The exit status is the low byte of that code, or the number of cards. Some recordings of old builds have no code."""
+
+
 class MegaCliReader:
     """One MegaCli program on one host."""
 
@@ -24,45 +38,85 @@ class MegaCliReader:
         self._host = host
         self.tool = tool
         self.version: str | None = None
+        self.cut = ""
+        """Which of the answers since `begin` is not whole, as a sentence; "" if all are."""
+        self._ends = False
         self._version_asked = False
+
+    def begin(self) -> None:
+        """What comes now is one look."""
+        self.cut = ""
 
     async def run(self, words: tuple[str, ...]) -> Completed:
         """The answer to a command that reads. Raises ToolMissingError, ToolTimeoutError."""
         return await self._host.run(Command(argv=(self.tool, *words), timeout=READ_SECONDS))
 
-    async def for_version(self) -> None:
-        """Ask for the version, once. Raises as `run`."""
-        if not self._version_asked:
-            self.version = parse_version((await self.run(commands.version())).stdout)
-            self._version_asked = True
+    def lost(self, words: tuple[str, ...], done: Completed) -> str:
+        """Why an answer is not whole, as a sentence; "" where it is, or where this build never prints an exit code."""
+        why = WHOLE.lost(done)
+        self._ends = self._ends or not why
+        if not why or (not self._ends and done.returncode >= 0 and not done.truncated):
+            return ""
+        sentence = f"{self.tool} {words[0]}: {CUT}: {why}."
+        self.cut = self.cut or sentence
+        return sentence
 
-    async def own(self, card: int) -> str:
+    async def for_version(self) -> None:
+        """Ask for the version, until there is a whole answer. Raises as `run`."""
+        if self._version_asked:
+            return
+        done = await self.run(commands.version())
+        cut = self.lost(commands.version(), done)
+        self.version = None if cut else parse_version(whole_lines(done.stdout))
+        self._version_asked = not cut and (self._ends or self.version is not None)
+
+    async def own(self, card: int, problems: list[str]) -> str:
         """The card's own answer. Raises as `run`, and ToolFailedError when it is not about this card."""
         about = await self.run(commands.adapter(card))
-        found = parse_adapter(about.stdout, card)
-        if found.model is None and not found.values and card not in card_numbers(about.stdout):
-            raise self.not_understood(about)
-        return about.stdout
+        cut = self.lost(commands.adapter(card), about)
+        text = whole_lines(about.stdout) if cut else about.stdout
+        problems += [cut] if cut else []
+        found = parse_adapter(text, card)
+        if found.model is None and not found.values and card not in card_numbers(text):
+            raise ToolFailedError(cut, evidence=about.stdout[:4000]) if cut else self.not_understood(about)
+        return text
 
     async def text(self, words: tuple[str, ...], what: str, problems: list[str]) -> str:
-        """An answer; "" and a problem if there is none in time. Raises ToolMissingError."""
-        try:
-            done = await self.run(words)
-        except ToolFailedError as error:
-            problems.append(f"The {what} could not be read: {error.message}")
-            return ""
-        if not done.stdout.strip():
-            problems.append(f"The {what} could not be read: MegaCli gave no answer.")
-        return done.stdout
+        """A whole answer; "" and a problem if there is none in time. Raises ToolMissingError."""
+        text, whole = await self._heard(words, what, problems)
+        return text if whole else ""
 
     async def listed(
         self, words: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
-        """An answer, taken apart; nothing and a problem if there is none in time."""
-        return parse(await self.text(words, f"answer to {words[0]}", problems), card)
+        """An answer, taken apart, without the last of half a list; nothing and a problem if there is none in time."""
+        text, whole = await self._heard(words, f"answer to {words[0]}", problems)
+        found = parse(text, card)
+        return found if whole else found[:-1]
+
+    async def _heard(self, words: tuple[str, ...], what: str, problems: list[str]) -> tuple[str, bool]:
+        """An answer and whether it is whole; of half of one the lines that are."""
+        try:
+            done = await self.run(words)
+        except ToolFailedError as error:
+            problems.append(f"The {what} could not be read: {error.message}")
+            return "", False
+        cut = self.lost(words, done)
+        if not done.stdout.strip():
+            problems.append(f"The {what} could not be read: {self._silent(words, done).message}")
+            return "", False
+        if cut:
+            problems.append(f"The {what} could not be read to its end: {cut}")
+            return whole_lines(done.stdout), False
+        return done.stdout, True
+
+    def _silent(self, words: tuple[str, ...], done: Completed) -> ToolFailedError:
+        return no_answer(Command(argv=(self.tool, *words)), done)
 
     def not_understood(self, done: Completed) -> ToolFailedError:
         """The error for an answer that is none of MegaCli's, with the tool's own words as evidence."""
+        if not done.stdout.strip():
+            return self._silent((), done)
         words = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
         if "deprecated command" in words.lower():
             return ToolFailedError(f"{self.tool} is storcli under MegaCli's name.", evidence=words)

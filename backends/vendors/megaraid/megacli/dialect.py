@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import InvalidValueError
+from backends.errors import InvalidValueError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
@@ -58,12 +58,17 @@ class MegaCli:
         Raises ToolMissingError, ToolTimeoutError, and ToolFailedError when the answer is none of MegaCli's (the
         program is storcli under MegaCli's name, or a library is missing).
         """
+        self._ask.begin()
         await self._ask.for_version()
         counted = await self._ask.run(commands.count())
-        count = parse_count(counted.stdout)
+        cut = self._ask.lost(commands.count(), counted)
+        count = None if cut else parse_count(counted.stdout)
         if count is not None:
             return tuple(range(count))
-        numbers = card_numbers((await self._ask.run(commands.adapters())).stdout)
+        listed = await self._ask.run(commands.adapters())
+        if cut := self._ask.lost(commands.adapters(), listed):
+            raise ToolFailedError(cut)
+        numbers = card_numbers(listed.stdout)
         if not numbers:
             raise self._ask.not_understood(counted)
         return numbers
@@ -74,9 +79,10 @@ class MegaCli:
         Raises ToolMissingError, and ToolFailedError or ToolTimeoutError when not even the card's own data can be
         had; what else cannot be read becomes a problem.
         """
+        self._ask.begin()
         await self._ask.for_version()
-        about = await self._ask.own(card)
-        problems: list[str] = []
+        problems = [self._ask.cut] if self._ask.cut else []
+        about = await self._ask.own(card, problems)
         promise = parse_promise(about, card)
         volumes = await self._volumes(card, promise.volumes, problems)
         drives = _with_volumes(await self._ask.listed(commands.drives(card), parse_drives, card, problems), volumes)
@@ -84,20 +90,32 @@ class MegaCli:
         _compare("virtual drives", promise.volumes, len(volumes), problems)
         _compare("drives", promise.disks, len(drives), problems)
         found = await self._about(parse_adapter(about, card), problems)
-        return Contents(card=found, volumes=volumes, drives=drives, problems=tuple(problems))
+        return Contents(card=found, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut)
 
-    async def reread(self, before: Contents, volume: int | None) -> Contents:
+    async def locate(self, card: int) -> str | None:
+        """PCI address of a card. Raises as `cards`."""
+        problems: list[str] = []
+        found = parse_pci(await self._ask.text(commands.pci(card), "PCI address", problems), card)
+        if problems:
+            raise ToolFailedError(problems[0])
+        return found
+
+    async def reread(self, before: Contents, volume: int | None, key: str | None = None) -> Contents:
         """The settings of one virtual drive, or of the card itself when None, read again; the rest as it was before.
 
         A virtual drive that is gone is left out. Raises as `read`.
         """
         number = before.card.number
         problems: list[str] = []
+        self._ask.begin()
         if volume is None:
-            card = await self._schedules(parse_adapter(await self._ask.own(number), number), problems)
+            card = await self._schedules(parse_adapter(await self._ask.own(number, problems), number), problems)
+            self._require_whole()
             card = replace(before.card, values=card.values, jobs=(*card.jobs, *_learning(before.card)))
             return replace(before, card=card, problems=_once(before.problems, problems))
         listed = await self._ask.run(commands.volumes_and_members(number))
+        self._ask.lost(commands.volumes_and_members(number), listed)
+        self._require_whole()
         volumes = parse_volumes(listed.stdout, number)
         told = number in card_numbers(listed.stdout) or "no virtual drive" in listed.stdout.lower()
         if not volumes and not told:
@@ -105,6 +123,7 @@ class MegaCli:
         found = [each for each in volumes if each.number == volume]
         if found:
             starts = parse_background(await self._ask.text(commands.background_setting(number), "-LDBI", problems))
+            self._require_whole()
             found = [replace(each, auto_bgi=starts.get(volume)) for each in found]
         others = (each for each in before.volumes if each.number != volume)
         together = tuple(sorted((*others, *found), key=lambda each: each.number))
@@ -159,6 +178,11 @@ class MegaCli:
         """The argument lists, secrets masked."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
 
+    def _require_whole(self) -> None:
+        """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""
+        if self._ask.cut:
+            raise ToolFailedError(self._ask.cut)
+
     async def _volumes(self, card: int, promised: int | None, problems: list[str]) -> tuple[VirtualDrive, ...]:
         volumes = await self._ask.listed(commands.volumes_and_members(card), parse_volumes, card, problems)
         if len(volumes) < (promised or 0):
@@ -201,9 +225,10 @@ class MegaCli:
     async def _about(self, card: Card, problems: list[str]) -> Card:
         """The card with what other commands say of it."""
         number = card.number
-        if number not in self._pci:
-            self._pci[number] = parse_pci(await self._ask.text(commands.pci(number), "PCI address", problems), number)
-        address = self._pci[number]
+        address = self._pci.get(number)
+        if address is None:
+            address = parse_pci(await self._ask.text(commands.pci(number), "PCI address", problems), number)
+            self._pci[number] = address
         backup = None
         known = card.backup_known
         if not known:

@@ -11,7 +11,8 @@ from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.megacli.progress import ongoing
-from backends.vendors.megaraid.megacli.text import Line, degrees, drive_size, given, lines, whole, wwn
+from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, wwn
+from backends.vendors.megaraid.sizes import exact
 
 _STATES = {
     "online": State.ONLINE,
@@ -127,7 +128,7 @@ def drive(record: Record) -> PhysicalDrive:
         firmware=firmware or level,
         media=_MEDIA.get(value("media type").lower(), Media.UNKNOWN),
         interface=interface,
-        size_bytes=drive_size(value("coerced size"), sector) or drive_size(value("raw size"), sector),
+        size_bytes=exact(value("coerced size"), sector) or exact(value("raw size"), sector),
         sector_bytes=sector or None,
         wwn=wwn(value("wwn")),
         link=given(value("link speed")),

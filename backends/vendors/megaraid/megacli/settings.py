@@ -39,6 +39,9 @@ _PATROL_READ = {"off": "-Dsbl", "auto": "-EnblAuto", "manual": "-EnblMan"}
 _CONSISTENCY_CHECK = {"off": "-Dsbl", "sequential": "-ModeSeq", "concurrent": "-ModeConc"}
 _PLAIN = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6}
 _SPANNED = {"raid10": 10, "raid50": 50, "raid60": 60}
+LEVELS = {**_PLAIN, **_SPANNED}
+"""Levels by their numbers in a command."""
+
 _FEWEST = {0: 1, 1: 2, 5: 3, 6: 3, 10: 2, 50: 3, 60: 3}
 """Drives that a span needs at least."""
 

@@ -1,21 +1,17 @@
-"""MegaCli's text taken apart: lines, `key : value` pairs, numbers and sizes. Pure; never raises on any text."""
+"""MegaCli's text taken apart: lines, `key : value` pairs and numbers. Pure; never raises on any text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, Word
 
-_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?) ?(bytes|[kmgtp]i?b|b)", re.ASCII | re.IGNORECASE)
-_SECTORS = re.compile(r"\[0x([0-9a-f]{1,14}) Sectors\]", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"([0-9]{1,15}) ?([A-Za-z%]*)", re.ASCII)
 _DEGREES = re.compile(r"(-?[0-9]{1,3}) {0,2}(?:C\b|degrees? C)", re.ASCII)
 _WWN = re.compile(r"(?:0x)?([0-9a-f]{32}|[0-9a-f]{16})", re.ASCII | re.IGNORECASE)
-_POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _LONGEST_KEY = 80
 _LONGEST_LINE = 1000
 _NOTHING = frozenset({"", "n/a", "na", "none", "-", "unknown", "not available", "unavailable", "\ufffd"})
@@ -76,32 +72,6 @@ def whole(value: str, *units: str) -> int | None:
     """A whole number of at most 15 digits, bare or with one of `units`; None for anything else (`-1`, `1e400`)."""
     match = _WHOLE.fullmatch(value)
     return int(match[1]) if match and (not match[2] or match[2] in units) else None
-
-
-def size(value: str) -> int | None:
-    """Bytes of `64 KB`, `64kB`, `512Bytes`, `1.0 MB`, `140014MB`: all units are binary. None for anything else."""
-    match = _SIZE.match(value)
-    if match is None or value[match.end() : match.end() + 1].isalnum():
-        return None
-    unit = match[2].lower()
-    power = 0 if unit == "bytes" else _POWERS[unit[0]]
-    return int(Decimal(match[1]) * 1024**power)
-
-
-def drive_size(value: str, sector: int | None) -> int | None:
-    """Bytes of `136.731 GB [0x11176d60 Sectors]`: by the sectors when they bear out the rounded size.
-
-    Sectors are of 512 bytes or of the drive's own size; a count that fits neither is not believed.
-    """
-    rounded = size(value)
-    match = _SECTORS.search(value)
-    if rounded is None or match is None:
-        return rounded
-    for width in (512, sector or 512):
-        exact = int(match[1], 16) * width
-        if abs(exact - rounded) * 100 <= rounded:
-            return exact
-    return rounded
 
 
 def degrees(value: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Did a setting take? Judged by what MegaCli says of the very object, never by its exit status. Pure."""
+"""Did a setting take? Judged by MegaCli's words and codes, never by its exit status. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,60 @@ from backends.host import Command, Completed
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Answer
-from backends.vendors.megaraid.megacli.codes import DONE, MEANINGS, PENDING
+
+# -- what MegaCli's `Exit Code: 0xNN` means ---------------------------------------------------------------------------
+
+# The numbers are the firmware's own command status, so storcli's ErrCd uses the same ones. Meanings after the MegaRAID
+# firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT) up to 0x39; above, after Broadcom's
+# table of storcli error codes. The process exit status is often the low byte of it, and the number of cards after
+# -adpCount: it decides nothing.
+
+DONE = 0x00
+"""The one code of success."""
+
+PENDING = {0x59: "controller reset", 0x74: "reboot", 0x84: "reboot"}
+"""Codes that say: done, but it takes effect later."""
+
+MEANINGS = {
+    0x01: "the firmware does not know the command",
+    0x02: "the firmware does not know the operation",
+    0x03: "a parameter is invalid",
+    0x04: "the configuration changed meanwhile",
+    0x05: "it cannot be aborted",
+    0x0B: "it conflicts with the present configuration",
+    0x0C: "there is no such drive or virtual drive",
+    0x0D: "a drive is too small",
+    0x17: "a consistency check is running on it",
+    0x18: "it is being initialised",
+    0x1A: "the card has as many virtual drives as it can have",
+    0x1B: "the virtual drive is not optimal",
+    0x1C: "the virtual drive is being rebuilt",
+    0x1D: "the virtual drive is being reconstructed",
+    0x1E: "the RAID level does not allow it",
+    0x20: "the card has no memory left for it",
+    0x21: "the card has a hardware error",
+    0x22: "the hardware it needs is not there (battery, alarm)",
+    0x23: "not found",
+    0x24: "not in that enclosure",
+    0x25: "a drive is being cleared",
+    0x26: "a drive is of the wrong type or state for it (JBOD, foreign, in use)",
+    0x27: "patrol read is disabled",
+    0x2D: "a drive answered with an error",
+    0x2E: "the data of a drive could not be had",
+    0x32: "its state does not allow it",
+    0x33: "the virtual drive is offline",
+    0x3B: "a foreign configuration is incomplete",
+    0x54: "the card holds unwritten data for a virtual drive that is offline or missing (preserved cache)",
+    0x5E: "the drives' security key does not match",
+    0x6A: "the card is in safe mode",
+    0x76: "it is not possible now",
+    0x97: "the card does not support the policy",
+    0x99: "the card has to be shut down for it",
+}
+"""What other codes mean, as the second half of a sentence."""
+
+
+# -- did a setting take? Judged by what MegaCli says of the very object, never by its exit status ---------------------
 
 _CODE = re.compile(r"^[ \t]*Exit Code: ?0x([0-9a-f]{1,8})[ \t]*$", re.ASCII | re.IGNORECASE | re.MULTILINE)
 _BAD = re.compile(
@@ -62,16 +115,24 @@ def judge(command: Command, done: Completed) -> Answer:
         return Answer(ok=False, message="MegaCli gave no answer, so whether it did it is not known.")
     if code in PENDING:
         return Answer(ok=True, message=_joined(rows), pending=_pending(text) or PENDING[code])
+    return _refusal(code, bad, rows) or _of_own_line(_expected(command.argv), code, rows, text)
+
+
+def _refusal(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
+    """What its exit code or a bad word says; None if neither says anything."""
     if code not in (None, DONE):
-        why = MEANINGS.get(code or 0, "a code without a known meaning")
+        why = MEANINGS.get(code, "a code without a known meaning")
         return Answer(ok=False, message=_sentence(f"MegaCli refused it with code 0x{code:02x}, {why}", bad or rows))
-    if bad:
-        return Answer(ok=False, message=_sentence("MegaCli refused it", bad))
-    expected = _expected(command.argv)
+    return Answer(ok=False, message=_sentence("MegaCli refused it", bad)) if bad else None
+
+
+def _of_own_line(expected: _Expected, code: int | None, rows: Sequence[str], text: str) -> Answer:
+    """The object's own line has to say that it was done."""
     own = [row for row in rows if expected.row.search(row)]
     if not own and (expected.certain or code is None):
         return Answer(ok=False, message=_sentence("MegaCli did not say that it did it", rows))
-    return Answer(ok=True, message=_joined(own + [row for row in rows if _notice(row)] or rows), pending=_pending(text))
+    said = [*own, *(row for row in rows if _notice(row))] or rows
+    return Answer(ok=True, message=_joined(said), pending=_pending(text))
 
 
 def exit_code(text: str) -> int | None:

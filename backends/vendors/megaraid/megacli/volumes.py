@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from backends.model import Level, State
+from backends.sizes import read_size
 from backends.values import dataclass
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.megacli.drives import drive, records
 from backends.vendors.megaraid.megacli.progress import ongoing
-from backends.vendors.megaraid.megacli.text import lines, size, whole, word, yes
+from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
+from backends.vendors.megaraid.sizes import strip
 
 _STATES = {
     "optimal": State.OPTIMAL,
@@ -133,8 +135,8 @@ def _volume(record: _Record) -> VirtualDrive:
         level_raw=level_raw,
         spans=spans,
         drives_per_span=_per_span(record),
-        size_bytes=size(value("size")),
-        strip_bytes=size(value("strip size", "stripe size")),
+        size_bytes=read_size(value("size")),
+        strip_bytes=strip(value("strip size", "stripe size")),
         state=_STATES.get(state_raw.lower(), State.UNKNOWN),
         state_raw=state_raw,
         access=word(value("current access policy", "access policy", "default access policy"), _ACCESS),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from backends.answers import CUT, Whole, said
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.vendors.megaraid.storcli import commands
-from backends.vendors.megaraid.storcli.document import Reply, chosen, replies, said
+from backends.vendors.megaraid.storcli.document import Reply, chosen, replies
 from backends.vendors.megaraid.storcli.fields import Data
 
 _UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
@@ -34,6 +35,16 @@ BREAKS_OFF = "its answer breaks off"
 """Of a text or document without its end."""
 
 
+WHOLE = Whole(
+    tool="storcli, perccli, storcli2, perccli2",
+    mark="a closed JSON document; of text as many drives and virtual drives as the card counts",
+    missing=lambda text: "" if replies(text) or (text.strip() and "{" not in text) else "its document is not closed",
+    hides="of text, which some builds print for `J`: what stands behind the last table",
+    statuses=frozenset(),
+)
+"""The exit status is the error code of the last object: good tables come with 46 and others."""
+
+
 class UnreadableError(ToolFailedError):
     """The tool died, or what it printed is no answer: other words may fare better."""
 
@@ -46,9 +57,20 @@ class StorCliReader:
         """Version as the tool says, None before it was asked."""
         self.complaints: tuple[str, ...] = ()
         """What the tool said was wrong with the last answer that was demanded and used all the same."""
+        self.cut = ""
+        """Which of the answers since `begin` breaks off, as a sentence; "" if none does."""
         self._host = host
         self._tool = tool
         self._bare: set[tuple[str, ...]] = set()
+
+    def begin(self) -> None:
+        """What comes now is one look."""
+        self.cut = ""
+
+    def _half(self, *words: str) -> str:
+        sentence = f"{self._tool} {' '.join(words)}: {CUT}."
+        self.cut = self.cut or sentence
+        return sentence
 
     async def run(self, command: Command) -> Completed:
         """Run a read, without `nolog` where that was refused before or is refused now.
@@ -76,11 +98,19 @@ class StorCliReader:
         return done, found
 
     async def answer(self, card: int, *words: str) -> Reply | None:
-        """The answer for a card, None if it is not understood. Raises ToolFailedError, ToolTimeoutError."""
-        done, found = await self.replies(commands.read(self._tool, *words))
+        """The answer for a card, None if it is not understood.
+
+        Raises UnreadableError for none and for JSON without its end, ToolFailedError, ToolTimeoutError.
+        """
+        command = commands.read(self._tool, *words)
+        done, found = await self.replies(command)
         if done.truncated:
             raise ToolFailedError(f"{self._tool} answered {' '.join(words)} with more than can be read.")
-        return chosen(found, card)
+        reply = chosen(found, card)
+        if reply is None and WHOLE.lost(done):
+            self._half(*words)
+            raise self.failure(command, done, None)
+        return reply
 
     async def demand(self, card: int, *words: str) -> Data:
         """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
@@ -99,6 +129,9 @@ class StorCliReader:
         """
         try:
             reply = await self.answer(card, *words)
+        except UnreadableError as error:
+            problems.append(error.message)
+            return await self.attempt(problems, card, words[0], *or_else) if or_else else Data()
         except RaidbenchError as error:
             problems.append(error.message)
             return Data()
@@ -108,22 +141,31 @@ class StorCliReader:
         problems += self._complaints(reply, *words)
         return reply.data
 
+    async def refusable(self, problems: list[str], card: int, *words: str) -> Data:
+        """The data of an answer that not every card has: that it refuses is none of the problems, half of it is."""
+        reply = await self.maybe(problems, card, *words)
+        return Data() if reply is None else reply.data
+
     def _complaints(self, reply: Reply, *words: str) -> tuple[str, ...]:
         """What is wrong with an answer that is used all the same, as sentences."""
         found = () if reply.ok else (self.refusal(reply, *words),)  # one bad drive makes the whole a failure
-        return found if reply.data.ends is not False else (*found, f"{self._tool} {' '.join(words)}: {BREAKS_OFF}.")
+        return found if reply.data.ends is not False else (*found, self._half(*words))
 
     def refusal(self, reply: Reply, *words: str) -> str:
         """What the tool says stood against an answer, as a sentence."""
         reason = reply.description or first_failure(reply) or "no reason given"
         return f"{self._tool} {' '.join(words)}: {reason.rstrip('.')}."
 
-    async def maybe(self, card: int, *words: str) -> Reply | None:
-        """The same for what need not be there."""
+    async def maybe(self, problems: list[str], card: int, *words: str) -> Reply | None:
+        """The answer for what need not be there; None and a problem where there is none or half of one."""
         try:
-            return await self.answer(card, *words)
-        except RaidbenchError:
+            reply = await self.answer(card, *words)
+        except RaidbenchError as error:
+            problems.append(f"{' '.join(words)}: {error.message}")
             return None
+        if reply is not None and reply.data.ends is False:
+            problems.append(self._half(*words))
+        return reply
 
     def failure(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
         """What to raise for an answer that is of no use, in the tool's own words."""

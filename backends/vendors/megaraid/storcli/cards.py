@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backends.sizes import read_size
+from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Card, Option, Word
-from backends.vendors.megaraid.storcli import backup, sizes
+from backends.vendors.megaraid.storcli import backup
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
 
 _SUPPORTED = {
@@ -127,7 +129,7 @@ def _joined(name: str | None, version: str | None) -> str | None:
 
 
 def _memory(hardware: Fields) -> int | None:
-    told = sizes.size(hardware.text("on board memory size"))
+    told = read_size(hardware.text("on board memory size"))
     if told is not None:
         return told or None
     mib = hardware.whole("ddr memory size(mib)")

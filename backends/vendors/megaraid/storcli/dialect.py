@@ -14,7 +14,10 @@ from backends.vendors.megaraid.storcli import backup, cards, commands, drives, v
 from backends.vendors.megaraid.storcli.asking import StorCliReader, UnreadableError, again
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
-from backends.vendors.megaraid.storcli.places import place
+from backends.vendors.megaraid.storcli.topology import place
+
+_ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy"})
+"""Settings of a volume that are told with it, and in which no battery has a say."""
 
 
 class StorCli7:
@@ -66,6 +69,7 @@ class StorCli7:
         """Everything about a card. Raises as `cards`; what else cannot be read becomes problems."""
         path = f"/c{card}"
         problems: list[str] = []
+        self._asker.begin()
         refusal: UnreadableError | None = None
         try:
             whole = await self._whole(problems, card)
@@ -88,11 +92,14 @@ class StorCli7:
         if refusal is not None and not found and not listed:
             raise refusal
         problems += _cut_short(answers, found, listed)
+        if self._asker.cut:  # the lists round what the details tell exactly
+            found = tuple(one if one.serial is not None else replace(one, size_bytes=None) for one in found)
         return Contents(
             card=await self._card(problems, card, whole),
             volumes=listed,
             drives=await self._rebuilding(problems, card, found),
             problems=tuple(dict.fromkeys(problems)),
+            cut=self._asker.cut,
         )
 
     async def _whole(self, problems: list[str], card: int) -> Data:
@@ -122,16 +129,19 @@ class StorCli7:
         """PCI address of a card. Raises as `cards`."""
         return cards.card(card, await self._whole([], card)).pci
 
-    async def reread(self, before: Contents, volume: int | None) -> Contents:
+    async def reread(self, before: Contents, volume: int | None, key: str | None = None) -> Contents:
         """What the settings of one volume, or of the card, depend on, read again; the rest as before.
 
-        A volume that is gone is left out. Raises as `cards`.
+        `key`: what this setting of a volume depends on. A volume that is gone is left out. Raises as `cards`.
         """
         card = before.card.number
         problems: list[str] = []
+        self._asker.begin()
         if volume is None:
             whole = await self._whole(problems, card)
-            return replace(before, card=await self._card(problems, card, whole))
+            about = await self._card(problems, card, whole)
+            self._require_whole()
+            return replace(before, card=about)
         reply = await self._asker.answer(card, f"/c{card}/v{volume}", "show", "all")
         others = tuple(one for one in before.volumes if one.number != volume)
         own: Mapping[str, object] = reply.data if reply is not None else {}
@@ -143,16 +153,25 @@ class StorCli7:
                     raise ToolFailedError(self._asker.refusal(reply, f"/c{card}/v{volume}", "show", "all"))
                 return replace(before, volumes=others)
             raise ToolFailedError(f"{self._tool} gave no answer about virtual drive {volume} of card {card}.")
-        init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
-        now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
+        if old is None or key not in _ALONE:
+            init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
+            now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
+        elif now.auto_bgi is None:
+            now = replace(now, auto_bgi=old.auto_bgi)
         if old is not None:  # the topology, which tells the order of the drives, is in `show all` of the card only
             now = replace(now, alone=old.alone, drives=old.drives or now.drives)
-        backed = await self._backup(problems, before.card, {})
+        backed = before.card if key in _ALONE else await self._backup(problems, before.card, {})
+        self._require_whole()
         return replace(
             before,
             card=backed,
             volumes=tuple(sorted((*others, now), key=lambda one: one.number)),
         )
+
+    def _require_whole(self) -> None:
+        """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""
+        if self._asker.cut:
+            raise ToolFailedError(self._asker.cut)
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
@@ -192,7 +211,7 @@ class StorCli7:
         return tuple(tuple(_masked(word) if word in line.secret else word for word in line.argv) for line in lines)
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
-        return await self._asker.attempt([], card, where, "show", "autobgi")
+        return await self._asker.refusable(problems, card, where, "show", "autobgi")
 
     async def _card(self, problems: list[str], number: int, whole: Mapping[str, object]) -> Card:
         """The card with what has to be asked for apart."""
@@ -205,7 +224,7 @@ class StorCli7:
             ("consistency_check", "cc", cards.check),
         ):
             if card.supports.get(key) is not False:
-                mode, work = understand(await self._asker.attempt([], number, f"/c{number}", "show", verb))
+                mode, work = understand(await self._asker.refusable(problems, number, f"/c{number}", "show", verb))
                 values |= {key: mode} if mode is not None else {}
                 jobs += work
         card = replace(card, values=values, jobs=tuple(jobs))
@@ -215,7 +234,8 @@ class StorCli7:
         """What this version has beside."""
         if not card.supports.get("perf_tuning"):
             return card
-        mode = cards.perf_mode(await self._asker.attempt([], card.number, f"/c{card.number}", "show", "perfmode"))
+        told = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
+        mode = cards.perf_mode(told)
         return replace(card, values={**card.values, "perf_mode": mode}) if mode is not None else card
 
     async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
@@ -225,7 +245,7 @@ class StorCli7:
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
         told = False
         for kind in kinds:
-            reply = await self._asker.maybe(card.number, f"/c{card.number}/{kind}", "show", "all")
+            reply = await self._asker.maybe(problems, card.number, f"/c{card.number}/{kind}", "show", "all")
             found = backup.asked(reply.data, "cachevault" if kind == "cv" else kind) if reply is not None else None
             if found is not None:
                 return replace(card, backup=found, backup_known=True)
@@ -285,7 +305,11 @@ class StorCli8(StorCli7):
         """In `show all`; there is no object for it."""
         if whole:
             return card
-        data = await self._asker.demand(card.number, f"/c{card.number}", "show", "all")
+        try:
+            data = await self._asker.demand(card.number, f"/c{card.number}", "show", "all")
+        except UnreadableError as error:  # a virtual drive can be set all the same
+            problems.append(error.message)
+            return replace(card, backup=None, backup_known=False)
         found, known = backup.listed(data)
         return replace(card, backup=found, backup_known=known)
 

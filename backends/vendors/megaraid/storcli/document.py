@@ -10,10 +10,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.storcli.fields import Data, Fields, whole
-from backends.vendors.megaraid.storcli.textual import sections
 
 _OPENING = re.compile(r'(?:^|(?<=\}))[ \t]*\{|\{(?=\s*"Controllers")', re.MULTILINE)
 _TRIES = 12
@@ -62,12 +60,6 @@ def chosen(found: tuple[Reply, ...], card: int) -> Reply | None:
     return next(iter([*named, *unnamed]), None)
 
 
-def said(text: str) -> str:
-    """The first lines of an answer that could not be understood, for a person."""
-    lines = [line for row in text[:20_000].splitlines() if (line := clean(row, 200))]
-    return clean(" ".join(lines[:3]), 300)
-
-
 def _documents(text: str) -> Iterator[Mapping[str, object]]:
     """Every JSON document that lists controllers: it begins a line, or stands behind a warning on the same one."""
     decoder = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=str, parse_constant=str)
@@ -114,3 +106,181 @@ def _reply(status: Mapping[str, object], data: object, *, ends: bool | None = Tr
         data = {"": data}
     found = Data(data if isinstance(data, Mapping) else None, ends=ends)
     return Reply(card=whole(head.text("controller")), status=head, data=found)
+
+
+# -- the same out of plain text, which some versions print in spite of `J` --------------------------------------------
+
+# The plain text of the tools in the same shape as their JSON: headings, tables, `key = value`. Pure, never raises.
+# For builds that ignore `J`. A heading is a line `Name :` over a row of `=`; a table stands between rows
+# of `-`, its columns are where header and rows have no blank in common; legends below it have no ` = `.
+
+_HEAD_KEYS = ("cli version", "operating system", "controller", "status", "status code", "description")
+_VALUES = ("success", "failure", "0")
+_RULE = re.compile(r"-{5,}\s*")
+_UNDER = re.compile(r"={2,}\s*")
+_PAIR = re.compile(r"([^=|]{1,120}?)\s+= ?(.*)")
+_KEYS = re.compile(r"\b(?:EID:Slt|DG/VD)\b")
+"""Tables whose column names have no blanks, but for the `LU/NS Count` of version 8."""
+_UNITS = {"KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "hours", "Gbps"}
+_LINES = 200_000
+"""Lines looked at: far more than the largest chassis prints."""
+
+Section = tuple[Mapping[str, object], Mapping[str, object], bool]
+
+
+def sections(text: str) -> Iterator[Section]:
+    """(`Command Status`, `Response Data`, whether every table has its end) of every card; nothing without a status."""
+    lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
+    starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
+    for at, start in enumerate(starts):
+        end = starts[at + 1] if at + 1 < len(starts) else len(lines)
+        status, data, closed = _one(lines[start:end])
+        if "Status" in status or "Description" in status:
+            yield status, data, closed
+
+
+def _begins(lines: list[str], at: int, line: str) -> bool:
+    """Whether an answer begins here: at its version, or at the controller or status where that is not printed."""
+    key = _key(line)
+    before = [_key(other) for other in lines[max(0, at - 4) : at]]
+    match key:
+        case "cli version":
+            return True
+        case "controller":
+            follows = [_key(other) for other in lines[at + 1 : at + 3]]
+            return "status" in follows and "cli version" not in before
+        case "status" | "status code":
+            value = line.partition("=")[2].strip().lower()
+            return not {"cli version", "controller", "status code"} & set(before) and value in _VALUES
+        case _:
+            return False
+
+
+def _key(line: str) -> str:
+    found = _PAIR.fullmatch(line.strip())
+    return found[1].strip().lower() if found is not None else ""
+
+
+def _one(lines: list[str]) -> Section:
+    closed = True
+    status: dict[str, object] = {}
+    data: dict[str, object] = {}
+    heading = ""
+    at = 0
+    while at < len(lines):
+        line = lines[at].strip()
+        if line.endswith(":") and at + 1 < len(lines) and _UNDER.fullmatch(lines[at + 1].strip()):
+            heading = line[:-1].strip()
+            at += 2
+            continue
+        if _RULE.fullmatch(line):
+            rows, at, closed = _table(lines, at)
+            if rows and heading == "Detailed Status":
+                status.setdefault(heading, rows)
+            elif rows:
+                data.setdefault(heading, rows)
+            continue
+        pair = _PAIR.fullmatch(line)
+        if pair is not None:
+            closed = True  # a table without its last rule, and the text goes on
+            _put(status, data, heading, pair[1].strip(), pair[2].strip())
+        at += 1
+    return status, data, closed
+
+
+def _put(status: dict[str, object], data: dict[str, object], heading: str, key: str, value: str) -> None:
+    """Under its heading; what comes after a table belongs to the whole, as `Physical Drives = 16` does."""
+    if not heading and key.lower() in _HEAD_KEYS and key not in status:
+        status[key] = value
+        return
+    place = data.get(heading) if heading else None
+    if place is None and heading:
+        place = data[heading] = {}
+    if isinstance(place, dict):
+        place.setdefault(key, value)
+    else:
+        data.setdefault(key, value)
+
+
+def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, bool]:
+    """The table whose first rule is at `at`, the line after it, whether it has its last rule. Empty if it is none."""
+    if at + 2 >= len(lines) or not _RULE.fullmatch(lines[at + 2].strip()):
+        return [], at + 1, at + 2 < len(lines)
+    end = at + 3
+    while end < len(lines) and lines[end].strip() and not _RULE.fullmatch(lines[end].strip()):
+        end += 1
+    closed = end < len(lines) and _RULE.fullmatch(lines[end].strip()) is not None
+    header = lines[at + 1]
+    body = [line for line in lines[at + 3 : end] if len(line) <= 4 * len(lines[at]) + 200]
+    columns = _columns(header, body)
+    if _KEYS.search(header) and any(" " in name and name != "LU/NS Count" for name, _, _ in columns):
+        return [_by_words(header.split(), line.split()) for line in body], end + closed, closed
+    rows: list[dict[str, object]] = [{name: line[start:stop].strip() for name, start, stop in columns} for line in body]
+    return rows, end + closed, closed
+
+
+def _by_words(names: list[str], words: list[str]) -> dict[str, object]:
+    """A row of a table whose columns are shifted against each other, word by word.
+
+    A unit belongs to the number before it; what is left over belongs to the one column that may hold blanks.
+    """
+    joined: list[str] = []
+    for word in words:
+        if word in _UNITS and joined and joined[-1].replace(".", "", 1).isdigit():
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+    loose = next((at for at, name in enumerate(names) if name in ("Model", "Name")), len(names) - 1)
+    over = len(joined) - len(names)
+    if over > 0:
+        joined[loose : loose + over + 1] = [" ".join(joined[loose : loose + over + 1])]
+    return dict(zip(names, joined, strict=False))
+
+
+def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
+    """(name, from, to) of each column."""
+    width = max(map(len, [header, *body]))
+    used = [False] * width
+    for line in [header, *body]:
+        for place, char in enumerate(line):
+            if char != " ":
+                used[place] = True
+    pieces: list[tuple[int, int]] = []
+    start = None
+    for place in range(width + 1):
+        if place < width and used[place]:
+            start = place if start is None else start
+        elif start is not None:
+            pieces.append((start, place))
+            start = None
+    return _named(header, body, pieces)
+
+
+def _named(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
+    """Pieces without a name of their own belong to a neighbour: a number to the unit after it, else to the left."""
+    columns: list[tuple[str, int, int]] = []
+    waiting: int | None = None
+    for start, stop in pieces:
+        name = header[start:stop].strip()
+        if not name and not columns:
+            waiting = start if waiting is None else waiting
+        elif not name:
+            last, begun, _ = columns[-1]
+            columns[-1] = (last, begun, stop)
+            tail = {line[start:stop].strip() for line in body} - {""}
+            numbers = all(word.replace(".", "", 1).isdigit() for word in tail)
+            if numbers and tail and _unit_follows(body, pieces, stop):
+                columns[-1] = (last, begun, start)
+                waiting = start
+        else:
+            columns.append((name, start if waiting is None else waiting, stop))
+            waiting = None
+    return columns
+
+
+def _unit_follows(body: list[str], pieces: list[tuple[int, int]], after: int) -> bool:
+    following = next(((start, stop) for start, stop in pieces if start >= after), None)
+    if following is None:
+        return False
+    words = {line[following[0] : following[1]].strip() for line in body} - {""}
+    return bool(words) and words <= _UNITS

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from backends.model import Media, State
+from backends.sizes import read_size
 from backends.values import dataclass
+from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
-from backends.vendors.megaraid.storcli import sizes, words
+from backends.vendors.megaraid.storcli import words
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, inside, tables
-from backends.vendors.megaraid.storcli.places import Place, drive_path, place
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, place
 from backends.vendors.megaraid.storcli.volumes import members, naa
 
 _SPEED = re.compile(r"\d{1,3}(?:\.\d)? ?G(?:b/s|bps|T/s)", re.IGNORECASE | re.ASCII)
@@ -51,7 +53,7 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
     row, own = seen.rows.get(at, Fields({})), Fields(seen.details.get(at, {}))
     state, status = row.text("state"), row.text("status")
     raw = f"{state}/{status}" if state is not None and status is not None else state or ""
-    sector = sizes.size(row.text("sesz") or own.text("logical sector size", "sector size"))
+    sector = read_size(row.text("sesz") or own.text("logical sector size", "sector size"))
     foreign = (row.text("dg") or "").upper() == "F" or (state or "").lower() in ("frgn", "foreign")
     understood = words.drive_state(state, status)
     interface = words.INTERFACES.get((row.text("intf") or "").lower())
@@ -87,7 +89,7 @@ def _media(text: str | None, interface: str | None) -> Media:
 def _size(row: Fields, own: Fields, sector: int | None) -> int | None:
     told = own.text("coerced size")
     found = sizes.exact(told, sector) if told is not None else None
-    return found if found is not None else sizes.size(row.text("size"))
+    return found if found is not None else read_size(row.text("size"))
 
 
 def _link(own: Fields) -> str | None:

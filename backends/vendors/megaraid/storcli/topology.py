@@ -1,13 +1,69 @@
-"""The `TOPOLOGY` table: which drives make up which group, in which order, and whether there is room left. Pure."""
+"""Where things are, as the tools write it, and the `TOPOLOGY` table. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
+from functools import lru_cache
 
 from backends.values import dataclass
-from backends.vendors.megaraid.storcli.fields import Fields, tables
-from backends.vendors.megaraid.storcli.places import place, shown
+from backends.vendors.megaraid.storcli.fields import BLANK, Fields, tables
+
+# -- where things are, as the tools write it: `/c0/e252/s1`, `252:1`, ` :25`, `0/239` ---------------------------------
+
+Place = tuple[int | None, int | None]
+"""(enclosure, slot); no enclosure for drives that are directly attached."""
+
+_PATH = re.compile(r"/c(\d{1,4})(?:/e(\d{1,6}))?(?:/s(\d{1,6}))?(?:/v(\d{1,6}))?", re.ASCII)
+_VOLUME = re.compile(r"(\d{1,6}|-)/(\d{1,6})", re.ASCII)
+
+
+def place(text: object) -> Place | None:
+    """(enclosure, slot) of `252:1`, ` :25`, `-:3`, `N/A:3`, `7`; None for what is none, such as `x24:3`."""
+    return _place(str(text)) if isinstance(text, str | int) else None
+
+
+@lru_cache(maxsize=4096)
+def _place(text: str) -> Place | None:
+    enclosure, _, slot = text.strip().rpartition(":")
+    number, seat = _number(slot), _number(enclosure)
+    if number is None or (seat is None and enclosure.strip().lower() not in BLANK):
+        return None
+    return seat, number
+
+
+def drive_path(text: str) -> Place | None:
+    """(enclosure, slot) in `Drive /c0/e252/s1 - Detailed Information`, None for other headings."""
+    found = _PATH.search(text)
+    return None if found is None or found[3] is None else (_number(found[2]), int(found[3]))
+
+
+def volume_path(text: str) -> int | None:
+    """Number of the virtual drive in `/c0/v5`."""
+    found = _PATH.search(text)
+    return None if found is None or found[4] is None else int(found[4])
+
+
+def volume(row: Fields) -> tuple[int | None, int] | None:
+    """(group, number) of a row with a `DG/VD` column; None if it has no number."""
+    found = _VOLUME.fullmatch((row.text("dg/vd") or "").replace(" ", ""))
+    return None if found is None else (None if found[1] == "-" else int(found[1]), int(found[2]))
+
+
+def shown(at: Place) -> str:
+    """`252:1`, `:25`."""
+    return f"{'' if at[0] is None else at[0]}:{'' if at[1] is None else at[1]}"
+
+
+def _number(text: str | None) -> int | None:
+    plain = (text or "").strip()
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 7 else None
+
+
+# -- the `TOPOLOGY` table ---------------------------------------------------------------------------------------------
+
+# Which drives make up which group, in which order, and whether there is room left.
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from backends.answers import said
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer
-from backends.vendors.megaraid.storcli.document import Reply, replies, said
+from backends.vendors.megaraid.storcli.document import Reply, replies
 from backends.vendors.megaraid.storcli.fields import Fields, tables
 
 PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}

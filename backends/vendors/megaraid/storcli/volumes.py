@@ -9,13 +9,14 @@ from dataclasses import field
 from functools import lru_cache
 
 from backends.model import State
+from backends.sizes import read_size
 from backends.text import clean
 from backends.values import dataclass
+from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
-from backends.vendors.megaraid.storcli import sizes, words
+from backends.vendors.megaraid.storcli import words
 from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
-from backends.vendors.megaraid.storcli.places import Place, place, shown, volume, volume_path
-from backends.vendors.megaraid.storcli.topology import Group, groups
+from backends.vendors.megaraid.storcli.topology import Group, Place, groups, place, shown, volume, volume_path
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
 _DRIVES_OF = re.compile(r"pds for vd ?(\d{1,6})", re.IGNORECASE | re.ASCII)
@@ -74,7 +75,7 @@ def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
         level_raw=kind or "",
         spans=spans,
         drives_per_span=_per_span(own, spans, 0 if group is not None and group.missing else len(members)),
-        size_bytes=sizes.blocks(own.whole("number of blocks"), sizes.size(row.text("size")), own.whole("block size")),
+        size_bytes=sizes.blocks(own.whole("number of blocks"), read_size(row.text("size")), own.whole("block size")),
         strip_bytes=sizes.strip(own.text("strip size")),
         state=words.VOLUME_STATES.get((state or "").lower(), State.UNKNOWN),
         state_raw=state or "",

@@ -1,14 +1,15 @@
 """The command lines of arcconf.
 
-Words after the program, `C` a controller, counted from 1; `noprompt` keeps it from asking.
+Words after the program, `C` a controller, counted from 1; `noprompt` keeps it from asking: of a SmartRAID it is said
+where the usage has it ([noprompt]).
 
 Reads:
 
     list                                which cards it sees (builds that do not know it: getversion)
     getconfig C al                      card, arrays, logical devices and drives in one text, read again around a change
     getstatus C                         work under way
-    setcache                            its own usage, once, where a SmartRAID has logical devices: what it calls their
-                                        caching
+    setcache                            its own usage, once, where a SmartRAID has logical devices: what may be set,
+                                        what it calls their caching, and which words take `noprompt`
 
 Changes, one a command:
 
@@ -20,16 +21,41 @@ Changes, one a command:
     setpriority C low|medium|high
 
     SmartRAID
-    setcache C cacheratio READ WRITE noprompt
-    setcache C nobatterywritecache|waitforcacheroom enable|disable noprompt
-    setcache C writecachebypassthreshold KB noprompt
-    setcache C drivewritecachepolicy Configured|Unconfigured|HBA 0|1|2 noprompt
-    setcache C logicaldrive L WORD noprompt     the pair of words that the usage names
+    setcache C cacheratio READ WRITE [noprompt]
+    setcache C nobatterywritecache|waitforcacheroom enable|disable [noprompt]
+    setcache C writecachebypassthreshold KB [noprompt]
+    setcache C drivewritecachepolicy Configured|Unconfigured|HBA 0|1|2 [noprompt]
+    setcache C logicaldrive L WORD [noprompt]   the pair of words that the usage names
 """
 
 from __future__ import annotations
 
 import re
+
+from backends.answers import Whole, last_line, line_end
+from backends.values import dataclass
+
+DONE = "Command completed successfully."
+"""The last line of every good answer; nothing else means success."""
+ABORTED = "Command aborted."
+"""The last line of a refusal."""
+WHOLE = Whole(tool="arcconf: `getconfig`, `list`", mark=f"its last line is `{DONE}`", missing=last_line(DONE))
+"""What tells that an answer was not cut."""
+STATUS = Whole(
+    tool="arcconf: `getstatus`",
+    mark=f"its last line is `{DONE}`, or `{ABORTED}`",
+    missing=last_line(DONE, ABORTED),
+    statuses=frozenset(),
+)
+"""The same of an answer that cards without logical devices refuse."""
+USAGES = Whole(
+    tool="arcconf: its usage",
+    mark="no line is torn",
+    hides="the last lines: what they are for is not set",
+    missing=line_end,
+    statuses=frozenset(),
+)
+"""The same of the words that it knows."""
 
 LIST = ("list",)
 """Which cards there are."""
@@ -73,7 +99,21 @@ def status(number: str) -> tuple[str, ...]:
     return ("getstatus", number)
 
 
-def caching_words(usage: str) -> tuple[str, str] | None:
-    """What this build calls caching of a SmartRAID's logical device, on and off; None where its usage names no pair."""
-    words = set(re.findall(r"[a-z]{2,8}", usage.lower()))
-    return next((pair for pair in _PAIRS if set(pair) <= words), None)
+@dataclass(frozen=True, slots=True)
+class CacheWords:
+    """What may be said to the `setcache` of this build, as its usage tells."""
+
+    usage: str = ""
+    """Whole lines of it."""
+
+    def end(self, word: str) -> tuple[str, ...] | None:
+        """What keeps the form of `word` from asking, where it takes that; None where there is no such form."""
+        forms = self.usage.lower().split("setcache")
+        form = next((form for form in forms if word.lower() in form.split()[:2]), None)
+        return None if form is None else ("noprompt",) if "[noprompt]" in form else ()
+
+    @property
+    def caching(self) -> tuple[str, str] | None:
+        """Caching of a SmartRAID's logical device, on and off; None where it names no pair."""
+        words = set(re.findall(r"[a-z]{2,8}", self.usage.lower()))
+        return next((pair for pair in _PAIRS if set(pair) <= words), None)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from backends.model import Level, Media, State
+from backends.raid import PARITY_IN_SPANS
+from backends.sizes import read_size
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import words
@@ -96,9 +98,17 @@ def refusal(text: str) -> str | None:
     return " ".join(said)[:400] or "it says neither that it did it nor why not"
 
 
-def card_text(text: str, number: int, *, status: str = "") -> CardText | None:
-    """All that an answer says of a card; None where it speaks of none. `status`: the answer of `getstatus`."""
-    passages = read(text)
+def refused(text: str) -> bool:
+    """Whether it says itself that it did not do it."""
+    return any(bare.lower().startswith("command aborted") for _, bare in texts.lines(text))
+
+
+def card_text(text: str, number: int, *, status: str = "", cut: bool = False) -> CardText | None:
+    """All that an answer says of a card; None where it speaks of none. `status`: the answer of `getstatus`.
+
+    `cut`: half an answer. The passage that it was cut in is left out: a line that is not there any more proves nothing.
+    """
+    passages = read(text)[: -1 if cut else None]
     marks = ("controller status", "controller model")
     card = next((one for one in passages if one.kind == "card" and any(mark in one.fields for mark in marks)), None)
     if card is None and all(one.kind in ("", "card") for one in passages):
@@ -106,7 +116,7 @@ def card_text(text: str, number: int, *, status: str = "") -> CardText | None:
     drives = tuple({drive.place: drive for one in passages if (drive := _drive(one)) is not None}.values())
     groups = tuple(_group(one) for one in passages if one.kind == "array")
     jobs = tasks(status)
-    volumes = tuple(_volume(one, groups, drives, jobs) for one in passages if one.kind == "volume")
+    volumes = tuple(_volume(one, groups, None if cut else drives, jobs) for one in passages if one.kind == "volume")
     family = _family(passages)
     owners = {place: volume.array for volume in volumes for place in volume.drives}
     return CardText(
@@ -152,7 +162,7 @@ def _facts(card: Passage, number: int, family: Family) -> RaidCard:
         pci=told(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
         state_raw=state,
         mode=told(fields.get("controller mode")),
-        cache_bytes=texts.size(fields.get("cache memory") or fields.get("installed memory")),
+        cache_bytes=read_size(fields.get("cache memory") or fields.get("installed memory")),
         cache_state=told(fields.get("cache status")),
         cache_details=told(fields.get("cache status details"), 300),
         power=_power(card, family),
@@ -189,12 +199,15 @@ def _group(passage: Passage) -> DriveGroup:
         state_raw=raw,
         media=media_of(fields.get("interface")),
         smart_path=None if path is None else words.phrase(path, words.switch(path)),
-        free_bytes=texts.size(fields.get("unused size")),
+        free_bytes=read_size(fields.get("unused size")),
     )
 
 
 def _volume(
-    passage: Passage, groups: Sequence[DriveGroup], drives: Sequence[BayDrive], jobs: Mapping[int, tuple[CardJob, ...]]
+    passage: Passage,
+    groups: Sequence[DriveGroup],
+    drives: Sequence[BayDrive] | None,
+    jobs: Mapping[int, tuple[CardJob, ...]],
 ) -> LogicalDrive:
     fields = passage.fields
     raw = next(
@@ -216,9 +229,9 @@ def _volume(
         name=told(next((v for k, v in fields.items() if re.fullmatch("logical (device|drive) name", k)), None)),
         level=texts.level(level) if level else Level.UNKNOWN,
         level_raw=told(level) or "",
-        size_bytes=texts.size(fields.get("size")),
-        strip_bytes=texts.size(fields.get("stripe-unit size")),
-        stripe_bytes=texts.size(fields.get("full stripe size")),
+        size_bytes=read_size(fields.get("size")),
+        strip_bytes=read_size(fields.get("stripe-unit size")),
+        stripe_bytes=read_size(fields.get("full stripe size")),
         state=texts.state(raw, _VOLUME_STATES),
         state_raw=raw,
         acceleration=acceleration(fields.get("ld acceleration method"), fields.get("caching"), group)
@@ -231,6 +244,8 @@ def _volume(
         device=clean(device, 64) if device.startswith("/dev/") else None,
         wwn=texts.naa(fields.get("volume unique identifier")),
         drives=_members(passage, drives),
+        width=_width(passage),
+        parity_groups=_parity_groups(passage) if texts.level(level) in PARITY_IN_SPANS else None,
         jobs=own or ((state_job,) if state_job is not None else ()),
     )
 
@@ -252,10 +267,15 @@ def write_cache(text: str) -> Phrase | None:
     return words.phrase(text, {"on": "always-write-back", "off": "write-through"}.get(words.onoff(text) or ""))
 
 
-def _members(passage: Passage, drives: Sequence[BayDrive]) -> tuple[str, ...]:
-    """Places of the members: by serial number where that is one drive's alone, else as they are told to sit."""
+def _members(passage: Passage, drives: Sequence[BayDrive] | None) -> tuple[str, ...]:
+    """Places of the members: by serial number where that is one drive's alone, else as they are told to sit.
+
+    `drives`: all there are; None where that is not known.
+    """
     if told_order := orders(passage):
         return tuple(dict.fromkeys(told_order))
+    if drives is None:
+        return ()
     known = Counter(one.serial for one in drives)
     by_serial = {one.serial: one.place for one in drives if one.serial is not None and known[one.serial] == 1}
     by_seat = {seat: one.place for one in drives if (seat := _seat(one.slot)) is not None}
@@ -272,6 +292,22 @@ def _members(passage: Passage, drives: Sequence[BayDrive]) -> tuple[str, ...]:
             place = f"{int(pair[1])}:{int(pair[2])}" if pair else by_seat.get(seat) if seat is not None else None
             found.append(by_serial.get(serial.strip()) or place)
     return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _width(passage: Passage) -> int | None:
+    """How many members it names; missing ones are counted."""
+    if told_order := orders(passage):
+        return len(dict.fromkeys(told_order))
+    parts = [part for heading, part in passage.parts.items() if "segment" in heading] or [
+        part for heading, part in passage.parts.items() if "physical device" in heading
+    ]
+    return sum(_MEMBER.fullmatch(key) is not None for part in parts for key in part) or None
+
+
+def _parity_groups(passage: Passage) -> int | None:
+    """Groups of its members: `Group 1, Segment 0`."""
+    keys = (key for heading, part in passage.parts.items() if "segment" in heading for key in part)
+    return len({key.partition(",")[0] for key in keys if _MEMBER.fullmatch(key) and "," in key}) or None
 
 
 def _seat(text: str | None) -> tuple[str, int, int] | None:
@@ -303,9 +339,9 @@ def _drive(passage: Passage) -> BayDrive | None:
         firmware=told(fields.get("firmware")),
         media=Media.NVME if "nvme" in speed.lower() or "pcie" in speed.lower() else media,
         interface="scsi" if speed.lower().startswith("ultra") else interface_of(speed),
-        size_bytes=texts.size(fields.get("total size") or fields.get("size")) or None,
-        sector_bytes=texts.size(fields.get("block size")),
-        physical_bytes=texts.size(fields.get("physical block size")),
+        size_bytes=read_size(fields.get("total size") or fields.get("size")) or None,
+        sector_bytes=read_size(fields.get("block size")),
+        physical_bytes=read_size(fields.get("physical block size")),
         state=State.MISSING if maker == "*MISSING*" else texts.state(raw, _DRIVE_STATES),
         state_raw=raw,
         temperature_c=texts.count(fields.get("current temperature") or fields.get("temperature")),

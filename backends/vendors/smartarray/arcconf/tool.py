@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
+from backends.answers import by_hand, cut_words, no_answer, whole_lines
 from backends.changing import evidence_of
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean
 from backends.vendors.smartarray.arcconf import commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal
-from backends.vendors.smartarray.dialect import Lines
+from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused
+from backends.vendors.smartarray.dialect import Lines, SeenCards
 from backends.vendors.smartarray.facts import CardText, Family, LogicalDrive
 
 READ_SECONDS = 120.0
 """For one answer."""
+
+_UNSAYABLE = "how arcconf is told to set it is not known"
 
 
 class Arcconf:
@@ -25,8 +29,7 @@ class Arcconf:
         self._host = host
         self._tool = tool
         self._lock = asyncio.Lock()
-        self._words: tuple[str, str] | None = None
-        self._asked = False
+        self._words = commands.CacheWords()
 
     @property
     def tool(self) -> str:
@@ -42,30 +45,35 @@ class Arcconf:
         """`/arc1`, of series 2 to 8 `/aac1`."""
         return f"/{'aac' if family is Family.SERIES else 'arc'}{number}"
 
-    async def numbers(self) -> tuple[str, ...]:
+    async def cards(self) -> SeenCards:
         """The controllers there are."""
-        done = await self._run(commands.LIST)
-        text = (
-            done.stdout if "controllers found" in done.stdout.lower() else (await self._run(commands.VERSIONS)).stdout
-        )
-        found = numbers(text)
-        if not found and "controllers found" not in text.lower():
-            raise ToolFailedError(f"{self._tool}: {refusal(text)}", evidence=text[:4000])
-        return tuple(map(str, found))
+        command, done = await self._run(commands.LIST)
+        if "controllers found" not in done.stdout.lower():
+            command, done = await self._run(commands.VERSIONS)
+        lost = commands.WHOLE.lost(done)
+        found = numbers(whole_lines(done.stdout) if lost else done.stdout)
+        if not found and "controllers found" not in done.stdout.lower():
+            raise no_answer(command, done)
+        return SeenCards(numbers=tuple(map(str, found)), cut=cut_words(command, lost) if lost else "")
 
     async def read(self, number: str) -> CardText:
         """Everything about a card."""
-        done = await self._run(commands.config(number))
-        status = await self._run(commands.status(number))
-        found = card_text(done.stdout, int(number), status=status.stdout)
+        command, done = await self._run(commands.config(number))
+        asked, status = await self._run(commands.status(number))
+        lost, left = commands.WHOLE.lost(done), commands.STATUS.lost(status)
+        work = whole_lines(status.stdout) if left else status.stdout
+        found = card_text(done.stdout, int(number), status=work, cut=bool(lost))
+        if found is None and refused(done.stdout):
+            raise no_answer(command, done, refusal(done.stdout) or "")
         if found is None:
-            said = refusal(done.stdout) or "it says nothing of the card"
-            command = Command(argv=(self._tool, *commands.config(number)))
-            raise ToolFailedError(f"{self._tool}: {said}", evidence=evidence_of(command, done))
-        if not self._asked and found.volumes and found.card.family is Family.SMART:
-            self._words = commands.caching_words((await self._run(commands.USAGE)).stdout)
-            self._asked = True
-        return found
+            raise ToolFailedError(
+                f"{cut_words(command, lost or 'it says nothing of the card')}.",
+                hint=by_hand(command), evidence=evidence_of(command, done),
+            )  # fmt: skip
+        if not self._words.usage and found.volumes and found.card.family is Family.SMART:
+            self._words = commands.CacheWords(whole_lines((await self._run(commands.USAGE))[1].stdout))
+        cut = cut_words(command, lost) if lost else cut_words(asked, left) if left else ""
+        return replace(found, cut=cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """None: it has no way of asking the card."""
@@ -75,9 +83,10 @@ class Arcconf:
         """Nothing: it tells of no values."""
         return 0
 
-    async def _run(self, words: tuple[str, ...]) -> Completed:
+    async def _run(self, words: tuple[str, ...]) -> tuple[Command, Completed]:
+        command = Command(argv=(self._tool, *words), timeout=READ_SECONDS)
         async with self._lock:
-            return await self._host.run(Command(argv=(self._tool, *words), timeout=READ_SECONDS))
+            return command, await self._host.run(command)
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
         """Waited for, however long it takes."""
@@ -87,23 +96,29 @@ class Arcconf:
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
         """One line."""
         number = text.card.number
-        cache = (self._tool, "setcache", number)
         match key:
             case "cache_ratio":
-                return ((*cache, "cacheratio", *value.split("/"), "noprompt"),)
+                return self._set_cache(number, "cacheratio", *value.split("/"))
             case "no_battery_write_cache" | "wait_for_cache_room":
-                return ((*cache, key.replace("_", ""), value, "noprompt"),)
+                return self._set_cache(number, key.replace("_", ""), value)
             case "write_cache_bypass":
-                return ((*cache, "writecachebypassthreshold", value, "noprompt"),)
+                return self._set_cache(number, "writecachebypassthreshold", value)
             case "drive_write_cache" | "drive_write_cache_unconfigured" | "drive_write_cache_hba":
                 policy = _word(commands.POLICIES, value)
-                return ((*cache, "drivewritecachepolicy", commands.DRIVES[key], policy, "noprompt"),)
+                return self._set_cache(number, "drivewritecachepolicy", commands.DRIVES[key], policy)
             case "performance_mode":
                 return ((self._tool, "setperform", number, _word(commands.PERFORMANCE, value)),)
             case "task_priority":
                 return ((self._tool, "setpriority", number, value),)
             case _:
-                raise InvalidValueError("how arcconf is told to set it is not known")
+                raise InvalidValueError(_UNSAYABLE)
+
+    def _set_cache(self, number: str, word: str, *more: str) -> Lines:
+        """One line for a SmartRAID, in the form that its usage has. Raises InvalidValueError where it has none."""
+        end = self._words.end(word)
+        if end is None:
+            raise InvalidValueError(_UNSAYABLE)
+        return ((self._tool, "setcache", number, word, *more, *end),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
         """One line."""
@@ -112,10 +127,11 @@ class Arcconf:
                 word = _word(commands.READ_CACHE, value)
             case "write_cache":
                 word = _word(commands.WRITE_CACHE, value)
-            case "acceleration" if self._words is not None and value in ("none", "controller-cache"):
-                word = self._words[0 if value == "controller-cache" else 1]
+            case "acceleration" if (pair := self._words.caching) and value in ("none", "controller-cache"):
+                word = pair[0 if value == "controller-cache" else 1]
+                return self._set_cache(text.card.number, "logicaldrive", str(volume.number), word)
             case _:
-                raise InvalidValueError("how arcconf is told to set it is not known")
+                raise InvalidValueError(_UNSAYABLE)
         line = (self._tool, "setcache", text.card.number, "logicaldrive", str(volume.number), word, "noprompt")
         return (line,)
 

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from backends.model import Media, State
+from backends.sizes import read_size
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import words
 from backends.vendors.smartarray.facts import (
+    UNKNOWN,
     BayDrive,
     CardJob,
     CardText,
@@ -63,12 +65,19 @@ _JOBS = {
 }
 
 
-def cards(text: str) -> tuple[CardText, ...]:
-    """Every card of an answer, with all that it says of each."""
-    return tuple(map(_card, read(text)))
+def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
+    """Every card of an answer, with all that it says of each.
+
+    `cut`: half an answer. What it was cut in is left out: a line that is not there any more proves nothing.
+    """
+    found = read(text)
+    return tuple(_card(one, one.open if cut and one is found[-1] else None) for one in found)
 
 
-def _card(found: CardSections) -> CardText:
+def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
+    """`torn`: the sections in which the answer was cut; None for a whole one."""
+    if torn is not None:
+        found = _untorn(found, torn)
     groups = {
         section.name: _group(section)
         for section in found.sections
@@ -80,7 +89,7 @@ def _card(found: CardSections) -> CardText:
             continue
         before = drives.get(section.name)
         if before is None or section.fields:
-            drives[section.name] = _drive(section)
+            drives[section.name] = _drive(section, alone=torn is not None)
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
     volumes = {
@@ -92,6 +101,16 @@ def _card(found: CardSections) -> CardText:
         volumes=tuple(volumes.values()),
         drives=tuple(drives.values()),
     )
+
+
+def _untorn(found: CardSections, torn: list[TextSection]) -> CardSections:
+    """Without the sections that were cut; of the card itself what its first lines tell."""
+    card = found.card
+    if card in torn:
+        names = ("serial number", "firmware version")
+        card = TextSection("card", card.name, fields={key: card.fields[key] for key in names if key in card.fields})
+    whole = [one for one in found.sections if all(one is not other for other in torn)]
+    return replace(found, card=card, sections=whole)
 
 
 def _facts(found: CardSections) -> RaidCard:
@@ -111,7 +130,7 @@ def _facts(found: CardSections) -> RaidCard:
         pci=told(next((value for key, value in fields.items() if key.startswith("pci address")), None)),
         state_raw=told(fields.get("controller status")),
         mode="HBA" if passes else told(fields.get("controller mode")),
-        cache_bytes=texts.size(fields.get("total cache size") or fields.get("cache size"), default="G"),
+        cache_bytes=read_size(fields.get("total cache size") or fields.get("cache size"), bare="G"),
         cache_state=told(fields.get("cache status")),
         cache_details=told(fields.get("cache status details"), 300),
         power=_power(fields),
@@ -126,11 +145,11 @@ def _facts(found: CardSections) -> RaidCard:
 def _power(fields: Mapping[str, str]) -> PowerSource | None:
     state = told(fields.get("battery/capacitor status") or fields.get("battery status"))
     count = texts.count(fields.get("battery/capacitor count") or fields.get("battery pack count"))
-    if state is None and count != 0 and fields.get("cache board present", "").lower() != "true":
-        return None
-    if state is None or count == 0:
-        return PowerSource(kind="none", state="not fitted", healthy=False)
     kind = "capacitor" if fields.get("cache backup power source", "").lower().startswith("capac") else "bbu"
+    if count == 0 or (state is None and count is None and fields.get("cache board present", "").lower() == "true"):
+        return PowerSource(kind="none", state="not fitted", healthy=False)
+    if state is None:
+        return PowerSource(kind=kind, state=UNKNOWN) if count else None
     return PowerSource(kind=kind, state=state, healthy=healthy(state))
 
 
@@ -178,7 +197,7 @@ def _group(section: TextSection) -> DriveGroup:
         state_raw=raw,
         media=media_of(fields.get("interface type")),
         smart_path=None if path is None or told(path) is None else words.phrase(path, words.switch(path)),
-        free_bytes=texts.size(fields.get("unused space")),
+        free_bytes=read_size(fields.get("unused space")),
     )
 
 
@@ -216,9 +235,9 @@ def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapp
         name=told(fields.get("logical drive label")),
         level=texts.level(fields.get("fault tolerance")),
         level_raw=told(fields.get("fault tolerance")) or "",
-        size_bytes=texts.size(fields.get("size")),
-        strip_bytes=texts.size(fields.get("strip size") or fields.get("stripe size")),
-        stripe_bytes=texts.size(fields.get("full stripe size")),
+        size_bytes=read_size(fields.get("size")),
+        strip_bytes=read_size(fields.get("strip size") or fields.get("stripe size")),
+        stripe_bytes=read_size(fields.get("full stripe size")),
         state=texts.state(raw, _VOLUME_STATES),
         state_raw=raw,
         acceleration=acceleration(
@@ -228,6 +247,7 @@ def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapp
         device=_device(fields),
         wwn=texts.naa(fields.get("unique identifier")),
         drives=named or (members if section.array is not None else ()),
+        parity_groups=texts.count(fields.get("number of parity groups")),
         jobs=_jobs(raw, fields.get("parity initialization status")),
     )
 
@@ -248,7 +268,8 @@ def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
     return tuple(found)
 
 
-def _drive(section: TextSection) -> BayDrive:
+def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
+    """A drive. `alone`: its row may be all that is left of it, and does not tell what it is used for."""
     fields = dict(section.fields)
     spare = False
     if section.row:
@@ -256,6 +277,8 @@ def _drive(section: TextSection) -> BayDrive:
     raw = told(fields.get("status")) or ""
     use = fields.get("drive type", "").lower()
     state = texts.state(raw, _DRIVE_STATES)
+    if state is State.ONLINE and alone and section.row and not (section.array or section.loose):
+        state = State.UNKNOWN
     if state is State.ONLINE and (use.startswith("unassigned") or (section.loose and not use)):
         state = State.UNASSIGNED
     if state is State.ONLINE and (spare or use.startswith("spare")):
@@ -271,7 +294,7 @@ def _drive(section: TextSection) -> BayDrive:
         firmware=told(fields.get("firmware revision")),
         media=media_of(interface),
         interface=interface_of(interface),
-        size_bytes=texts.size(fields.get("size"), base=1000),
+        size_bytes=read_size(fields.get("size"), base=1000),
         sector_bytes=texts.count(logical or fields.get("native block size")),
         physical_bytes=texts.count(physical),
         state=state,
@@ -285,7 +308,7 @@ def _drive(section: TextSection) -> BayDrive:
 def _row(section: TextSection, fields: dict[str, str]) -> bool:
     """What `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` says; whether it is a spare."""
     parts = [part.strip() for part in section.row.split(",") if not part.strip().lower().startswith("port ")]
-    at = next((index for index, part in enumerate(parts) if texts.size(part) is not None), len(parts))
+    at = next((index for index, part in enumerate(parts) if read_size(part) is not None), len(parts))
     if at:
         fields.setdefault("interface type", parts[0])
     if at < len(parts):

@@ -34,7 +34,8 @@ _PARAGRAPH = 1000
 """Characters of a warning that are kept."""
 _ROWS = 12
 """Lines of an error that are kept."""
-_WITH_CHILDREN = ("sensor id", "port name")
+_SENSOR = "sensor id"
+_WITH_CHILDREN = (_SENSOR, "port name")
 _SERIAL = re.compile(r"\(sn: *([A-Za-z0-9]{4,40})\)", re.ASCII)
 
 
@@ -45,7 +46,7 @@ class TextSection:
     kind: str
     """`card`, `array`, `volume`, `drive`; "" for what is passed over."""
     name: str = ""
-    """Slot ("" where none is told), letter, number, place."""
+    """Slot ("" where none is told), letter, number, place; of what is passed over its heading in lower case."""
     indent: int = 0
     """Of its heading."""
     fields: dict[str, str] = field(default_factory=dict)
@@ -76,10 +77,23 @@ class CardSections:
     """Arrays, logical drives and drives, in their order."""
     paragraphs: list[str] = field(default_factory=list)
     """Warnings and notes."""
+    passed: list[str] = field(default_factory=list)
+    """Headings and lines, in lower case, that are passed over."""
+    ends_in: tuple[TextSection, ...] = ()
+    """The sections in which its text ends, each within the one before."""
+
+    @property
+    def open(self) -> list[TextSection]:
+        """Those that may have gone on, had the answer been cut at its end."""
+        known = [one for one in self.ends_in if one.kind]
+        children = [one.name for one in self.ends_in if not one.kind]
+        if known[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
+            return []  # what follows the card's own lines has begun
+        return known[-1:]
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SectionReader:
     found: list[CardSections] = field(default_factory=list)
     early: list[str] = field(default_factory=list)
     stack: list[TextSection] = field(default_factory=list)
@@ -95,7 +109,7 @@ class _Reader:
             self._open(TextSection("array", self.array, indent, row=array["row"] or ""))
         elif _LOOSE.fullmatch(bare):
             self.array, self.loose = None, True
-            self._open(TextSection("", indent=indent))
+            self._open(TextSection("", "unassigned", indent))
         elif volume := _VOLUME.fullmatch(bare):
             self._open(
                 TextSection(
@@ -114,8 +128,14 @@ class _Reader:
         if serial := _SERIAL.search(rest):
             card.fields["serial number"] = serial[1]
         mode = "HBA" if "(hba mode)" in rest.lower() else None
+        self.close()
         self.found.append(CardSections(card, model.strip(), mode, paragraphs=self.early))
         self.early, self.stack, self.array, self.loose = [], [card], None, False
+
+    def close(self) -> None:
+        """The text of the last card ends here."""
+        if self.found:
+            self.found[-1].ends_in = tuple(self.stack)
 
     def _some_card(self) -> None:
         if not self.found:  # the answer of a part of a card has no title
@@ -139,6 +159,8 @@ class _Reader:
         self.stack.append(section)
         if section.kind:
             self.found[-1].sections.append(section)
+        else:
+            self.found[-1].passed.append(section.name)
 
     def _close(self, indent: int) -> None:
         while len(self.stack) > 1 and (self.stack[-1].indent >= indent or self.flat):
@@ -149,13 +171,13 @@ class _Reader:
         self._some_card()
         told = texts.field(bare)
         if told is None:
-            self._open(TextSection("", indent=indent))
+            self._open(TextSection("", bare.lower(), indent))
             return
         key, value = told[0].lower(), told[1]
         if key.startswith(("mirror group", "parity group")):
             return
         if key in _WITH_CHILDREN:
-            self._open(TextSection("", indent=indent))
+            self._open(TextSection("", key, indent))
             return
         if not self.flat:
             self._close(indent)
@@ -165,7 +187,7 @@ class _Reader:
 def read(text: str) -> list[CardSections]:
     """The cards of an answer, in its order."""
     rows = _flush(list(texts.lines(text.removeprefix("\ufeff"))))
-    reader = _Reader(flat=not any(indent for indent, _ in rows))
+    reader = _SectionReader(flat=not any(indent for indent, _ in rows))
     paragraph: list[str] | None = None
     for indent, bare in rows:
         if not bare:
@@ -181,6 +203,7 @@ def read(text: str) -> list[CardSections]:
             for part in _JOINED.split(bare):
                 if not reader.heading(indent, part) and (reader.found or indent):
                     reader.line(indent, part)
+    reader.close()
     return [one for one in reader.found if one.model or one.sections or one.card.fields]
 
 

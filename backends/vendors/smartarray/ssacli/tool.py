@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
-from backends.changing import evidence_of
+from backends.answers import cut_words, no_answer, whole_lines
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.text import clean
-from backends.vendors.smartarray.dialect import Lines
+from backends.vendors.smartarray.dialect import Lines, SeenCards
 from backends.vendors.smartarray.facts import CardText, DriveGroup, Family, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
+from backends.vendors.smartarray.ssacli.whole import CONFIG, LIST, OFFERED
 
 READ_SECONDS = 120.0
 """For one answer: a card with many drives takes some ten seconds."""
@@ -23,6 +25,11 @@ _ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
 """Keeps it from looking through disks that are not its own, which takes minutes where there are many."""
 
 _SLOT = re.compile(r"[0-9]{1,3}[A-Za-z]?", re.ASCII)
+
+
+def _without_cards(done: Completed) -> bool:
+    """Whether it says that there is no card."""
+    return any("no controllers detected" in said.lower() for said in errors(done.stdout or done.stderr))
 
 
 class Ssacli:
@@ -48,18 +55,25 @@ class Ssacli:
         """`/slot0`."""
         return f"/slot{number}"
 
-    async def numbers(self) -> tuple[str, ...]:
+    async def cards(self) -> SeenCards:
         """The slots that hold a card."""
-        text = await self._ask(commands.LIST)
-        return tuple(dict.fromkeys(one.card.number for one in cards(text) if _SLOT.fullmatch(one.card.number)))
+        command, done = await self._ask(commands.LIST)
+        lost = LIST.lost(done) if not _without_cards(done) else ""
+        slots = (one.card.number for one in cards(whole_lines(done.stdout) if lost else done.stdout))
+        numbers = tuple(dict.fromkeys(slot for slot in slots if _SLOT.fullmatch(slot)))
+        if not numbers and not _without_cards(done):
+            raise no_answer(command, done)
+        return SeenCards(numbers=numbers, cut=cut_words(command, lost) if lost else "")
 
     async def read(self, number: str) -> CardText:
         """Everything about the card in a slot."""
-        text = await self._ask(commands.show(number))
-        found = next((one for one in cards(text) if one.card.number == number), None)
+        command, done = await self._ask(commands.show(number))
+        lost = CONFIG.lost(done)
+        text = whole_lines(done.stdout) if lost else done.stdout
+        found = next((one for one in cards(text, cut=bool(lost)) if one.card.number == number), None)
         if found is None:
-            raise ToolFailedError(f"{self._tool} says nothing of slot {number}.", evidence=text[:4000])
-        return found
+            raise no_answer(command, done)
+        return replace(found, cut=cut_words(command, lost) if lost else "")
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""
@@ -80,30 +94,26 @@ class Ssacli:
         line = commands.query(slot, word, volume)
         if line not in self._legal:
             try:
-                self._legal[line] = commands.options(await self._ask(line))
+                _, done = await self._ask(line)
             except ToolFailedError:
                 return ()
+            self._legal[line] = commands.options(whole_lines(done.stdout) if OFFERED.lost(done) else done.stdout)
         return self._legal[line]
 
-    async def _ask(self, words: tuple[str, ...]) -> str:
+    async def _ask(self, words: tuple[str, ...]) -> tuple[Command, Completed]:
+        """An answer with something to it. Raises ToolFailedError in the tool's own words for an error alone."""
         if "modify" in words and not commands.is_query(words):
             raise RefusedError(f"`{' '.join(words)}` is no question.")
         command = Command(argv=(self._tool, *words), timeout=READ_SECONDS, env=_ENVIRONMENT)
         async with self._lock:
             done = await self._host.run(command)
         said = next(errors(done.stdout or done.stderr), None)
-        if said is None and done.returncode < 0:
-            said = f"it was ended by signal {-done.returncode}"
-        if said is None or "no controllers detected" in said.lower():
-            return done.stdout
+        if said is None or _without_cards(done) or any(one.volumes or one.drives for one in cards(done.stdout)):
+            return command, done
+        error = no_answer(command, done, said)
         if "another instance" in said.lower():
-            raise ToolFailedError(
-                f"{self._tool} is in use: {said}", hint="Try again when the other program has ended.",
-                evidence=evidence_of(command, done),
-            )  # fmt: skip
-        if cards(done.stdout) and any(one.volumes or one.drives for one in cards(done.stdout)):
-            return done.stdout
-        raise ToolFailedError(f"{self._tool}: {said}", evidence=evidence_of(command, done))
+            error.hint = "Try again when the other program has ended."
+        raise error
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
         """Waited for, however long it takes."""

@@ -1,0 +1,45 @@
+"""The exit statuses: what each says, decided here for every command, `--help` and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+REFUSED = 3
+UNDECIDED = 4
+FOUND = 5
+MISSING = 6
+INTERRUPTED = 130
+
+MEANINGS: Mapping[int, tuple[str, str]] = {
+    DONE: ("done", "also where there was nothing to do"),
+    FAILED: ("failed", "a program, the kernel, a run, the disk"),
+    USAGE: (
+        "wrong usage or a wrong file",
+        "no such command, target, setting, value or run; a configuration, plan or job file that cannot be used; "
+        "the workbench without a terminal",
+    ),
+    REFUSED: (
+        "refused",
+        "by the guard, by `--read-only`, because nobody confirmed, because somebody else is at it, or because under "
+        "the name there is another device now",
+    ),
+    UNDECIDED: ("not decided", "of `baseline check`: nothing can be said yet, or it could not be measured"),
+    FOUND: ("worse, findings or drift", "`baseline check` measured it to be worse, `doctor` misses something needed"),
+    MISSING: ("some hosts missing", "of commands about several hosts: what is told lacks those that did not answer"),
+    INTERRUPTED: ("interrupted", "Ctrl-C, or a signal that asked it to end"),
+}
+"""What each says in a few words, and of what."""
+
+
+def rows() -> list[str]:
+    """The table of docs/cli.md."""
+    head = ["| exit status | meaning |", "| --- | --- |"]
+    return head + [f"| {status} | {words}: {more} |" for status, (words, more) in MEANINGS.items()]
+
+
+def sentence() -> str:
+    """All of them in one sentence, for `--help`."""
+    return f"Exit status: {', '.join(f'{status} {words}' for status, (words, _) in MEANINGS.items())}."

@@ -1,0 +1,60 @@
+"""What a run leaves behind when it begins: its folder, and what the session says of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from app.engine.measure.preparation import Preparation, Site
+from app.engine.session.events import RunStarted, RunTarget
+from app.engine.session.paths import private_folder
+from backends.errors import StorageError
+
+
+def make_folder(workdir: Path) -> None:
+    """The run's own folder, and the one of all runs. Raises StorageError."""
+    try:
+        private_folder(workdir.parent)
+        private_folder(workdir)
+    except OSError as error:
+        raise StorageError(
+            f"The run's folder cannot be made: {error.strerror or error}.",
+            hint=f"Check {workdir}.",
+            evidence=str(error),
+        ) from error
+
+
+def run_started(
+    run_id: str, ready: Preparation, settings: Mapping[str, str], *, kept: bool, simulated: bool
+) -> RunStarted:
+    """The event. `kept`: scratch files outlast the run."""
+    told = tuple(_told(site, kept) for site in ready.sites)
+    first = told[0] if len(told) == 1 else RunTarget(target=ready.name)
+    return RunStarted(
+        at=time.time(),
+        id=run_id,
+        target=first.target,
+        device=first.device,
+        profile=ready.request.profile,
+        job={key: text for key, text in ready.job.texts().items() if text},
+        title=ready.title,
+        planned_seconds=float(ready.job.ramp + ready.job.runtime),
+        settings=dict(settings),
+        destructive=ready.destructive,
+        found=ready.found,
+        fio_version=ready.fio_version,
+        simulated=simulated,
+        scratch=first.scratch,
+        mark=ready.mark,
+        steady=ready.request.steady,
+        fills=ready.request.fills,
+        provenance=dict(ready.provenance),
+        targets=told if len(told) > 1 else (),
+    )
+
+
+def _told(site: Site, kept: bool) -> RunTarget:
+    """One target as the session has it."""
+    temporary = site.scratch is not None and site.scratch.own and not kept
+    return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)

@@ -1,0 +1,1 @@
+"""What pictures are of, and their data, from sessions."""

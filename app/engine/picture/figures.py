@@ -1,0 +1,61 @@
+"""The figures beside a picture, a row for each of its parts, and what else differs between them. Pure."""
+
+from __future__ import annotations
+
+from app.engine.judge.comparison import varying
+from app.engine.picture.asked import best, values_of
+from app.engine.picture.latencies import merged
+from app.engine.picture.naming import field_name
+from app.engine.picture.subject import Subject, whole
+from app.engine.view.table import Align, Column, Row, Table
+from widgets.plain import units
+from widgets.plain.picture.latencies import BEYOND, quantile, total_of
+from widgets.plain.picture.look import PictureLook
+from widgets.plain.picture.values import Unit
+
+_SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
+
+
+def figures_table(subject: Subject, *, ascii: bool = False) -> Table:
+    """Mean IOPS and MiB/s of the runs, percentiles and the worst of all their I/Os in the slower direction."""
+    look = PictureLook(ascii=ascii)
+    columns = (
+        Column(title="", key="sign"),
+        Column(title="", key="name", shrinks=True),
+        Column(title="n", key="n", align=Align.RIGHT, priority=5),
+        *(Column(title=unit.value, key=unit.value, align=Align.RIGHT) for unit in (Unit.IOPS, Unit.RATE)),
+        *(Column(title=name, key=name, align=Align.RIGHT) for _, name in _SHARES),
+        Column(title="max", key="max", align=Align.RIGHT),
+    )
+    rows = []
+    for at, part in enumerate(best(subject)):
+        runs = whole(part.runs)
+        bins, side = merged(runs, subject)
+        total = total_of(bins)
+        means = [values_of(runs, unit) for unit in (Unit.IOPS, Unit.RATE)]
+        worst = [figures.latency_ns.max for one in runs if (figures := one.run.figures.side(side)) is not None]
+        carried = (quantile(bins, share) if total * (1 - share) >= BEYOND else None for share, _ in _SHARES)
+        rows.append(
+            Row(
+                key=str(at),
+                cells=(
+                    look.sign(at),
+                    part.name,
+                    str(len(runs)),
+                    *(
+                        unit.text(sum(each) / len(each)) if each else units.NOTHING
+                        for unit, each in zip((Unit.IOPS, Unit.RATE), means, strict=True)
+                    ),
+                    *(units.latency(value) for value in carried),
+                    units.latency(max((value for value in worst if value is not None), default=None)),
+                ),
+            )
+        )
+    return Table(columns=columns, rows=tuple(rows))
+
+
+def differing_words(subject: Subject) -> str:
+    """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
+    starts = [part.runs[0].run.start for part in subject.parts]
+    keys = [*varying([start.settings for start in starts]), *varying([start.job for start in starts])]
+    return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""

@@ -1,0 +1,264 @@
+"""What pictures are of: marked runs, the arms of an A/B, a sweep, all sessions of a target. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.engine.history.earlier_runs import PastRun
+from app.engine.history.series import RunSeries
+from app.engine.judge.grouping import condition, pairs_of
+from app.engine.judge.recorded import shown_experiment
+from app.engine.picture.naming import job_words, names_of, setting_words, settings_of, short_target, what_of
+from app.engine.session.figures import RunStatus
+from app.engine.session.state import ExperimentRecord, RunRecord, Session
+from app.engine.session.sweep_record import SweepRecord
+from app.engine.session.sweep_steps import SweepCell
+from app.engine.sweep.load_curve import number_of, numeric_field
+from app.engine.sweep.results import LOAD, Results, results
+from app.engine.view.change import within
+from app.engine.view.comparison_words import letters, sentence
+from app.engine.view.names import key_value, worded
+from backends.values import dataclass
+from widgets.plain import units
+
+MOST_SIGNS = 6
+"""Signs and colours there are."""
+
+MOST = 4
+"""Curves over one another; more cannot be told apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedRun:
+    """A run, and the folder of its session."""
+
+    run: RunRecord
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunGroup:
+    """Runs of one set-up."""
+
+    name: str
+    """What tells them from the others."""
+    runs: tuple[PlacedRun, ...]
+    """At least one, in their order."""
+    baseline: bool = False
+    """Whether it only stands beneath the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """All that pictures are made of."""
+
+    heading: str
+    """`A/B e1: read-ahead of /c0/v1`."""
+    about: str
+    """`4k random read, QD 64, /c0/v1`: what stands in the titles."""
+    parts: tuple[RunGroup, ...]
+    """At least one."""
+    counted: str = ""
+    """`6 pairs`."""
+    verdict: str = ""
+    """What was shown, in a sentence."""
+    every: tuple[RunGroup, ...] = ()
+    """All runs of the target that did the same work under whatever load, by setting; () is `parts`."""
+    found: Results | None = None
+    """Of a sweep."""
+    record: SweepRecord | None = None
+    """The sweep itself."""
+    series: RunSeries | None = None
+    """The same in all sessions; None where that was not looked for, or none of its runs counts."""
+    passed_over: int = 0
+    """Runs of the same job in all sessions that do not count."""
+    baseline: PastRun | None = None
+    """What the series is held to."""
+    looked: bool = False
+    """Whether all sessions were looked through."""
+
+    @property
+    def runs(self) -> tuple[PlacedRun, ...]:
+        """All of its runs."""
+        return tuple(run for part in self.parts for run in part.runs)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any of it was not measured on hardware."""
+        return any(placed.run.start.simulated for placed in self.runs)
+
+
+def whole(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
+    """Those that ended well."""
+    return tuple(placed for placed in runs if placed.run.figures.status is RunStatus.OK)
+
+
+def parts_of(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
+    """Runs of the same settings, job and thing together, in their order."""
+    groups: dict[object, list[PlacedRun]] = {}
+    for placed in runs:
+        groups.setdefault(condition(placed.run), []).append(placed)
+    names = names_of([group[0].run.start for group in groups.values()])
+    if len(groups) == 1:
+        names = [job_words(runs[0].run.start)]
+    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+
+
+def by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
+    """The same, however much of it was asked for; of one setting by load, where loads can be told apart."""
+    groups: dict[object, list[PlacedRun]] = {}
+    for placed in runs:
+        groups.setdefault(tuple(sorted(placed.run.start.settings.items())), []).append(placed)
+    if len(groups) == 1:
+        loads = parts_of(runs)
+        return loads if len(loads) <= MOST_SIGNS else (RunGroup(name="", runs=tuple(runs)),)
+    names = settings_of([group[0].run.start for group in groups.values()])
+    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+
+
+def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Subject:
+    """Runs that were chosen, the baseline beneath them unless it is one of their kind. `runs`: at least one."""
+    kinds = {condition(placed.run) for placed in runs}
+    beneath = baseline is not None and condition(baseline.run) not in kinds
+    parts = parts_of((*runs, baseline) if beneath and baseline is not None else runs)
+    if beneath:
+        parts = (*parts[:-1], replace(parts[-1], name=f"baseline, {parts[-1].name}", baseline=True))
+    starts = [placed.run.start for placed in runs]
+    jobs, targets = (
+        list(dict.fromkeys(each))
+        for each in ([job_words(one) for one in starts], [short_target(one.target) for one in starts])
+    )
+    about = what_of(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
+    named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
+    return Subject(
+        heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST else f"{len(runs)} runs of {targets[0]}",
+        about=about if len(targets) == 1 else ", ".join((*jobs, *targets)),
+        parts=parts,
+        counted=units.plural(len(runs), "run"),
+    )
+
+
+def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> Subject | None:
+    """Both arms, all their runs added up; None before the first whole pair."""
+    sides, comparison = pairs_of(session, record.id), shown_experiment(session, record.id)
+    if comparison is None:
+        return None
+    start = record.start
+    placed = [tuple(PlacedRun(run=run, folder=folder) for run in side) for side in (sides.a, sides.b)]
+    names = [f"{within(start.label)} {key_value(start.key, value)}" for value in (start.a, start.b)]
+    if len(set(names)) < len(names):
+        names = list(letters(start))
+    return Subject(
+        heading=f"A/B {record.id}: {start.label} of {short_target(str(start.target))}",
+        about=what_of(sides.a[0].start),
+        parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(names, placed, strict=True)),
+        counted=units.plural(len(sides.a), "pair"),
+        verdict=sentence(comparison),
+    )
+
+
+def of_sweep(session: Session, folder: Path) -> Subject | None:
+    """The cells of the sweep of a session; None where there is none, or nothing of it was measured."""
+    if session.sweep is None:
+        return None
+    record = worded(session.sweep)
+    found = results(record, session.runs)
+    known = {run.id: run for run in session.runs}
+    parts = []
+    for cell in _in_order(record.cells, numeric_field(found.cells)):
+        runs = [known[run] for _, run in record.runs_of(cell.id) if run in known]
+        if runs:
+            name = _cell_words(found, cell)
+            parts.append(RunGroup(name=name, runs=tuple(PlacedRun(run=run, folder=folder) for run in runs)))
+    if not parts:
+        return None
+    return Subject(
+        heading=f"Sweep: {record.design.title}",
+        about=_swept(parts),
+        parts=tuple(parts),
+        counted=f"{record.done} of {units.plural(len(record.steps), 'step')}",
+        found=found,
+        record=record,
+    )
+
+
+def _in_order(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCell]:
+    """Ascending in what takes numbers, where there is such a field: a search tries its depths in another order."""
+    return cells if field is None else sorted(cells, key=lambda cell: number_of(cell.job.get(field, "")))
+
+
+def _cell_words(found: Results, cell: SweepCell) -> str:
+    """Set-up and workload as far as they differ: `queue depth 64` of `iodepth=64`."""
+    workload = ", ".join(_piece(piece) for piece in cell.column.split(", "))
+    parts = [cell.row] if len(found.rows) > 1 else []
+    return ", ".join([*parts, *([workload] if len(found.columns) > 1 or not parts else [])])
+
+
+def _piece(piece: str) -> str:
+    key, equals, value = piece.partition("=")
+    return setting_words(key, value) if equals else piece
+
+
+def _swept(parts: Sequence[RunGroup]) -> str:
+    starts = [part.runs[0].run.start for part in parts]
+    jobs, targets = (
+        {job_words(start) for start in starts},
+        dict.fromkeys(short_target(start.target) for start in starts),
+    )
+    if len(jobs) == 1:
+        return what_of(starts[0]) if len(targets) == 1 else f"{jobs.pop()}, {' and '.join(targets)}"
+    whats = {start.title.split(" · ")[0] for start in starts}
+    return ", ".join(([whats.pop()] if len(whats) == 1 else []) + [" and ".join(targets)])
+
+
+def of_target(
+    last: PastRun,
+    past: Sequence[PastRun],
+    sessions: Mapping[str, tuple[Path, Session]],
+    series: RunSeries | None,
+    baseline: PastRun | None = None,
+) -> Subject | None:
+    """All sessions of what a run measured.
+
+    `past`: all runs on the same thing; `sessions`: those of them that were read, by name. None where none of its runs
+    can be found there.
+    """
+    work = _work_of(last, sessions)
+    alike: list[PlacedRun] = []
+    same: list[PlacedRun] = []
+    for one in past:
+        folder, session = sessions.get(one.session, (Path(), Session()))
+        run = session.run(one.id)
+        if run is not None and run.figures.status is RunStatus.OK and _work(run.start.job) == work:
+            placed = PlacedRun(run=run, folder=folder)
+            alike.append(placed)
+            if one.condition == last.condition:
+                same.append(placed)
+    if not same:
+        return None
+    counted = 0 if series is None else len(series.runs)
+    every = sum(one.condition == last.condition for one in past)
+    many = len({one.session for one in past if one.condition == last.condition})
+    return Subject(
+        heading=f"{last.workload} on {short_target(last.target)}",
+        about=what_of(same[-1].run.start),
+        parts=parts_of(same),
+        counted=f"{units.plural(every, 'run')} of {units.plural(many, 'session')}",
+        every=by_setting(alike),
+        series=series,
+        passed_over=every - counted,
+        baseline=baseline,
+        looked=True,
+    )
+
+
+def _work_of(last: PastRun, sessions: Mapping[str, tuple[Path, Session]]) -> object:
+    run = sessions[last.session][1].run(last.id) if last.session in sessions else None
+    return None if run is None else _work(run.start.job)
+
+
+def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What a job asks for, however much of it and for however long."""
+    return tuple(sorted((key, text) for key, text in job.items() if key not in (*LOAD, "runtime", "ramp")))

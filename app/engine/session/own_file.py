@@ -1,0 +1,80 @@
+"""Files and folders that are believed: regular, under one name, of this user, and written by nobody else.
+
+Whoever can write a log or a journal decides what a way back goes back to; whoever can put another file in its place
+decides what is overwritten.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+_NEVER_WAITING = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would be waited for until somebody writes
+
+
+class NotOursError(OSError):
+    """A file or folder that is another kind of thing, or somebody else's."""
+
+    def __init__(self, path: Path, why: str, hint: str = "") -> None:
+        super().__init__(errno.EPERM, f"{path} {why}")
+        self.hint = hint
+
+
+def open_own(path: Path, flags: int) -> int:
+    """A descriptor of `path`, made 0600 where `flags` has O_CREAT; nothing is waited for and no link followed.
+
+    Raises OSError; NotOursError for what is not a regular file, has a second name, is not this user's or root's, or may
+    be written by others.
+    """
+    descriptor = os.open(path, flags | _NEVER_WAITING, 0o600)
+    try:
+        require_own(path, os.fstat(descriptor))
+        os.set_blocking(descriptor, True)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def read_own(path: Path) -> bytes:
+    """All of a file of this user. Raises as `open_own`."""
+    with open(open_own(path, os.O_RDONLY), "rb") as file:
+        return file.read()
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file to be read, whoever wrote it: to be shown, never to be acted on. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotOursError(path, "is not a regular file")
+    return open(descriptor, "rb")
+
+
+def read_regular(path: Path) -> bytes:
+    """All of it. Raises as `open_regular`."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def require_own(path: Path, info: os.stat_result) -> None:
+    """Raises NotOursError unless a file is regular, has one name, and only this user and root can write it."""
+    if not stat.S_ISREG(info.st_mode):
+        raise NotOursError(path, "is not a regular file", f"See what it is with `ls -l {path}`.")
+    if info.st_nlink > 1:
+        raise NotOursError(path, "has a second name, under which it may be anybody's", f"Copy it: `cp -p {path} ...`.")
+    require_owner(path, info)
+
+
+def require_owner(path: Path, info: os.stat_result) -> None:
+    """Raises NotOursError where a file or folder is not this user's or root's, or others may write it."""
+    if info.st_uid not in (os.geteuid(), 0):
+        why = f"belongs to the user with the number {info.st_uid}"
+        raise NotOursError(path, why, "What another user wrote is not acted on.")
+    # A group of one's own is usual among users (umask 002); root is in none.
+    others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
+    if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
+        raise NotOursError(path, "may be written by other users", f"`chmod go-w {path}`, if nobody has written there.")

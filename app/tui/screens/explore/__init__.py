@@ -1,0 +1,1 @@
+"""Explore: pictures of what was measured."""

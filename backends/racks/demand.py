@@ -1,0 +1,233 @@
+"""What one request costs at the stations of a simulated array: card, drives, link. Pure; see docs/simulation.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from backends.model import Level, Media
+from backends.racks.calibration import CardType
+from backends.racks.layout import PAGE, IoPattern, Layout
+from backends.raid import PARITY
+from backends.values import dataclass
+
+_STATIONS = 8.0
+"""Exponent with which the stations' demands add up: nearly the largest alone."""
+_HIT_US = 30.0
+"""Time of taking a block out of a card's cache, the card's own latency apart."""
+_ZEROS_US = 3.0
+"""Time in which a driver answers for flash that was never written, by itself."""
+SORTED = 0.8
+"""Share of the time that disks take for writes which a cache gives them in the order of their places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Microseconds that one request takes at each station, and alone."""
+
+    stations: tuple[float, ...]
+    """At each: the card's processor, the drives together and the way to the host; of an md mirror, each drive."""
+    alone: float
+    """Latency with nothing else in flight."""
+    drives: float
+    """Of the drives, of the busiest where they are told apart."""
+
+    def mixed(self, other: Demand, share: float) -> Demand:
+        """This for `share` of the requests, the other for the rest."""
+        pairs = zip(self.stations, other.stations, strict=True)
+        return Demand(
+            tuple(mine * share + theirs * (1 - share) for mine, theirs in pairs),
+            self.alone * share + other.alone * (1 - share),
+            self.drives * share + other.drives * (1 - share),
+        )
+
+    def times(self, factor: float) -> Demand:
+        """Everything that often."""
+        return Demand(tuple(part * factor for part in self.stations), self.alone * factor, self.drives * factor)
+
+    @property
+    def together(self) -> float:
+        """What a request takes of the bottleneck, its neighbours not forgotten: 1/capacity."""
+        # Not the maximum: near balance the stations wait for each other, and the bend of measured curves is round.
+        return math.pow(math.fsum(math.pow(part, _STATIONS) for part in self.stations), 1 / _STATIONS)
+
+
+def of_sizes(of: Callable[[Layout, IoPattern, int], Demand], layout: Layout, work: IoPattern) -> Demand:
+    """The mean demand over the mix of block sizes."""
+    rows = [(of(layout, work, size), share) for size, share in work.sizes]
+    return Demand(
+        tuple(
+            math.fsum(part * share for part, (_, share) in zip(station, rows, strict=True))
+            for station in zip(*(row.stations for row, _ in rows), strict=True)
+        ),
+        math.fsum(row.alone * share for row, share in rows),
+        math.fsum(row.drives * share for row, share in rows),
+    )
+
+
+def _op(layout: Layout, work: IoPattern, size: float, *, read: bool) -> float:
+    """Time that one operation of `size` bytes takes of a drive, microseconds."""
+    drive = layout.drive
+    base, speed = (drive.read_us, drive.read_mbps) if read else (drive.write_us, drive.write_mbps)
+    slower = 1.0
+    if not read:
+        slower = {"off": drive.no_cache, "on": drive.cache}.get(layout.drive_cache, 1.0)
+    if work.sequential:
+        return size / speed * slower
+    base *= _way(layout, work)
+    if work.alignment % PAGE and drive.media is Media.SSD:
+        # Flash pages that are touched in part: one more to read, and to write they are read first.
+        base *= 1.3 if read else 2.2
+    return base * slower + max(0.0, size - PAGE) / speed
+
+
+def _way(layout: Layout, work: IoPattern) -> float:
+    """Time of a random operation as a share of one on the whole device: in a small region heads have a short way."""
+    if not work.region_bytes or not layout.size_bytes:
+        return 1.0
+    # A seek takes about the root of its distance.
+    return 1 - layout.drive.seek * (1 - math.sqrt(min(1.0, work.region_bytes / layout.size_bytes)))
+
+
+def _parts(layout: Layout, work: IoPattern, size: int) -> float:
+    """Pieces into which strips cut a request, on average."""
+    strip = layout.strip_bytes
+    if layout.drives == 1 and layout.card is None:
+        return 1.0
+    if layout.drives == 1 or work.sequential:
+        return max(1.0, size / strip)
+    # How many strip boundaries a request of this size crosses depends on where it may begin.
+    step = math.gcd(work.alignment, strip)
+    return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
+
+
+def _hit(layout: Layout, work: IoPattern, size: int, part: float) -> float:
+    """Share of the requests whose block is in the part of the card's cache that they may use."""
+    region, room = work.region_bytes or layout.size_bytes, 0.8 * layout.cache_bytes * part
+    share = min(1.0, room / region) if region else 0.0
+    if work.sequential:
+        return float(share == 1.0)  # what does not fit is gone when the stream comes by again
+    # Blocks larger than the requests are kept whole: until their neighbours are asked for, that is waste.
+    filled = min(1.0, size / layout.cache_block_bytes) if layout.cache_block_bytes else 1.0
+    return share * (filled + (1 - filled) * share)
+
+
+def _moving(layout: Layout, size: int, card: CardType) -> float:
+    """Time of moving a request in or out of the cache, block by block, beyond its first block."""
+    blocks = math.ceil(size / layout.cache_block_bytes) if layout.cache_block_bytes else 1
+    return (blocks - 1) * card.block_us
+
+
+def _unwritten(layout: Layout, work: IoPattern) -> float:
+    """Share of the reads that touch no flash, since nothing was ever written there."""
+    region = work.region_bytes or layout.size_bytes
+    if layout.written_bytes is None or not region:
+        return 0.0
+    return max(0.0, 1 - layout.written_bytes / region)
+
+
+def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
+    """Of one read."""
+    drive, card = layout.drive, layout.card
+    streaming = work.sequential and (layout.read_ahead or card is None)
+    parts = _parts(layout, work, size)
+    op = _op(layout, work, size / parts, read=True)
+    mirrored = layout.level in (Level.RAID1, Level.RAID10)
+    spread = layout.drives * (card.mirror_gain if mirrored and card is not None else 1.0)
+    drives = op * parts / spread / (1 - layout.rebuild_share)
+    if layout.degraded:
+        drives *= 1 + _lost(layout)
+    alone = drive.read_alone_us * _way(layout, work) + (size - PAGE) / drive.read_mbps / max(1.0, parts)
+    if streaming:
+        alone = 25.0 + size / drive.read_mbps / max(1, layout.drives)
+    if card is None:
+        fresh = _unwritten(layout, work)
+        kept = 1 - fresh
+        link = size / drive.read_mbps / layout.drives
+        stations = (fresh * _ZEROS_US, drives * kept, link * kept)
+        return Demand(stations, max(alone * kept + fresh * _ZEROS_US, 5.0), drives * kept)
+    time = card.read_us
+    if work.sequential:
+        time = card.sequential_us + card.strip_us * size / layout.strip_bytes
+    else:
+        time += layout.read_ahead * card.read_ahead_us + layout.cached * card.cached_us
+        if layout.fastpath and not layout.cached and not layout.read_ahead:
+            time -= card.fastpath_us
+    # Only cached I/O looks into the controller's cache for a read; direct I/O passes by it.
+    if layout.cached:
+        hit = _hit(layout, work, size, layout.read_part)
+        drives *= 1 - hit
+        alone = alone * (1 - hit) + _HIT_US * hit
+        time += _moving(layout, size, card)
+    time += (parts - 1) * card.read_us * 0.25
+    return Demand((time, drives, size / card.read_mbps), max(alone, 5.0) + card.alone_us, drives)
+
+
+def _lost(layout: Layout) -> float:
+    """Work added by reading what a missing drive held from all others."""
+    if layout.level in (Level.RAID1, Level.RAID10):
+        return 1 / max(1, layout.drives)
+    return max(0, layout.drives - 1) / (layout.drives + layout.degraded)
+
+
+def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
+    """Of one write, with the reading before that parity makes necessary."""
+    drive, card = layout.drive, layout.card
+    parity = PARITY.get(layout.level, 0)
+    if layout.bypass_bytes and size >= layout.bypass_bytes:
+        layout = replace(layout, write_back=False)
+    parts = _parts(layout, work, size)
+    full = _full_stripes(layout, work, size) if parity else 0.0
+    op = _op(layout, work, size / parts, read=False)
+    copies = 2 if layout.level in (Level.RAID1, Level.RAID10) else 1
+    operations = float(copies)
+    busy = op * parts * copies
+    alone = drive.write_alone_us * _way(layout, work) + (size - PAGE) / drive.write_mbps / max(1.0, parts)
+    if parity:
+        width = (layout.drives + layout.degraded) / layout.spans
+        fetch = _op(layout, work, size / parts, read=True)
+        efficiency = card.parity_efficiency if card is not None and not _fast(layout) else 1.0
+        # Read-modify-write: old data and old parity are read, both are written.
+        again = (1 + parity) * (op + fetch) * parts / efficiency
+        # A full stripe needs nothing from the drives: parity comes from what is in memory.
+        whole = size / drive.write_mbps * width / max(1.0, width - parity)
+        busy = whole * full + again * (1 - full)
+        operations = (2 + 2 * parity) * (1 - full) + width / max(1.0, width - parity) * full
+        alone += drive.read_alone_us * (1 - full)
+    drives = busy / layout.drives / (1 - layout.rebuild_share)
+    if layout.degraded:
+        drives *= 1 + _lost(layout) / 2
+    if card is None:
+        return Demand((0.0, drives, size / drive.write_mbps / layout.drives), max(alone, 5.0), drives)
+    link = size / card.write_mbps
+    if not layout.write_back:
+        return Demand((card.write_us * operations, drives, link), max(alone, 5.0) + card.alone_us, drives)
+    hit = _hit(layout, work, size, layout.write_part)
+    taken = card.write_back_us + (card.write_back_op_us * operations + (card.parity_us if parity else 0.0)) * (1 - hit)
+    if work.sequential:
+        taken = card.sequential_us * 2 + size / (4 * card.write_mbps) + card.strip_us * size / layout.strip_bytes
+    elif drive.media is Media.HDD and layout.sorts_writes:
+        drives *= SORTED
+    # What is written again before it has left the cache costs the drives nothing.
+    drives *= 1 - hit
+    taken += _moving(layout, size, card)
+    if layout.mirrored:
+        taken *= 1 + card.copy_cost
+    return Demand((taken, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
+
+
+def _fast(layout: Layout) -> bool:
+    """Whether writes take the fast path: the I/O policy is about reads and does not matter here."""
+    return layout.fastpath and not layout.write_back and not layout.read_ahead
+
+
+def _full_stripes(layout: Layout, work: IoPattern, size: int) -> float:
+    """Share of the bytes written in whole stripes, which need no reading before."""
+    width = (layout.drives + layout.degraded) // max(1, layout.spans) - PARITY.get(layout.level, 0)
+    stripe = layout.strip_bytes * max(1, width)
+    if work.sequential and layout.write_back:
+        return 1.0
+    if size % stripe == 0:
+        return 1.0
+    return max(0.0, (size // stripe - 1) * stripe / size)

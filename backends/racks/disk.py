@@ -1,0 +1,63 @@
+"""A physical drive in the simulated rack."""
+
+from __future__ import annotations
+
+from backends.racks.calibration import DRIVES, DriveType
+from backends.values import dataclass
+
+ONLINE, REBUILD, FAILED, GOOD, SPARE, FOREIGN = "online", "rebuild", "failed", "good", "spare", "foreign"
+"""States of a drive."""
+
+COERCION = 1 << 30
+"""Cards leave away what does not fill a GiB, so that drives of different makes can replace each other."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SimulatedDrive:
+    """One drive behind a card."""
+
+    enclosure: int | None
+    """Enclosure device id; None when it hangs from the card itself."""
+    slot: int
+    """Slot."""
+    did: int
+    """Device id."""
+    model: str
+    """Key of `calibration.DRIVES`."""
+    serial: str
+    """Serial number."""
+    wwn: str
+    """16 hex digits."""
+    state: str = GOOD
+    """One of the states above."""
+    group: int | None = None
+    """Drive group it is in."""
+    temperature: int = 31
+    """Degrees Celsius."""
+    media_errors: int = 0
+    """Counter."""
+    rebuild_from: float = 0.0
+    """For a rebuilding drive: share done when `rebuild_since` was."""
+    rebuild_since: float = 0.0
+    """Rack's time."""
+    rebuild_seconds: float = 8 * 3600.0
+    """How long all of it takes."""
+
+    @property
+    def place(self) -> str:
+        """`245:1`, `:1` without an enclosure."""
+        return f"{'' if self.enclosure is None else self.enclosure}:{self.slot}"
+
+    @property
+    def type(self) -> DriveType:
+        """What model it is."""
+        return DRIVES[self.model]
+
+    @property
+    def coerced_bytes(self) -> int:
+        """What an array can use of it."""
+        return self.type.size_bytes // COERCION * COERCION
+
+    def rebuilt(self, now: float) -> float:
+        """Share done of its rebuild, 1 when it is over."""
+        return min(1.0, self.rebuild_from + max(0.0, now - self.rebuild_since) / self.rebuild_seconds)

@@ -1,0 +1,74 @@
+"""The rack's host as Linux tells it: sysfs, procfs, udev's database. Pure but for reading the model."""
+
+from __future__ import annotations
+
+from backends.racks.calibration import CORES
+from backends.racks.linux.arrays import mdstat, put_array
+from backends.racks.linux.cached import put_bcache
+from backends.racks.linux.chassis import CHASSIS
+from backends.racks.linux.functions import put_functions
+from backends.racks.linux.own import put_flash, put_nvme, put_sata
+from backends.racks.linux.pathed import put_pathed
+from backends.racks.linux.tree import Kernel
+from backends.racks.linux.volumes import put_logical_drive, put_volume
+from backends.racks.linux.zfs import put_pools
+from backends.racks.lvm.nodes import put_group
+from backends.racks.md_array import SYSTEM
+from backends.racks.rack import Rack
+
+_CPU = """processor\t: {number}
+vendor_id\t: GenuineIntel
+model name\t: {name} (simulated)
+cpu MHz\t\t: {mhz}.000
+"""
+
+
+def kernel(rack: Rack) -> Kernel:
+    """The host as it is now."""
+    found = Kernel()
+    mounts = ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"]
+    for card, volume in rack.volumes():
+        put_volume(found, rack, card, volume, mounts)
+    for smart, drive in rack.logical_drives():
+        put_logical_drive(found, rack, smart, drive, mounts)
+    for disk in rack.pathed:
+        put_pathed(found, rack, disk)
+    for module in rack.flash:
+        put_flash(found, rack, module)
+    for number, name in enumerate(rack.nvme):
+        put_nvme(found, rack, name, rack.drive(name), number, mounts)
+    for number, name in enumerate(rack.sata):
+        put_sata(found, rack, name, rack.drive(name), number, mounts)
+    for array in rack.md.values():
+        put_array(found, rack, array)
+    put_pools(found, rack, mounts)
+    for group in rack.lvm.values():
+        put_group(found, rack, group)
+    for device in rack.bcache.values():
+        put_bcache(found, rack, device)
+    put_functions(found, rack)
+    chassis = CHASSIS[rack.name]
+    table = "\n".join(mounts)
+    found.files |= {
+        "/proc/self/mountinfo": table,
+        "/proc/1/mountinfo": table,
+        "/proc/1/comm": "systemd",
+        "/proc/1/task/1/fd/0": "",
+        "/proc/mdstat": mdstat(rack),
+        "/proc/swaps": "Filename\tType\tSize\tUsed\tPriority",
+        "/proc/cpuinfo": "\n".join(
+            _CPU.format(number=number, name=chassis.processor, mhz=chassis.mhz) for number in range(CORES)
+        ),
+        "/proc/meminfo": "MemTotal:       98955508 kB\nMemFree:        91238744 kB",
+        "/proc/self/smaps": "KernelPageSize:        4 kB",
+        "/proc/sys/kernel/osrelease": "6.1.0-18-amd64",
+        "/proc/cmdline": "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 ro quiet",
+        "/sys/devices/system/cpu/cpufreq/boost": "1",
+        "/sys/devices/system/cpu/vulnerabilities/meltdown": "Mitigation: PTI",
+        "/proc/sys/dev/raid/speed_limit_min": str(SYSTEM["sync_speed_min"]),
+        "/proc/sys/dev/raid/speed_limit_max": str(SYSTEM["sync_speed_max"]),
+        "/sys/devices/system/cpu/online": f"0-{CORES - 1}",
+        "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm), simulated"',
+    }
+    found.files |= rack.installed
+    return found

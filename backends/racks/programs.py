@@ -1,0 +1,131 @@
+"""The vendors' programs of a simulated host: which are installed there, and what answers for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from backends.racks import tools
+from backends.racks.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said
+from backends.racks.lvm.changes import lvchange_said, lvconvert_said
+from backends.racks.mdadm import mdadm_said
+from backends.racks.megacli import answer as megacli
+from backends.racks.printed import Said
+from backends.racks.rack import Rack
+from backends.racks.smartarray import arcconf, ssacli
+from backends.racks.storcli import answer as storcli
+from backends.racks.zfs.tools import zfs_said, zpool_said
+from backends.values import dataclass
+
+ANOTHER = (
+    "\nError: Another instance of ACU is already running (possibly a service). Please \n"
+    "terminate the ACU application before running the ACU CLI.\n\n"
+)
+"""What a second ssacli says, and every other program of its kind (recorded with hpacucli)."""
+
+SLOW = "slow"
+"""The state of a rack whose programs take as long as they do on hardware, and longer."""
+
+_SLOW = 0.5, 8.0
+"""Seconds of the shortest and the longest answer in a slow rack."""
+
+_QUICK = 0.02
+"""Seconds of an answer that changes nothing, in any other rack: nobody waits for hardware that is not there."""
+
+_BYTES_A_SECOND = 2000.0
+"""How fast a slow tool prints."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VendorProgram:
+    """One program."""
+
+    path: str
+    """Where it is installed."""
+    there: Callable[[Rack], bool]
+    """Whether it is: only where it has something to do."""
+    said: Callable[[Rack, Sequence[str]], Said]
+    """What it prints, and what it does to the rack."""
+    vendors: bool = True
+    """Whether it asks a card or a disk system, which may take its time."""
+    lonely: bool = False
+    """Whether a second one gives up while the first runs."""
+
+
+def program_said(program: VendorProgram, rack: Rack, words: Sequence[str], *, mutates: bool) -> Said:
+    """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
+    if program.lonely and "locked" in rack.states:
+        return Said(text=ANOTHER, code=1)
+    answer = program.said(rack, words)
+    if SLOW not in rack.states:
+        return answer if mutates else replace(answer, seconds=min(answer.seconds, _QUICK))
+    if not program.vendors:
+        return answer
+    least, most = _SLOW
+    return replace(answer, seconds=min(most, least + answer.seconds + len(answer.text) / _BYTES_A_SECOND))
+
+
+def _ssacli(rack: Rack, words: Sequence[str]) -> Said:
+    answer, rack.smart["ssacli"] = ssacli.answer(rack.smart["ssacli"], words)
+    return answer
+
+
+def _arcconf(rack: Rack, words: Sequence[str]) -> Said:
+    """The newer cards show what they had before a change once more."""
+    before = rack.smart["arcconf"]
+    if words[:1] == ("getconfig",) and words[1:2] and words[1] in rack.late:
+        late = rack.late.pop(words[1])
+        return arcconf.answer(tuple(late if one.number == late.number else one for one in before), words)[0]
+    answer, after = arcconf.answer(before, words, old="old-tool" in rack.states)
+    rack.late |= {old.number: old for old, new in zip(before, after, strict=True) if new is not old and not old.series}
+    rack.smart["arcconf"] = after
+    return answer
+
+
+def _smcli(rack: Rack, words: Sequence[str]) -> Said:
+    named = [one for one in rack.systems if one.name in words]
+    return (named or rack.systems)[0].said(words, rack.now())
+
+
+def _io_memory(name: str, rack: Rack, words: Sequence[str]) -> Said:
+    numbered = [one for one in rack.flash if any(word.endswith(f"/{one.control}") for word in words)]
+    return (numbered or rack.flash)[0].said(name, words)
+
+
+def _cards(rack: Rack) -> bool:
+    return rack.name == "lsi"
+
+
+PROGRAMS: Mapping[str, VendorProgram] = {
+    "storcli64": VendorProgram(path="/opt/MegaRAID/storcli/storcli64", there=_cards, said=storcli.answer),
+    "MegaCli64": VendorProgram(path="/opt/MegaRAID/MegaCli/MegaCli64", there=_cards, said=megacli.answer),
+    "mdadm": VendorProgram(path="/usr/sbin/mdadm", there=lambda rack: True, said=mdadm_said, vendors=False),
+    "zpool": VendorProgram(path="/usr/sbin/zpool", there=lambda rack: bool(rack.pools), said=zpool_said, vendors=False),
+    "zfs": VendorProgram(path="/usr/sbin/zfs", there=lambda rack: bool(rack.pools), said=zfs_said, vendors=False),
+    **{
+        name: VendorProgram(path=f"/usr/sbin/{name}", there=lambda rack: bool(rack.lvm), said=said, vendors=False)
+        for name, said in {
+            "lvs": lvs_said,
+            "lvmconfig": lvmconfig_said,
+            "lvchange": lvchange_said,
+            "lvconvert": lvconvert_said,
+            "dmsetup": dmsetup_said,
+        }.items()
+    },
+    "ssacli": VendorProgram(
+        path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, said=_ssacli, lonely=True
+    ),
+    "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", there=lambda rack: "arcconf" in rack.smart, said=_arcconf),
+    "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", there=lambda rack: bool(rack.systems), said=_smcli),
+    **{
+        name: VendorProgram(
+            path=f"/usr/bin/{name}", there=lambda rack: bool(rack.flash), said=partial(_io_memory, name)
+        )
+        for name in ("fio-status", "fio-detach", "fio-format", "fio-attach")
+    },
+}
+"""By name."""
+
+PATHS: Mapping[str, str] = {**tools.PATHS, **{name: program.path for name, program in PROGRAMS.items()}}
+"""Where every program is, on a host that has it."""

@@ -1,0 +1,298 @@
+"""The state of the simulated cards, and what their firmware refuses, for the reasons of Microchip's storage library.
+
+One object is a SmartRAID for arcconf and a Smart Array for ssacli: it is one firmware. A value that is set already is
+refused, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from backends.racks.volume import Content
+from backends.values import dataclass
+
+SWITCHES = ("enable", "disable")
+RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
+LEGAL: Mapping[str, tuple[str, ...]] = {
+    "cacheratio": RATIOS,
+    "nobatterywritecache": SWITCHES,
+    "drivewritecache configured": (*SWITCHES, "default"),
+    "drivewritecache unconfigured": (*SWITCHES, "default"),
+    "drivewritecache hba": (*SWITCHES, "default"),
+    "writecachebypassthreshold": tuple(str(size) for size in range(16, 1041, 16)),
+    "waitforcacheroom": SWITCHES,
+    "elevatorsort": SWITCHES,
+    "queuedepth": ("automatic", "32", "16", "8", "4", "2"),
+    "rebuildpriority": ("low", "medium", "mediumhigh", "high"),
+    "expandpriority": ("low", "medium", "high"),
+    "surfacescanmode": ("idle", "high", "disable"),
+    "surfacescandelay": tuple(map(str, range(1, 31))),
+    "parallelsurfacescancount": tuple(map(str, range(1, 17))),
+    "degradedperformanceoptimization": SWITCHES,
+    "inconsistencyrepairpolicy": SWITCHES,
+    "mnpdelay": tuple(map(str, range(61))),
+}
+"""What the firmware takes, by ssacli's words."""
+STRIPS = ("16", "32", "64", "128", "256", "512", "1024")
+
+DEFAULTS: Mapping[str, str] = {
+    "cacheratio": "10/90",
+    "nobatterywritecache": "disable",
+    "drivewritecache configured": "default",
+    "drivewritecache unconfigured": "default",
+    "drivewritecache hba": "default",
+    "writecachebypassthreshold": "1040",
+    "waitforcacheroom": "disable",
+    "elevatorsort": "enable",
+    "queuedepth": "automatic",
+    "rebuildpriority": "high",
+    "expandpriority": "medium",
+    "surfacescanmode": "idle",
+    "surfacescandelay": "3",
+    "parallelsurfacescancount": "1",
+    "degradedperformanceoptimization": "disable",
+    "inconsistencyrepairpolicy": "disable",
+    "mnpdelay": "60",
+}
+"""As the card comes."""
+
+NO_CHANGE = "The requested value is the same as the old one."
+LOCKED = (
+    "The cache on this controller has a problem. To prevent data loss, configuration changes to this controller are "
+    "not allowed. Please replace the cache to be able to continue to configure this controller."
+)
+IN_HBA_MODE = "The requested operation is not supported while the controller is in HBA mode."
+EMPTY = "The controller does not have any logical drives."
+NO_POWER = "The cache ratio cannot be changed: the backup power source is bad or missing."
+NOT_ACTIVE = "The cache ratio cannot be changed: the cache is not active."
+ALL_BYPASS = "The no-battery write cache cannot be changed: every logical drive bypasses the cache."
+NO_FLASH = "Smart Path is supported on arrays of solid state drives only."
+CACHED = "Smart Path cannot be enabled while caching is enabled on a logical drive of the array."
+NOT_PRESERVED = "The logical drive cannot be migrated: the cache is not able to preserve data."
+BUSY: Mapping[str, str] = {
+    "Transforming": "The operation is not possible while the array is transforming.",
+    "Recovering": "The operation is not possible while the array is recovering.",
+    "Initializing": "The operation is not possible while the logical drive is initializing.",
+}
+"""By the beginning of a logical drive's status."""
+STATUS = "The operation is not possible in the present status of the logical drive."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmartBay:
+    """A drive."""
+
+    place: str
+    """`2I:1:1`; arcconf takes the last figure for the device."""
+    serial: str
+    model: str = "ACME FLASH960"
+    size_gb: int = 960
+    ssd: bool = True
+    group: str | None = "A"
+    wwn: str = ""
+    own_cache: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmartVolume:
+    """A logical drive."""
+
+    number: int
+    group: str = "A"
+    level: str = "1"
+    size_gib: float = 894.25
+    strip_kib: int = 256
+    data_drives: int = 1
+    acceleration: str = "cache"
+    """`cache`, `path`, `none`."""
+    wwn: str = "600508b1001c00000000000000000001"
+    device: str | None = "/dev/sdb"
+    state: str = "OK"
+    name: str = "data"
+    read_cache: bool = True
+    write_cache: str = "wbb"
+    """Series 2 to 8: `wt`, `wbb`, `wb`."""
+    content: Content | None = None
+    """What lies on it, None if it is blank."""
+
+    @property
+    def size_bytes(self) -> int:
+        """As the kernel has it."""
+        return int(self.size_gib * 1024) << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmartCard:
+    """A card with all that is on it."""
+
+    number: str = "0"
+    """Slot, or arcconf's number of the controller."""
+    model: str = "HPE Smart Array P408i-a SR Gen10"
+    serial: str = "PEYHC0ARHDEM01"
+    firmware: str = "6.52"
+    pci: str = "0000:5c:00.0"
+    host: int = 0
+    """SCSI host."""
+    cache_mib: int = 2048
+    """Memory of the cache."""
+    series: bool = False
+    """Adaptec's series 2 to 8."""
+    battery: str = "OK"
+    """`OK`, `Recharging`, `Failed (Replace Batteries)`, "" where there is none."""
+    capacitor: bool = True
+    """Series 2 to 8: whether a capacitor (ZMM) keeps the cache, not a battery."""
+    hba: bool = False
+    cache_problem: bool = False
+    values: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))
+    """By ssacli's words."""
+    volumes: tuple[SmartVolume, ...] = (SmartVolume(number=1),)
+    bays: tuple[SmartBay, ...] = ()
+    performance: str = "1"
+    priority: str = "high"
+
+    @property
+    def protected(self) -> bool:
+        """Whether something healthy keeps the cache."""
+        return self.battery == "OK"
+
+    @property
+    def cached(self) -> bool:
+        """Whether a logical drive uses the cache."""
+        return any(one.acceleration == "cache" for one in self.volumes)
+
+    @property
+    def cache_state(self) -> str:
+        """In ssacli's words."""
+        if not self.cached:
+            return "Not Configured"
+        safe = self.protected or not self.battery or self.values["nobatterywritecache"] == "enable"
+        return "OK" if safe else "Temporarily Disabled"
+
+    def writes_back(self, volume: SmartVolume) -> bool:
+        """Whether writes are cached now."""
+        if self.series:
+            return volume.write_cache == "wb" or (volume.write_cache == "wbb" and self.protected)
+        keeps = self.protected or self.values["nobatterywritecache"] == "enable"
+        works = not self.cache_problem and self.values["cacheratio"] != "100/0"
+        return volume.acceleration == "cache" and keeps and works
+
+    def emptied(self, device: str) -> SmartCard:
+        """The card after something was written to a logical drive: whatever lay there is gone."""
+        if all(one.content is None or one.device != device for one in self.volumes):
+            return self
+        volumes = (replace(one, content=None) if one.device == device else one for one in self.volumes)
+        return replace(self, volumes=tuple(volumes))
+
+    def flash(self, group: str) -> bool:
+        """Whether an array is of flash alone."""
+        mine = [bay.ssd for bay in self.bays if bay.group == group]
+        return bool(mine) and all(mine)
+
+
+Outcome = SmartCard | str
+"""The card as it is afterwards, or why it refuses."""
+
+
+def with_value(card: SmartCard, word: str, value: str) -> Outcome:
+    """A setting of the card."""
+    against = _against(card)
+    if against is not None:
+        return against
+    if value not in LEGAL[word]:
+        return f'"{word}={value}" is not a valid option.'
+    if card.values[word] == value:
+        return NO_CHANGE
+    if word == "cacheratio":
+        if not card.protected and card.values["nobatterywritecache"] != "enable":
+            return NO_POWER
+        if not card.cached:
+            return NOT_ACTIVE
+    if word == "nobatterywritecache" and all(one.acceleration == "path" for one in card.volumes):
+        return ALL_BYPASS
+    return replace(card, values={**card.values, word: value})
+
+
+def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
+    """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    against = _against(card, *(() if volume is None else (volume,)))
+    if against is not None or volume is None:
+        return against or f"Invalid drive specified: {number}"
+    if volume.acceleration == "path" and on:
+        return f"Invalid drive specified: {number}"
+    if (volume.acceleration == "cache") == on:
+        return NO_CHANGE
+    return _replaced(card, replace(volume, acceleration="cache" if on else "none"))
+
+
+def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
+    """Smart Path of an array: of flash alone, and of none with a cached logical drive."""
+    mine = [one for one in card.volumes if one.group == group]
+    against = _against(card, *mine)
+    if against is not None or not mine:
+        return against or f"Invalid array specified: {group}"
+    if all(one.acceleration == "path" for one in mine) == on:
+        return NO_CHANGE
+    if on and not card.flash(group):
+        return NO_FLASH
+    if on and any(one.acceleration == "cache" for one in mine):
+        return CACHED
+    for one in mine:
+        card = _replaced(card, replace(one, acceleration="path" if on else "none"))
+    return card
+
+
+def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
+    """Strips of another size. The simulated card is done at once."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    against = _against(card, *(() if volume is None else (volume,)))
+    if against is not None or volume is None:
+        return against or f"Invalid drive specified: {number}"
+    if kib not in STRIPS:
+        return f'"ss={kib}" is not a valid option.'
+    if str(volume.strip_kib) == kib:
+        return NO_CHANGE
+    if not card.protected and card.values["nobatterywritecache"] != "enable":
+        return NOT_PRESERVED
+    return _replaced(card, replace(volume, strip_kib=int(kib)))
+
+
+def with_mode(card: SmartCard, number: int, mode: str) -> Outcome:
+    """Read or write cache of a logical device of series 2 to 8."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    if volume is None:
+        return "The specified logical device does not exist."
+    if mode in ("ron", "roff"):
+        after = replace(volume, read_cache=mode == "ron")
+    elif mode in ("wt", "wbb", "wb"):
+        after = replace(volume, write_cache=mode)
+    else:
+        return f"{mode} is not a valid cache mode."
+    return NO_CHANGE if after == volume else _replaced(card, after)
+
+
+def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
+    """A drive's own cache."""
+    bay = next((one for one in card.bays if one.place.rpartition(":")[2] == device), None)
+    if bay is None:
+        return "The specified device does not exist."
+    if bay.own_cache == on:
+        return NO_CHANGE
+    bays = tuple(replace(one, own_cache=on) if one is bay else one for one in card.bays)
+    return replace(card, bays=bays)
+
+
+def _against(card: SmartCard, *volumes: SmartVolume) -> str | None:
+    if card.hba:
+        return IN_HBA_MODE
+    if card.cache_problem:
+        return LOCKED
+    unwell = next((one.state for one in volumes if one.state != "OK"), None)
+    if unwell is not None:
+        return next((why for start, why in BUSY.items() if unwell.startswith(start)), STATUS)
+    return None if card.volumes else EMPTY
+
+
+def _replaced(card: SmartCard, volume: SmartVolume) -> SmartCard:
+    return replace(card, volumes=tuple(volume if one.number == volume.number else one for one in card.volumes))

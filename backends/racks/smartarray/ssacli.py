@@ -1,0 +1,237 @@
+"""What a simulated ssacli prints, and what it does to the cards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from backends.racks.printed import Said
+from backends.racks.smartarray.cards import (
+    LEGAL,
+    LOCKED,
+    STRIPS,
+    SWITCHES,
+    Outcome,
+    SmartBay,
+    SmartCard,
+    SmartVolume,
+    with_caching,
+    with_smart_path,
+    with_strip,
+    with_value,
+)
+
+Cards = tuple[SmartCard, ...]
+
+WARNING = """Warning: Without the proper safety precautions, use of write cache on physical
+         drives could cause data loss in the event of power failure.
+         Continue? (y/n) """
+_SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
+_CARD_LINES = (
+    ("Rebuild Priority", "rebuildpriority", "{}"),
+    ("Expand Priority", "expandpriority", "{}"),
+    ("Surface Scan Delay", "surfacescandelay", "{} secs"),
+    ("Surface Scan Mode", "surfacescanmode", "{}"),
+    ("Current Parallel Surface Scan Count", "parallelsurfacescancount", "{}"),
+    ("Queue Depth", "queuedepth", "{}"),
+    ("Monitor and Performance Delay", "mnpdelay", "{}  min"),
+    ("Elevator Sort", "elevatorsort", "{}"),
+    ("Degraded Performance Optimization", "degradedperformanceoptimization", "{}"),
+    ("Inconsistency Repair Policy", "inconsistencyrepairpolicy", "{}"),
+    ("Write Cache Bypass Threshold Size", "writecachebypassthreshold", "{} KiB"),
+    ("Wait for Cache Room", "waitforcacheroom", "{}"),
+    ("Configured Drive Write Cache Policy", "drivewritecache configured", "{}"),
+    ("Unconfigured Drive Write Cache Policy", "drivewritecache unconfigured", "{}"),
+    ("HBA Drive Write Cache Policy", "drivewritecache hba", "{}"),
+    ("No-Battery Write Cache", "nobatterywritecache", "{}"),
+)
+
+
+def answer(cards: Cards, words: Sequence[str]) -> tuple[Said, Cards]:
+    """What is printed, and the cards as they are afterwards."""
+    match list(words):
+        case ["ctrl", "all", "show"]:
+            titles = "".join(
+                f"\n{card.model} in Slot {card.number}                (sn: {card.serial})\n" for card in cards
+            )
+            return (Said(text=titles) if cards else _error("No controllers detected.")), cards
+        case ["ctrl", slot, *rest]:
+            card = next((one for one in cards if slot == f"slot={one.number}"), None)
+            if card is None:
+                return _error("The controller identified by the slot was not detected."), cards
+            return _of_card(cards, card, rest)
+        case _:
+            return _error("Syntax error."), cards
+
+
+def _error(sentence: str) -> Said:
+    return Said(text=f"\nError: {sentence}\n\n", code=1)
+
+
+def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Cards]:
+    match words:
+        case ["show", "config", "detail"]:
+            return Said(text="\n".join(_detail(card)) + "\n\n", seconds=0.3), cards
+        case ["modify", word] if word.endswith("=?"):
+            return _offered(LEGAL.get(word[:-2], ())), cards
+        case ["ld", _, "modify", word] if word.endswith("=?"):
+            return _offered(STRIPS if word == "ss=?" else SWITCHES), cards
+        case ["modify", word, *rest]:
+            key, _, value = word.partition("=")
+            if key == "drivewritecache":
+                usage = next((one.removeprefix("usage=") for one in rest if one.startswith("usage=")), None)
+                if usage is None:
+                    return _error('Parameter "usage" must be specified.'), cards
+                if "forced" not in rest and value != "disable":
+                    return Said(text=WARNING, code=1), cards
+                key = f"drivewritecache {usage}"
+            if key not in LEGAL:
+                return _error(f'"{key}" is not a valid parameter.'), cards
+            return _done(cards, card, with_value(card, key, value))
+        case ["ld", number, "modify", word, *_] if number.isdigit():
+            key, _, value = word.partition("=")
+            if key == "ss":
+                return _done(cards, card, with_strip(card, int(number), value))
+            if key in ("caching", "aa", "arrayaccelerator"):
+                return _done(cards, card, with_caching(card, int(number), value == "enable"))
+            return _error(f'"{key}" is not a valid parameter.'), cards
+        case ["array", group, "modify", word, *_] if word.startswith("ssdsmartpath="):
+            return _done(cards, card, with_smart_path(card, group, word.endswith("=enable")))
+        case _:
+            return _error("Syntax error."), cards
+
+
+def _offered(values: Sequence[str]) -> Said:
+    listed = "\n".join(f"       {value}" for value in values)
+    return Said(text=f"\nAvailable options are:\n{listed}\n\n") if values else _error("Syntax error.")
+
+
+def _done(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[Said, Cards]:
+    if isinstance(outcome, str):
+        return _error(outcome), cards
+    return Said(text="\n", changed=True), tuple(outcome if one is card else one for one in cards)
+
+
+def _detail(card: SmartCard) -> Iterator[str]:
+    yield f"\n{card.model} in Slot {card.number} (Embedded){' (HBA Mode)' if card.hba else ''}"
+    if card.cache_problem:
+        yield f"\nCACHE STATUS PROBLEM DETECTED: {_folded(LOCKED)}\n"
+    domain, bus, device = card.pci.upper().split(":")
+    lines = [
+        ("Bus Interface", "PCI"),
+        ("Slot", card.number),
+        ("Serial Number", card.serial),
+        ("Controller Status", "OK"),
+        ("Firmware Version", card.firmware),
+        ("Cache Board Present", "True"),
+        ("Cache Status", card.cache_state),
+    ]
+    if card.cache_state == "Temporarily Disabled":
+        lines.append(("Cache Status Details", "Cache disabled; low batteries."))
+    if card.cached:
+        read, write = card.values["cacheratio"].split("/")
+        lines.append(("Cache Ratio", f"{read}% Read / {write}% Write"))
+    lines += [("Max Parallel Surface Scan Count", "16"), ("Total Cache Size", "2.0")]
+    for label, word, shape in _CARD_LINES:
+        value = card.values[word]
+        shown = value.capitalize() if "drivewritecache" in word else _SWITCHED.get(value, value.capitalize())
+        lines.append((label, shape.format(shown)))
+    if card.battery:
+        lines += [("Cache Backup Power Source", "Batteries"), ("Battery/Capacitor Count", "1")]
+        lines.append(("Battery/Capacitor Status", card.battery))
+    lines += [("Driver Name", "smartpqi"), ("Driver Version", "Linux 2.1.18-045")]
+    lines.append(("PCI Address (Domain:Bus:Device.Function)", f"{domain}:{bus}:{device}"))
+    lines.append(("Controller Mode", "HBA" if card.hba else "Mixed"))
+    yield from (f"   {label}: {value}" for label, value in lines)
+    yield "   Sensor ID: 0\n      Location: Inlet Ambient\n      Current Value (C): 31"
+    yield "   Primary Boot Volume: None\n"
+    yield "\n   Internal Drive Cage at Port 2I, Box 1, OK\n\n      Drive Bays: 8\n      Port: 2I\n      Box: 1\n"
+    yield "   Physical Drives"
+    yield from map(_row, card.bays)
+    if not card.bays:
+        yield "      None attached\n\n   Port Name: 2I\n         Port ID: 1"
+    groups = dict.fromkeys(one.group for one in card.volumes)
+    for group in groups:
+        yield from _group(card, group)
+    loose = [bay for bay in card.bays if bay.group not in groups]
+    if loose:
+        yield "\n   Unassigned\n"
+    for bay in loose:
+        yield from _bay(card, bay)
+    yield "\n\n   SEP (Vendor ID HPE, Model Smart Adapter) 379\n      Device Number: 379\n      Vendor ID: HPE"
+    yield "      Model: Smart Adapter"
+
+
+def _row(bay: SmartBay) -> str:
+    port, box, slot = bay.place.split(":")
+    kind = "SATA SSD" if bay.ssd else "SAS HDD"
+    return f"      physicaldrive {bay.place} (port {port}:box {box}:bay {slot}, {kind}, {bay.size_gb} GB, OK)"
+
+
+def _folded(sentence: str) -> str:
+    """As it stands under its heading: some fifty characters a line."""
+    return "\n".join(wrap(sentence, 50)).replace("\n", f"\n{' ' * 31}")
+
+
+def _group(card: SmartCard, group: str) -> Iterator[str]:
+    mine = [one for one in card.volumes if one.group == group]
+    path = "enable" if all(one.acceleration == "path" for one in mine) else "disable"
+    kind = "Solid State SATA" if card.flash(group) else "SAS"
+    yield f"\n   Array: {group}\n      Interface Type: {kind}\n      Unused Space: 0  MB (0.0%)"
+    yield f"      Status: OK\n      Array Type: Data\n      Smart Path: {path}\n"
+    for volume in mine:
+        yield from _volume(volume)
+    for bay in card.bays:
+        if bay.group == group:
+            yield from _bay(card, bay)
+
+
+def _volume(volume: SmartVolume) -> Iterator[str]:
+    method = {"cache": "Controller Cache", "path": "Smart Path", "none": "None"}[volume.acceleration]
+    lines = (
+        ("Size", f"{volume.size_gib:.2f} GB"),
+        ("Fault Tolerance", volume.level),
+        ("Strip Size", f"{volume.strip_kib} KB"),
+        ("Full Stripe Size", f"{volume.strip_kib * volume.data_drives} KB"),
+        ("Status", volume.state),
+        ("Caching", f" {'Enabled' if volume.acceleration == 'cache' else 'Disabled'}"),
+        ("Unique Identifier", volume.wwn.upper()),
+        ("Disk Name", _disk_name(volume)),
+        ("Logical Drive Label", volume.name),
+        ("Drive Type", "Data"),
+        ("LD Acceleration Method", method),
+    )
+    yield f"\n      Logical Drive: {volume.number}"
+    yield from (f"         {label}: {value}" for label, value in lines)
+    yield ""
+
+
+def _disk_name(volume: SmartVolume) -> str:
+    """A line end is missing behind the name of a disk that is mounted."""
+    if volume.content is None or volume.content.mount is None:
+        return f"{volume.device or 'None'} "
+    return f"{volume.device}      Mount Points: {volume.size_gib:.1f} GiB Partition   2 {volume.content.mount}"
+
+
+def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+    port, box, slot = bay.place.split(":")
+    member = any(bay.group == one.group for one in card.volumes)
+    lines = (
+        ("Port", port),
+        ("Box", box),
+        ("Bay", slot),
+        ("Status", "OK"),
+        ("Drive Type", "Data Drive" if member else "Unassigned Drive"),
+        ("Interface Type", "Solid State SATA" if bay.ssd else "SAS"),
+        ("Size", f"{bay.size_gb} GB"),
+        ("Logical/Physical Block Size", "512/4096"),
+        ("Firmware Revision", "HPD1"),
+        ("Serial Number", bay.serial),
+        ("WWID", bay.wwn.upper()),
+        ("Model", bay.model),
+        ("Current Temperature (C)", "31"),
+        ("PHY Count", "1"),
+        ("PHY Transfer Rate", "6.0Gbps"),
+    )
+    yield f"\n      physicaldrive {bay.place}"
+    yield from (f"         {label}: {value}" for label, value in lines)

@@ -1,0 +1,153 @@
+"""storcli's commands that change something."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from backends.model import Level
+from backends.racks import rules
+from backends.racks.card import SimulatedCard
+from backends.racks.rack import Rack
+from backends.racks.volume import Volume
+
+Row = dict[str, Any]
+
+VOLUME_WORDS = {
+    "wrcache": ("write_cache", "wrCache", {"wt": "write-through", "wb": "write-back", "awb": "always-write-back"}),
+    "rdcache": ("read_ahead", "rdCache", {"nora": "none", "ra": "read-ahead", "adra": "adaptive"}),
+    "iopolicy": ("io_policy", "IoPolicy", {"direct": "direct", "cached": "cached"}),
+    "pdcache": ("drive_cache", "PdCac", {"on": "on", "off": "off", "default": "default"}),
+    "accesspolicy": ("access", "AccPolicy", {"rw": "read-write", "ro": "read-only", "blocked": "blocked"}),
+    "autobgi": ("auto_bgi", "AutoBGI", {"on": "on", "off": "off"}),
+}
+"""Property: our key, its name in the answer, its words."""
+
+CARD_WORDS = {
+    "rebuildrate": ("rebuild", "Rebuildrate"),
+    "bgirate": ("bgi", "BGI Rate"),
+    "ccrate": ("cc", "CC Rate"),
+    "migraterate": ("migrate", "Migrate Rate"),
+    "prrate": ("patrol", "Patrol Read Rate"),
+    "cacheflushint": ("flush", "Cache Flush Interval"),
+    "perfmode": ("perf", "Perf Mode"),
+}
+"""Property of a card: our key and its name in the answer."""
+
+
+class SyntaxFault(Exception):
+    """storcli does not know these words: it says so in plain text, whatever was asked for."""
+
+
+def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
+    """`set wrcache=wt ...`: a row a volume and property, each with its own verdict. Raises SyntaxFault."""
+    rows: list[Row] = []
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in VOLUME_WORDS or value.lower() not in VOLUME_WORDS[name][2]:
+            raise SyntaxFault(name)
+        key, shown, meanings = VOLUME_WORDS[name]
+        for volume in volumes:
+            row: Row = {"VD": volume.number, "Property": shown, "Value": _shown(value)}
+            try:
+                rules.set_volume(card, volume, key, meanings[value.lower()])
+                row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
+            except rules.RefusalError as error:
+                row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+            rows.append(row)
+    return rows
+
+
+def _shown(value: str) -> str:
+    return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
+
+
+def set_card(card: SimulatedCard, words: list[str]) -> list[Row]:
+    """`set rebuildrate=60`, `set patrolread=on mode=auto`, `set cc=off`. Raises SyntaxFault, RefusalError."""
+    name, _, value = words[0].partition("=")
+    if name == "patrolread":
+        modes = [word.partition("=")[2] for word in words[1:] if word.startswith("mode=")]
+        mode = "off" if value == "off" else (modes or ["auto"])[0]
+        if mode not in ("off", "auto", "manual"):
+            raise SyntaxFault(mode)
+        rules.set_card(card, "patrol_mode", mode)
+        return [{"Ctrl_Prop": "Patrol Read Mode", "Value": mode}]
+    if name in ("cc", "consistencycheck"):
+        mode = {"off": "off", "seq": "sequential", "conc": "concurrent"}.get(value, "")
+        if not mode:
+            raise SyntaxFault(value)
+        rules.set_card(card, "check_mode", mode)
+        return [{"Ctrl_Prop": "CC Mode", "Value": value.upper()}]
+    if name not in CARD_WORDS:
+        raise SyntaxFault(name)
+    key, shown = CARD_WORDS[name]
+    rules.set_card(card, key, value)
+    unit = {"flush": " sec", "perf": ""}.get(key, "%")
+    return [{"Ctrl_Prop": shown, "Value": f"{value}{unit}"}]
+
+
+def add_volume(rack: Rack, card: SimulatedCard, words: list[str]) -> Volume:
+    """`add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`. Raises SyntaxFault, RefusalError."""
+    volume = Volume(number=0, group=0, write_cache="write-back", read_ahead="none", strip_bytes=256 * 1024)
+    share: int | None = None
+    plain = {
+        word: (key, value)
+        for name in ("wrcache", "rdcache", "iopolicy")
+        for word, value in VOLUME_WORDS[name][2].items()
+        for key in (VOLUME_WORDS[name][0],)
+    }
+    for word in words:
+        name, sign, value = word.partition("=")
+        if name == "type" or (not sign and re.fullmatch(r"r(aid)?\d+", name)):
+            volume.level = _level((value if sign else name).removeprefix("raid").removeprefix("r"))
+        elif name in ("drives", "pdperarray", "strip", "size") and value:
+            if name == "drives":
+                volume.places = _places(value)
+            elif name == "size":
+                share = _share(value)
+            elif not value.isdigit():
+                raise SyntaxFault(word)
+            elif name == "strip":
+                volume.strip_bytes = int(value) * 1024
+            else:
+                volume.per_span = int(value)
+        elif name == "name" and len(value) <= 15:
+            volume.name = value
+        elif name == "pdcache" and value in VOLUME_WORDS["pdcache"][2]:
+            volume.drive_cache = value
+        elif word in plain:
+            setattr(volume, *plain[word])
+        else:
+            raise SyntaxFault(word)
+    if not volume.places:
+        raise SyntaxFault("$end")
+    return rules.create(rack, card, volume, share=share)
+
+
+def _level(digits: str) -> Level:
+    try:
+        return Level(f"raid{int(digits)}")
+    except ValueError:
+        raise SyntaxFault(digits) from None
+
+
+def _places(text: str) -> tuple[str, ...]:
+    """`245:1-3,246:0` as places, in this order."""
+    found: list[str] = []
+    enclosure = ""
+    for part in text.split(","):
+        match = re.fullmatch(r"(?:(\d*):)?(\d+)(?:-(\d+))?", part)
+        if match is None:
+            raise SyntaxFault(part)
+        enclosure = match[1] if match[1] is not None else enclosure
+        found += [f"{enclosure}:{slot}" for slot in range(int(match[2]), int(match[3] or match[2]) + 1)]
+    return tuple(found)
+
+
+def _share(text: str) -> int | None:
+    if text == "all":
+        return None
+    match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
+    if match is None:
+        raise SyntaxFault(text)
+    return int(match[1]) << {"mb": 20, "gb": 30, "tb": 40}[match[2]]

@@ -1,0 +1,42 @@
+"""What a RAID level makes of its members: the drives that carry data, and the full stripe. Pure."""
+
+from __future__ import annotations
+
+from backends.model import Level
+
+PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}
+"""Strips of parity in a stripe, by level; where the stripe lies in one span of several, in that span."""
+
+PARITY_IN_SPANS = (Level.RAID50, Level.RAID60)
+"""Levels of which every span has parity of its own."""
+
+
+def data_drives(
+    level: Level, members: int | None, *, spans: int | None = None, copies: int | None = None
+) -> int | None:
+    """Members that carry data in one stripe, over all spans; None if that is not known, or no whole number.
+
+    `members`: that it is made for, missing ones too. `spans`: those of RAID 50 and 60, which have no answer without.
+    `copies` of every piece in RAID 1 and 10: all members of a RAID 1 hold one and a RAID 10 has two, unless it is said
+    (MegaRAID stripes a RAID 1 of more than two drives over pairs; HPE's ADM has three; md's RAID 10 has any number).
+    """
+    if not members:
+        return None
+    match level:
+        case Level.RAID0:
+            return members
+        case Level.RAID1 | Level.RAID10:
+            each = copies or (members if level is Level.RAID1 else 2)
+            return members // each if members % each == 0 else None
+        case Level.RAID4 | Level.RAID5 | Level.RAID6:
+            carrying = members - PARITY[level]
+        case Level.RAID50 | Level.RAID60 if spans:
+            carrying = members - PARITY[level] * spans
+        case _:
+            return None
+    return carrying if carrying > 0 else None
+
+
+def full_stripe(strip_bytes: int | None, drives: int | None) -> int | None:
+    """Bytes of data in a stripe over so many data drives; None if not known."""
+    return strip_bytes * drives if strip_bytes and drives else None

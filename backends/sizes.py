@@ -1,0 +1,69 @@
+"""Sizes: read as tools and people write them, and said to people. Pure."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_LETTERS = "kmgtpe"
+_SIZE = re.compile(
+    r"\s*(\d{1,3}(?:,\d{3}){1,5}|\d{1,19})(?:[.,](\d{1,9}))?\s{0,4}"
+    r"(?:([kmgtpe])(i)?\s?(?:b|bytes?)?|(b|bytes?))?(?![\w%]|[.,]\d)",
+    re.ASCII | re.IGNORECASE,
+)
+"""A number, with commas between thousands or none, and its unit; what follows is no part of either."""
+
+
+def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fraction | None:
+    """Bytes that a size with a unit means, not rounded: `64 KB`, `64K`, `512Bytes`, `1,234.5 GB`, `1,5 TB`, `4 KiB`.
+
+    `base`: 1000 where the tool's units are decimal (KiB never is); all others are binary, whatever they are called.
+    `bare`: the unit of a number that has none, `b` for bytes; "" where such a number is no size. What follows the unit
+    does not count, as in `2.729 TB [0x15d50a3b0 Sectors]`. None for what is no size.
+    """
+    found = _SIZE.match(text or "")
+    if found is None:
+        return None
+    whole, part, letter, binary, plain = found.groups()
+    letter = (letter or plain or bare).lower()[:1]
+    if not letter:
+        return None
+    factor: int = (1024 if binary else base) ** (_LETTERS.find(letter) + 1)
+    return Fraction(f"{whole.replace(',', '')}.{part or 0}") * factor
+
+
+def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | None:
+    """The same in whole bytes: what tools tell is rounded anyway."""
+    found = fraction_of(text, base=base, bare=bare)
+    return None if found is None else round(found)
+
+
+def size_words(count: int | None) -> str:
+    """Three figures, and no decimals of what is whole: `64 KiB`, `1.82 TiB`, `223 GiB`; `-` where it is not known."""
+    if count is None:
+        return "-"
+    for power in range(len(_UNITS) - 1, 0, -1):
+        whole, rest = divmod(count, 1 << 10 * power)
+        if rest == 0 and 1 <= whole < 1024:
+            return f"{whole} {_UNITS[power]}"
+    value, at = float(count), 0
+    while at < len(_UNITS) - 1 and abs(value) >= 1023.5:
+        value, at = value / 1024, at + 1
+    if at == 0:
+        return f"{count} B"
+    decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{decimals}f} {_UNITS[at]}"
+
+
+def exact_words(count: int) -> str:
+    """Never rounded, for what is set or laid out so: `1408 KiB`, `4 TiB`, `1000 B`."""
+    at = 0
+    while at < len(_UNITS) - 1 and count and count % 1024 == 0:
+        count, at = count // 1024, at + 1
+    return f"{count} {_UNITS[at]}"
+
+
+def brief_words(count: int) -> str:
+    """The same as short as it goes, for a column of a list: `64K`, `4M`, `1408K`."""
+    return exact_words(count).removesuffix("iB").replace(" ", "")

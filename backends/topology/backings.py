@@ -1,0 +1,120 @@
+"""What loop and zram devices keep their data in: as the kernel has it open, not as the path leads there now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, FileStat, Host
+from backends.text import clean
+from backends.topology.mounts import Mount, file_mount
+from backends.topology.tree import Node, Tree
+from backends.values import dataclass
+
+LOSETUP = ("--list", "--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
+"""What losetup is asked: it has the numbers from the kernel (LOOP_GET_STATUS64), which took them of the open file."""
+
+DIRECT = frozenset(
+    (
+        *("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "jfs", "nilfs2", "reiserfs", "zfs"),
+        *("tmpfs", "ramfs", "devtmpfs", "vfat", "msdos", "exfat", "ntfs3", "hfsplus", "udf"),
+        *("iso9660", "squashfs", "erofs"),
+    )
+)
+"""File systems in which one file has one number, whoever opens it by whatever name. Of all others (overlay, FUSE, 9p,
+those of the network) the same data may be another file elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backing:
+    """What a loop or zram device keeps its data in."""
+
+    path: str
+    """A file or a block device."""
+    devno: str | None = None
+    """MAJ:MIN, when it is a block device."""
+    place: str | None = None
+    """Device and inode number, when it is a file."""
+    doubt: str = ""
+    """Why it is not known what that is, a clause that follows its path; "" where it is known."""
+
+
+async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure: bool) -> dict[str, Backing]:
+    """Of every loop and zram device by its kernel name. `sure`: whether the kernel is asked, which takes root."""
+    paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
+    loops = {name for name in paths if name.startswith("loop")} if sure else set()
+    told = await _told(host) if loops else {}
+    found: dict[str, Backing] = {}
+    for name, path in paths.items():
+        stat = await host.stat(path)
+        seen = _seen(path.removesuffix(" (deleted)"), stat)
+        if name in loops:
+            seen = _compared(seen, stat, told.get(name))
+        if sure and seen.place is not None and not seen.doubt:
+            seen = replace(seen, doubt=await _doubt(host, seen.path, seen.place, mounts))
+        found[name] = seen
+    return found
+
+
+def _path(node: Node) -> str | None:
+    path = node.attributes.get("loop/backing_file") or node.attributes.get("backing_dev")
+    return None if path == "none" else path
+
+
+def _seen(path: str, stat: FileStat | None) -> Backing:
+    """What is at the path now."""
+    if stat is None or not (stat.devno or stat.place):
+        return Backing(path=path, doubt="cannot be looked at")
+    return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
+
+
+def _compared(seen: Backing, stat: FileStat | None, told: str | None) -> Backing:
+    """The same by the numbers that the kernel has: they are those of a file, or of a device's node."""
+    if told is None:
+        return replace(seen, doubt=seen.doubt or "may be another file by now: losetup does not tell")
+    if stat is not None and told in (stat.place, stat.node):
+        return seen
+    return Backing(path=seen.path, place=told, doubt=seen.doubt or "is not the file that the kernel has open")
+
+
+async def _doubt(host: Host, path: str, place: str, mounts: Sequence[Mount]) -> str:
+    """Why a file may be another file to somebody else, as a clause; "" where it is one file to all."""
+    kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == place.rpartition(":")[0]}
+    named = file_mount(path, mounts)
+    if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
+        kinds = {named.fstype}  # whose files may have another number than the mount has
+    if not kinds:
+        return "lies on no file system that is known here"
+    if others := sorted(kinds - DIRECT):
+        return f"lies on {others[0]}, where the same data may be another file, too"
+    for mount in mounts:
+        for layer in mount.layers:
+            if path.startswith((await host.link(layer) or layer).rstrip("/") + "/"):
+                return f"is another file, too, below {mount.where()}, which shows the files of {clean(layer)}"
+    return ""
+
+
+async def _told(host: Host) -> Mapping[str, str]:
+    """By kernel name of a loop device MAJ:MIN:INODE of what the kernel has open behind it."""
+    tool = host.which(("losetup",))
+    if tool is None:
+        return {}
+    try:
+        done = await host.run(Command(argv=(tool, *LOSETUP), timeout=20, stall=STALL))
+    except RaidbenchError:
+        return {}
+    return parse_losetup(done.stdout) if done.returncode == 0 else {}
+
+
+def parse_losetup(text: str) -> Mapping[str, str]:
+    """`/dev/loop0 254:0 1234` lines as {`loop0`: `254:0:1234`}; a line of another shape tells nothing."""
+    found: dict[str, str] = {}
+    for line in text.split("\n"):
+        words = line.split()
+        if len(words) != 3 or not words[0].startswith("/dev/loop") or not words[2].isascii() or not words[2].isdigit():
+            continue
+        major, colon, minor = words[1].partition(":")
+        if colon and all(part.isascii() and part.isdigit() for part in (major, minor)):
+            found[words[0].removeprefix("/dev/")] = f"{int(major)}:{int(minor)}:{int(words[2])}"
+    return found

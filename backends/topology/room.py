@@ -1,0 +1,155 @@
+"""Room beneath what promises more than there is, and whether a write fits: decided here for raw devices, for scratch
+files and for runs under way. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from backends.sizes import size_words
+from backends.values import dataclass
+
+MARGIN = 0.1
+"""Of a pool, a store or a file system, what stays free: once it is full, whatever else lies in it fails as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lying:
+    """What a run left where it wrote: writing there again takes no room."""
+
+    layer: str
+    """Kernel name of what took the room."""
+    place: str
+    """From where, in words."""
+    part: str
+    """As of `Room`."""
+    within: int
+    """The first so many bytes of the device it wrote to."""
+    written: int
+    """Bytes of these that have room since."""
+    held: int
+    """All that the layer had then: with less, something was given back or is shared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """What of a device will be written to."""
+
+    size: int | None = None
+    """Its first so many bytes, None for all of it."""
+    lying: tuple[Lying, ...] = ()
+    """What earlier runs left there."""
+
+
+WHOLE = Area()
+"""All of a device, about which nothing else is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a device takes room from as it is written."""
+
+    kind: str
+    """Of `ThinKind`."""
+    place: str
+    """What it is taken from, in words: `the thin pool vg0/pool`."""
+    key: str
+    """By what that is asked again: a device-mapper name, a path, a volume of ZFS."""
+    layer: str = ""
+    """Kernel name of what takes it."""
+    part: str = ""
+    """`metadata` of a thin pool; "" for what holds data."""
+    unknown: str = ""
+    """Why it is not known how much is left, "" where it is."""
+    size_bytes: int = 0
+    """All of it."""
+    free_bytes: int = 0
+    """What is left."""
+    unit: int = 1
+    """Bytes in which it is given out."""
+    takes: int = 1
+    """Bytes that such a unit takes of it."""
+    capacity: int = 0
+    """Bytes of what is written to."""
+    held: int = 0
+    """Bytes of that which have their room already, and take none when they are written again."""
+    beside: tuple[str, ...] = ()
+    """What else has no room left when it is full."""
+
+    def need(self, area: Area) -> int:
+        """Bytes that writing there takes at most."""
+        return -(-self._new(area) // self.unit) * self.takes
+
+    def asked(self, area: Area) -> Room:
+        """The same where only so much is to be written: so that several such writes can be counted together."""
+        return replace(self, capacity=self._new(area), held=0)
+
+    def after(self, before: Room, area: Area) -> Lying:
+        """What was written there since. `before`: the same room then."""
+        within = self.capacity if area.size is None else area.size
+        known = self._sure(area)
+        written = min(within, known + max(0, self.held - before.held))
+        return Lying(layer=self.layer, place=self.place, part=self.part, within=within, written=written, held=self.held)
+
+    def _new(self, area: Area) -> int:
+        """Bytes that have no room yet."""
+        wanted = self.capacity if area.size is None else area.size - self._sure(area)
+        return max(0, min(wanted, self.capacity - self.held))
+
+    def _sure(self, area: Area) -> int:
+        """Bytes of the area that have it since an earlier run."""
+        own = (self.layer, self.place, self.part)
+        known = (one for one in area.lying if (one.layer, one.place, one.part) == own)
+        size = self.capacity if area.size is None else area.size
+        return max((one.written for one in known if 0 < one.held <= self.held and one.within <= size), default=0)
+
+    @property
+    def reserve(self) -> int:
+        """Bytes that stay free."""
+        return int(self.size_bytes * MARGIN)
+
+
+def refusals(what: str, rooms: Iterable[Room], area: Area) -> tuple[str, ...]:
+    """Why writing there does not fit with a tenth left, each a sentence. Pure."""
+    shared: dict[tuple[str, str, str], list[Room]] = {}
+    for room in rooms:
+        shared.setdefault((room.kind, room.key, room.part), []).append(room)
+    found = []
+    for same in shared.values():
+        one, need = same[0], sum(room.need(area) for room in same)
+        if unknown := next((room.unknown for room in same if room.unknown), ""):
+            found.append(
+                f"{what} takes room from {one.place} as it is written, and how much is left is unknown: {unknown}."
+            )
+        elif need and one.free_bytes - need < one.reserve:
+            amount = "all" if area.size is None else size_words(area.size)
+            found.append(
+                f"Writing {amount} of {what} may take {size_words(need)} of {one.place}:"
+                f" {size_words(one.free_bytes)} of {size_words(one.size_bytes)} are free, and a tenth"
+                f" stays free.{_losers(one)}"
+            )
+    return tuple(found)
+
+
+def taken(rooms: Iterable[Room], area: Area) -> tuple[Room, ...]:
+    """Those that writing there takes something from: they are looked at while it goes on."""
+    return tuple(room for room in rooms if room.need(area))
+
+
+def low(rooms: Iterable[Room]) -> tuple[str, ...]:
+    """Those that have no more left than stays free, or of which nobody knows any more, a clause each. Pure."""
+    found = []
+    for room in rooms:
+        if room.unknown:
+            found.append(f"how much is left of {room.place} is not known any more ({room.unknown})")
+        elif room.free_bytes <= room.reserve:
+            found.append(f"{room.place} has {size_words(room.free_bytes)} of {size_words(room.size_bytes)} left")
+    return tuple(dict.fromkeys(found))
+
+
+def _losers(room: Room) -> str:
+    if not room.beside:
+        return ""
+    named = ", ".join(room.beside[:8]) + (f" and {len(room.beside) - 8} more" if len(room.beside) > 8 else "")
+    return f" Once it is full, nothing can be written to {named} either."

@@ -1,0 +1,121 @@
+"""The cards of a host, each with the tool that sees it and what was read of it last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from backends.changing import not_found
+from backends.errors import RaidbenchError, ToolFailedError
+from backends.host import Host
+from backends.model import Problem, Target
+from backends.text import clean
+from backends.values import dataclass
+from backends.vendors.smartarray.addresses import NAME
+from backends.vendors.smartarray.dialect import ArrayTool
+from backends.vendors.smartarray.facts import CardText, Family
+from backends.vendors.smartarray.matching import pci_address
+from backends.vendors.smartarray.tools import PROGRAMS, Attempt, Program, attempts, places_of, troubles
+
+
+@dataclass(slots=True)
+class OpenController:
+    """One card. It is asked only when somebody asks."""
+
+    prefix: str
+    """Its address."""
+    number: str
+    """What its tool calls it."""
+    tool: ArrayTool
+    """Its tool."""
+    pci: str | None
+    """Its PCI address."""
+    text: CardText
+    """What was read last."""
+
+    async def refresh(self) -> CardText:
+        """All of it, anew. Raises ToolFailedError, ToolTimeoutError, ToolMissingError."""
+        self.text = await self.tool.read(self.number)
+        return self.text
+
+
+Heard = Callable[[str, OpenController | Problem | None], Awaitable[None]]
+"""Hears of a card by its address: None when it is known to be there, then what was read of it, or why not."""
+
+
+async def _nobody(address: str, card: OpenController | Problem | None) -> None:
+    pass
+
+
+class OpenControllers:
+    """All cards of a host; found at the first question and at every look round."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._made: dict[str, ArrayTool] = {}
+        self._units: dict[str, OpenController] | None = None
+        self._searching = asyncio.Lock()
+        self.tried: tuple[Attempt, ...] = ()
+        """The programs that were asked at the last look."""
+        self.problems: tuple[Problem, ...] = ()
+        """Cards that could not be read."""
+
+    @property
+    def seen(self) -> int:
+        """How many cards the tools told of at the last look."""
+        return len(self._units or {}) + len(self.problems)
+
+    async def known(self) -> tuple[OpenController, ...]:
+        """The cards of the last look."""
+        return tuple(self._units.values()) if self._units is not None else await self.look()
+
+    async def look(self, heard: Heard = _nobody) -> tuple[OpenController, ...]:
+        """Search for tools and cards, and read each card anew; the tools are asked at the same time."""
+        async with self._searching:
+            found = await asyncio.gather(*(self._look(program, heard) for program in PROGRAMS))
+            self.tried = tuple(one for tried, _ in found for one in tried)
+            read = [one for _, cards in found for one in cards]
+            self.problems = tuple(one for one in read if isinstance(one, Problem))
+            units: dict[str, OpenController] = {}
+            for unit in (one for one in read if isinstance(one, OpenController)):
+                if unit.pci is None or all(unit.pci != other.pci for other in units.values()):
+                    units.setdefault(unit.prefix, unit)  # two tools see one card: the first one keeps it
+            self._units = units
+            return tuple(units.values())
+
+    async def _look(self, program: Program, heard: Heard) -> tuple[tuple[Attempt, ...], list[OpenController | Problem]]:
+        """What one program sees, one card after the other."""
+        tried = await attempts(self._host, program, self._made)
+        asked = [(one.tool, number) for one in tried for number in one.numbers]
+        for tool, number in asked:
+            await heard(tool.address(number, Family.SMART), None)
+        found: list[OpenController | Problem] = []
+        for tool, number in asked:
+            found.append(await self._read(program, tool, number))
+            await heard(tool.address(number, Family.SMART), found[-1])
+        return tried, found
+
+    async def _read(self, program: Program, tool: ArrayTool, number: str) -> OpenController | Problem:
+        try:
+            text = await tool.read(number)
+        except RaidbenchError as error:
+            where = f"{NAME}:{tool.address(number, Family.SMART)}"
+            return Problem(where=where, message=clean(error.message, 400), hint=error.hint)
+        at = pci_address(text.card.pci, await places_of(self._host, program, text.card.family))
+        return OpenController(tool.address(number, text.card.family), number, tool, at, text)
+
+    async def at(self, prefix: str, target: Target) -> OpenController:
+        """The card of an address. Raises NotFoundError."""
+        if self._units is None:
+            await self.look()
+        unit = (self._units or {}).get(prefix)
+        if unit is None:
+            raise self._unknown(prefix) or not_found(target)
+        return unit
+
+    def _unknown(self, prefix: str) -> ToolFailedError | None:
+        """Why it is not known whether there is such a card; None where it is known."""
+        said = next((one for one in self.problems if one.where.partition(":")[2] == prefix), None) or next(
+            iter(troubles(self.tried)), None
+        )
+        return None if said is None else ToolFailedError(said.message, hint=said.hint)

@@ -1,0 +1,139 @@
+"""What the administrators measured: tables A, D and E, and the peaks of F, as the model has to give them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from backends.model import Level
+from backends.racks.calibration import CARDS, DRIVES, MIB
+from backends.racks.load import IoPattern, Layout
+from backends.racks.machines.hpe import hpe_rack
+from backends.racks.rack import Rack
+
+_A = Layout(
+    card=CARDS["LSI MegaRAID SAS 9280-24i4e"],
+    drive=DRIVES["CTFDDAC256MAG-1G1"],
+    level=Level.RAID5,
+    drives=3,
+    strip_bytes=64 * 1024,
+    cache_bytes=512 * MIB,
+    size_bytes=2 * DRIVES["CTFDDAC256MAG-1G1"].size_bytes,
+)
+_FAST = replace(_A, fastpath=True)
+_READ, _WRITE = IoPattern(depth=64), IoPattern(depth=64, read_share=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One measurement."""
+
+    name: str
+    layout: Layout
+    work: IoPattern
+    iops: float
+    mean_us: float
+
+
+def _e(level: Level, on: bool) -> Layout:
+    drive = DRIVES["ST800FM0053"]
+    return Layout(
+        card=CARDS["AVAGO MegaRAID SAS 9361-8i"],
+        drive=drive,
+        level=level,
+        drives=2 if level is Level.RAID1 else 6,
+        spans=3 if level is Level.RAID10 else 1,
+        strip_bytes=256 * 1024,
+        write_back=on,
+        read_ahead=on,
+        cache_bytes=1024 * MIB,
+        size_bytes=3 * drive.size_bytes,
+    )
+
+
+TABLE_A = tuple(
+    Cell(name=name, layout=layout, work=work, iops=iops, mean_us=mean)
+    for name, layout, work, iops, mean in (
+        ("WT NORA 64K read", _A, _READ, 83_364, 761),
+        ("WT NORA 64K write", _A, _WRITE, 13_706, 4660),
+        ("WT RA 64K read", replace(_A, read_ahead=True), _READ, 67_792, 938),
+        ("WT ADRA 64K read", replace(_A, read_ahead=True), _READ, 67_999, 935),
+        ("WB NORA 64K write", replace(_A, write_back=True), _WRITE, 11_612, 5500),
+        ("FastPath 64K read", _FAST, _READ, 84_005, 756),
+        ("FastPath 64K write", _FAST, _WRITE, 15_602, 4090),
+        ("FastPath 8K read", replace(_FAST, strip_bytes=8192), _READ, 83_318, 762),
+        ("FastPath 8K write", replace(_FAST, strip_bytes=8192), _WRITE, 15_630, 4090),
+        ("FastPath 512K read", replace(_FAST, strip_bytes=524_288), _READ, 83_720, 758),
+        ("FastPath 512K write", replace(_FAST, strip_bytes=524_288), _WRITE, 15_486, 4120),
+        ("FastPath Cached read", replace(_FAST, cached=True), _READ, 58_131, 1095),
+        ("FastPath Cached write", replace(_FAST, cached=True), _WRITE, 15_573, 4100),
+    )
+)
+"""9280-24i4e, three SATA SSDs in RAID5, 4 KiB, queue depth 64."""
+
+TABLE_E = tuple(
+    Cell(
+        name=f"{level.value} {reads} % read, cache {'on' if on else 'off'}, queue {queue}",
+        layout=_e(level, on),
+        work=IoPattern(read_share=reads / 100, sequential=not random, depth=queue),
+        iops=iops,
+        mean_us=mean_ms * 1000,
+    )
+    for reads, random, level, on, queue, iops, mean_ms in (
+        (100, True, Level.RAID0, False, 1024, 290_000, 0.77),
+        (67, True, Level.RAID0, False, 1024, 195_000, 5.3),
+        (67, True, Level.RAID0, False, 256, 195_000, 1.3),
+        (67, True, Level.RAID0, False, 128, 190_000, 0.67),
+        (0, True, Level.RAID0, False, 128, 96_000, 1.4),
+        (67, True, Level.RAID0, True, 1024, 69_000, 14.6),
+        (100, True, Level.RAID10, False, 1024, 290_000, 0.63),
+        (67, True, Level.RAID10, False, 1024, 122_000, 8.3),
+        (67, True, Level.RAID10, False, 256, 125_000, 2.05),
+        (67, True, Level.RAID10, False, 128, 120_000, 1.07),
+        (67, True, Level.RAID10, True, 256, 56_500, 4.5),
+        (0, True, Level.RAID10, False, 128, 48_000, 2.66),
+        (67, True, Level.RAID5, False, 128, 82_000, 1.56),
+        (67, True, Level.RAID5, True, 128, 35_000, 3.7),
+        (0, True, Level.RAID5, True, 128, 12_500, 9.8),
+        (0, True, Level.RAID5, False, 128, 33_000, 3.9),
+        (0, False, Level.RAID1, False, 1, 11_657, 0.085),
+        (0, False, Level.RAID1, True, 1, 17_220, 0.057),
+        (0, False, Level.RAID10, True, 1, 17_200, 0.057),
+        (0, False, Level.RAID10, False, 1, 11_700, 0.085),
+    )
+)
+"""9361-8i, six SAS SSDs, 4 KiB."""
+
+
+def of(rack: Rack, device: str) -> Layout:
+    """What the model knows of a device that is there."""
+    found = rack.layout(device)
+    assert found is not None
+    return found
+
+
+_HPE = hpe_rack()
+_FILE = 20 << 30
+_LUN = IoPattern(depth=128, sizes=((512, 1.0),))
+
+TABLE_D = tuple(
+    Cell(
+        name=f"{device} random {'read' if reads else 'write'}",
+        layout=of(_HPE, device),
+        work=IoPattern(read_share=reads, depth=32, region_bytes=_FILE),
+        iops=iops,
+        mean_us=mean_ms * 1000,
+    )
+    for device, reads, iops, mean_ms in (
+        ("fioa", 1.0, 39_403, 0.79),
+        ("fioa", 0.0, 5_851, 5.30),
+        ("md0", 1.0, 868, 36.8),
+        ("md0", 0.0, 2_518, 12.31),
+    )
+)
+"""ioDrive and md RAID 0 of four SATA disks, 4 KiB, queue depth 32, a file of 20 GiB."""
+
+PEAKS_F = (
+    ("Adaptec 5805, small sequential reads", of(_HPE, "sdd"), IoPattern(sequential=True, depth=64), 50_000),
+    ("DS4700, reads of a logical drive that fits the cache", of(_HPE, "dm-0"), _LUN, 116_000),
+)
+"""The most IOPS that were seen; the article gives no latencies."""

@@ -1,0 +1,39 @@
+"""Half an answer of hdparm, sdparm or smartctl: what it does not tell is unknown, said so, and not changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from backends.half_answers import HalfAnswers, every_line
+from backends.host import Host
+from backends.model import Target
+from backends.protocol import Finds
+from backends.vendors.scsi.backend import ScsiBackend
+from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi
+from tests.backends.scsi.test_conformance import SDA, SDB
+
+
+def _machine() -> Host:
+    drives: dict[str, Kind] = {"sda": Ata(acoustic=254), "sdb": Scsi(fixed=())}
+    return DriveHost(drives, tools=("hdparm", "sdparm", "smartctl"))
+
+
+class TestHalfOfADrivesTool(HalfAnswers):
+    @pytest.fixture
+    def machine(self) -> Callable[[], Host]:
+        return _machine
+
+    @pytest.fixture
+    def make(self) -> Callable[[Host], Finds]:
+        return ScsiBackend
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return SDA, SDB
+
+
+@pytest.mark.exhaustive
+class TestEveryLineOfADrivesTool(TestHalfOfADrivesTool):
+    places = staticmethod(every_line)

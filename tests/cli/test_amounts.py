@@ -1,0 +1,41 @@
+"""A job that ends by amount, on every command that takes a job."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.cli.bench_job import job_of
+from app.engine.config import Config
+from tests.cli.conftest import Cli, Outcome
+
+FAST = ("--demo", "--demo-speed", "1000")
+
+ENDS = [("--io-size", "8M"), ("--number-ios", "1000")]
+
+
+@pytest.fixture
+def demo(cli: Cli) -> Cli:
+    def run(*words: str) -> Outcome:
+        return cli(*FAST, *words)
+
+    return run
+
+
+@pytest.mark.parametrize(("option", "amount"), ENDS)
+@pytest.mark.parametrize(
+    "command", [("bench", "block:sdb"), ("ab", "megaraid:/c0/v1", "read_ahead=read-ahead", "--pairs", "3", "--dry-run")]
+)
+def test_an_end_by_amount_is_taken(demo: Cli, command: tuple[str, ...], option: str, amount: str) -> None:
+    done = demo(*command, option, amount)
+    assert (done.status, "ramp" in done.err) == (0, False)
+
+
+@pytest.mark.parametrize("key", ["io_size", "number_ios"])
+def test_such_a_job_bears_no_name_of_a_workload_that_ends_by_time(key: str) -> None:
+    job, name, _ = job_of({key: "8192"}, profile="randread-4k", jobfile=None, config=Config())
+    assert (job.ramp, name) == (0, None)
+
+
+def test_a_run_time_of_ones_own_keeps_the_name() -> None:
+    _, name, told = job_of({"runtime": "7"}, profile="randread-4k", jobfile=None, config=Config())
+    assert (name, told) == ("randread-4k", True)

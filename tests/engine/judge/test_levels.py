@@ -1,0 +1,90 @@
+"""How sure a verdict is: the level of the look that is due, and no verdict between two looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.judge.comparison import Comparison, compare_experiment, headline_beside
+from app.engine.judge.pairs import STANDARD
+from app.engine.judge.verdict import Judgement, Verdict
+from app.engine.session.event_values import Look
+from app.engine.view.comparison_words import so_far
+from app.engine.view.percent import covers_text
+from app.engine.view.verdict_words import reason_words
+from tests.engine.view.test_comparison import measured
+
+
+def pairs(count: int) -> list[tuple[float, float]]:
+    """A fifth less with B, and a little chance."""
+    return [(1000 + at % 3, 800 + at % 2) for at in range(count)]
+
+
+def compared(count: int, looks: tuple[Look, ...] = STANDARD) -> Comparison:
+    both = compare_experiment(measured(*pairs(count), looks=looks), "e1")
+    assert both is not None
+    return both
+
+
+def judged(count: int, looks: tuple[Look, ...] = STANDARD) -> Judgement:
+    headline = compared(count, looks).headline
+    assert headline is not None
+    assert headline.judgement is not None
+    return headline.judgement
+
+
+@pytest.mark.parametrize(
+    ("count", "covers"),
+    [(3, "99.2 %"), (6, "99.2 %"), (7, "98.3 %"), (12, "98.3 %"), (13, "96.6 %"), (20, "96.6 %"), (21, "95 %")],
+)
+def test_each_look_is_as_sure_as_its_share_of_the_budget_asks(count: int, covers: str) -> None:
+    """Between two looks the interval is that of the look ahead; after the last there is no plan any more."""
+    assert covers_text(compared(count).level) == covers
+
+
+def test_pairs_without_a_plan_are_judged_at_the_usual_level() -> None:
+    assert covers_text(compared(6, looks=()).level) == "95 %"
+
+
+@pytest.mark.parametrize("count", [6, 12, 20, 21])
+def test_at_a_look_and_after_the_last_there_is_a_verdict(count: int) -> None:
+    assert (judged(count).verdict, judged(count).further_pairs) == (Verdict.SLOWER, None)
+
+
+@pytest.mark.parametrize(
+    ("count", "at", "more"), [(3, 6, "3 pairs more"), (5, 6, "1 pair more"), (7, 12, "5 pairs more")]
+)
+def test_between_two_looks_there_is_none_and_how_many_pairs_are_missing_is_said(count: int, at: int, more: str) -> None:
+    judgement = judged(count)
+    assert (judgement.verdict, judgement.further_pairs) == (Verdict.NOT_DECIDED, at - count)
+    assert reason_words(judgement) == f"it was to be judged after {at} pairs, {more}"
+
+
+def test_every_figure_beside_the_headline_is_judged_at_the_same_look() -> None:
+    levels = {row.judgement.interval.level for row in compared(6).rows if row.judgement and row.judgement.interval}
+    assert levels == {STANDARD[0].level}
+
+
+def test_an_experiment_stands_for_its_first_pair() -> None:
+    assert (compared(6).a.id, compared(6).b.id) == ("r1", "r2")
+
+
+def test_what_the_job_is_about_is_the_same_alone_as_among_all_figures() -> None:
+    assert headline_beside(compared(6).sides) == compared(6).headline
+
+
+def test_a_running_experiment_tells_an_interval_and_no_verdict() -> None:
+    told = so_far(measured(*pairs(3), looks=STANDARD), "e1")
+    assert told.startswith("read IOPS -20.0 % [-20.7, -19.4]")
+    assert told.endswith(", not yet decided")
+
+
+def test_before_the_second_pair_there_is_nothing_to_tell() -> None:
+    assert [so_far(measured(*pairs(count)), "e1") for count in (0, 1)] == ["", ""]
+
+
+def test_before_the_first_whole_pair_there_is_no_comparison() -> None:
+    assert compare_experiment(measured(), "e1") is None
+
+
+def test_an_experiment_that_nobody_made_has_no_comparison() -> None:
+    assert compare_experiment(measured(*pairs(3)), "e2") is None

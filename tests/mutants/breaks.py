@@ -1,0 +1,138 @@
+"""Guarding lines, each broken once: `make test` has to notice, and so has `make trust`.
+
+`make mutants ARGS=--breaks` tries them, as root: what is tried are the tests and the rows that are named here, of both.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutants.copied import copied, environment, forget, notices, try_unchanged
+
+LIMIT = 900.0
+"""Seconds for the tests or the rows of one break."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """One line that guards data, and what has to notice that it is broken."""
+
+    name: str
+    """What does not happen any more."""
+    module: str
+    """The file it lies in."""
+    line: str
+    """A text that stands there once."""
+    broken: str
+    """What stands there instead."""
+    tests: tuple[str, ...]
+    """Files of `make test`."""
+    rows: tuple[str, ...]
+    """Rows of `make trust`."""
+
+
+BREAKS = (
+    Break(
+        name="what lies there now is compared with what was shown",
+        module="backends/guard.py",
+        line="    new = [one for one in verdict.found if shown is not None and one not in shown]\n    if new:",
+        broken="    new = [one for one in verdict.found if shown is not None and one not in shown]\n    if False:",
+        tests=("tests/backends/test_held_look.py",),
+        rows=("A6",),
+    ),
+    Break(
+        name="a device that is held is opened for oneself alone",
+        module="backends/exclusive.py",
+        line="self._flags |= os.O_EXCL if write or exclusive else 0",
+        broken="self._flags |= 0",
+        tests=("tests/backends/test_guard.py",),
+        rows=("A3",),
+    ),
+    Break(
+        name="a record is on disk before anything is changed",
+        module="app/engine/session/journal.py",
+        line="                os.fsync(descriptor)\n",
+        broken="                pass\n",
+        tests=("tests/engine/session/test_journal.py",),
+        rows=("T14",),
+    ),
+    Break(
+        name="a value that somebody else set is not taken for one's own",
+        module="app/engine/change/unfinished.py",
+        line="now is not None and now in (change.after, *read_back) else",
+        broken="now is not None else",
+        tests=("tests/engine/change",),
+        rows=("T10",),
+    ),
+    Break(
+        name="the device that is held is the one that was looked at",
+        module="backends/guard.py",
+        line="        _same(now, identity)\n",
+        broken="        pass\n",
+        tests=("tests/backends/test_held_look.py",),
+        rows=("T9",),
+    ),
+    Break(
+        name="a queue setting is set on the disk that it was planned for",
+        module="backends/vendors/block/backend.py",
+        line="        require_same(change, identity(await self._node(change.target)))\n",
+        broken="        pass\n",
+        tests=("tests/backends/test_block_plans.py",),
+        rows=("T9",),
+    ),
+    Break(
+        name="a device is judged once more while it is held",
+        module="backends/guard.py",
+        line="        allow(judge(now, Intent.WRITE, area))\n",
+        broken="        pass\n",
+        tests=("tests/backends/test_held_look.py",),
+        rows=("A6",),
+    ),
+)
+"""In the order in which they were first tried."""
+
+
+def missed(breaks: Sequence[Break] = BREAKS) -> Iterator[tuple[Break, str]]:
+    """Each break with who did not notice it, "" where both did. Raises SystemExit where something fails without it."""
+    with copied() as copy:
+        for each in breaks:
+            try_unchanged(copy, [each.module], each.tests)
+            if _fails(copy, each.rows):
+                raise SystemExit(f"rows {', '.join(each.rows)} are not at their marks without a break")
+            forget(copy, [each.module])
+            file = copy / each.module
+            whole = file.read_text(encoding="utf-8")
+            file.write_text(broken(whole, each), encoding="utf-8")
+            try:
+                blind = [] if notices(copy, each.tests, LIMIT) else ["make test"]
+                blind += [] if _fails(copy, each.rows) else ["make trust"]
+            finally:
+                file.write_text(whole, encoding="utf-8")
+            yield each, " and ".join(blind)
+
+
+def broken(source: str, each: Break) -> str:
+    """The source with that line broken. Raises ValueError where it is not there once: it moved."""
+    if source.count(each.line) != 1:
+        raise ValueError(f"{each.module} has {source.count(each.line)} times {each.line.strip()!r}")
+    return source.replace(each.line, each.broken)
+
+
+def _fails(copy: Path, rows: Sequence[str]) -> bool:
+    """Whether one of these rows is below its mark. Raises SystemExit where one could not be tried: nothing is known."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.trust", "--only", ",".join(rows)],
+        cwd=copy,
+        env=environment(copy) | {"PYTHONDONTWRITEBYTECODE": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"rows {', '.join(rows)} were not tried:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.returncode == 1

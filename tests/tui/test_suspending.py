@@ -1,0 +1,51 @@
+"""Ctrl-Z goes back to the shell, unless something would be spoilt by standing still; then it says what."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.tui.app import WorkbenchApp
+from tests.journeys.bench_walk import start
+from tests.tui.stage import Table, opened, text_of, until
+
+
+@pytest.fixture
+def suspended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was suspended."""
+    found: list[str] = []
+    monkeypatch.setattr(WorkbenchApp, "action_suspend_process", lambda _: found.append("suspended"))
+    monkeypatch.setattr("textual.drivers.headless_driver.HeadlessDriver.can_suspend", True)
+    monkeypatch.setattr("app.tui.app.os.getsid", lambda _: 1)
+    return found
+
+
+async def test_ctrl_z_goes_back_to_the_shell(table: Table, suspended: list[str]) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("ctrl+z")
+        assert suspended == ["suspended"]
+
+
+async def test_during_a_job_it_is_refused_with_the_reason(table: Table, suspended: list[str]) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("2")
+        await start(pilot, table)
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: "Not suspended: a job is running" in text_of(pilot))
+        assert suspended == []
+
+
+async def test_where_no_shell_could_bring_it_back_it_is_refused(
+    table: Table, suspended: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.tui.app.os.getsid", lambda _: __import__("os").getpid())
+    async with opened(table) as pilot:
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: "no shell here" in text_of(pilot))
+        assert suspended == []
+
+
+async def test_ctrl_c_says_what_it_does_without_markup(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: "Ctrl+C copies what the mouse has selected; q leaves." in text_of(pilot))
+        assert "[b]" not in text_of(pilot)
