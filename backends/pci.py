@@ -48,7 +48,7 @@ class Link:
     def narrowed(self) -> bool:
         """Whether the card has fewer lanes, or slower ones, than it is made for."""
         lanes = self.width is not None and self.max_width is not None and self.width < self.max_width
-        now, best = _rate(self.speed), _rate(self.max_speed)
+        now, best = rate_of(self.speed), rate_of(self.max_speed)
         return lanes or (now is not None and best is not None and now < best)
 
 
@@ -80,10 +80,10 @@ def link_of(said: Mapping[str, str]) -> Link:
 
 
 def _speed(text: str) -> str | None:
-    return text.removesuffix(" PCIe") if _rate(text) is not None else None
+    return text.removesuffix(" PCIe") if rate_of(text) is not None else None
 
 
-def _rate(text: str | None) -> float | None:
+def rate_of(text: str | None) -> float | None:
     """8.0 of `8.0 GT/s PCIe`."""
     try:
         return float((text or "").split()[0])

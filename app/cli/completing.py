@@ -385,6 +385,7 @@ def _folders(line: Words) -> Iterable[Item]:
 
 POSITIONAL: Mapping[str, Offer] = {
     "show": _once(_targets),
+    "check": _once(_targets),
     "set": _target_then(_settings),
     "ab": _target_then(_settings),
     "persist": _target_then(_settings),

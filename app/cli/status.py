@@ -27,11 +27,20 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
         "the name there is another device now",
     ),
     UNDECIDED: ("not decided", "of `baseline check`: nothing can be said yet, or it could not be measured"),
-    FOUND: ("worse, findings or drift", "`baseline check` measured it to be worse, `doctor` misses something needed"),
+    FOUND: (
+        "worse, findings or drift",
+        "`baseline check` measured it to be worse, `check` found a warning or a fault, "
+        "`doctor` misses something needed",
+    ),
     MISSING: ("some hosts missing", "of commands about several hosts: what is told lacks those that did not answer"),
     INTERRUPTED: ("interrupted", "Ctrl-C, or a signal that asked it to end"),
 }
 """What each says in a few words, and of what."""
+
+
+NAGIOS: Mapping[str, int] = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
+"""Where a command answers as a plugin of a monitoring, these stand for all of the above (Monitoring Plugins Development
+Guidelines, plugin return codes)."""
 
 
 def rows() -> list[str]:

@@ -29,6 +29,8 @@ class Mount:
     """Mounted read-only."""
     layers: tuple[str, ...] = ()
     """Folders elsewhere whose files it shows as its own, by the names that they had when it was mounted (overlay)."""
+    options: tuple[str, ...] = ()
+    """Options of the mount and of its filesystem, as the kernel tells them: `noatime`, `sunit=128`."""
     seen_in: str = ""
     """The program through which it was found, when it is not in our own mount namespace."""
 
@@ -64,6 +66,7 @@ def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
                 source=unescape(rest[1]),
                 read_only="ro" in options,
                 layers=_layers(rest[2]) if rest[0] == "overlay" and len(rest) > 2 else (),
+                options=(*options, *(clean(unescape(one)) for one in (rest[2].split(",") if len(rest) > 2 else ()))),
                 seen_in=seen_in,
             )
         )

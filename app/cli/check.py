@@ -1,0 +1,93 @@
+"""`check`: what of the set-up costs speed or safety, without any load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.opening import workbench
+from app.cli.output import document, lines, paint, say
+from app.cli.running import run
+from app.cli.status import DONE, FOUND, NAGIOS
+from backends.errors import RaidbenchError
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.engine.check.checking import Checked
+    from app.engine.check.finding import Ruling
+    from app.engine.workbench import Workbench
+
+_COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
+
+
+@click.command("check")
+@click.argument("target", required=False)
+@click.option(
+    "--severity",
+    type=click.Choice(("note", "warn", "fault")),
+    default="warn",
+    show_default=True,
+    help="From which on findings make the exit status 5.",
+)
+@click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule out; may be repeated.")
+@click.option("--nagios", is_flag=True, help="Answer as a monitoring plugin: one line and 0, 1, 2 or 3.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def check_command(target: str | None, severity: str, ignored: tuple[str, ...], nagios: bool, as_json: bool) -> int:
+    """What of the set-up costs speed or safety: of TARGET and what belongs to it, or of all.
+
+    Each finding has a rule's id, what says so and what mends it. Nothing is written and no load is made. What nothing
+    tells is unknown: neither a fault nor fine.
+    """
+    if nagios and as_json:
+        raise click.UsageError("--nagios or --json, not both.")
+    try:
+        with workbench(quiet=True) as bench:
+            checked = run(lambda _: _check(bench, target, ignored))
+    except RaidbenchError as error:
+        if not nagios:
+            raise
+        lines([f"RAIDBENCH UNKNOWN - {clean(error.message, 500).replace('|', '/')}"])
+        return NAGIOS["UNKNOWN"]
+    return _tell(checked, severity, nagios=nagios, as_json=as_json)
+
+
+async def _check(bench: Workbench, target: str | None, ignored: tuple[str, ...]) -> Checked:
+    from app.engine.check.checking import check, known_ids
+
+    ignore = known_ids(ignored)
+    about = None if target is None else await bench.hardware.find(target)
+    inventory = await bench.hardware.probe_unless_just_done()
+    return await check(bench.hardware.machine, inventory, about=about, ignore=ignore)
+
+
+def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> int:
+    from app.engine.check.finding import Severity
+    from app.engine.view import check as view
+    from app.engine.view import schema
+
+    least = Severity(severity)
+    status = FOUND if checked.from_on(least) else DONE
+    if nagios:
+        word, rows = view.plugin(checked, least)
+        lines(rows)
+        return NAGIOS[word]
+    if as_json:
+        document(schema.document(**view.findings_json(checked)))
+        return status
+    lines(row for told in checked.findings for row in _rows(told))
+    for one in checked.unknown:
+        say(f"Not known: {one.rule.id} at {clean(one.said.where, 200)}: {clean(view.why(one), 300)}.")
+    for problem in checked.problems:
+        say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
+    say(view.summary(checked))
+    return status
+
+
+def _rows(told: Ruling) -> list[str]:
+    from app.engine.view import check as view
+
+    severity = told.rule.severity.value
+    head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {told.rule.id}  {clean(told.said.where, 200)}"
+    below = [f"       {label:<6} {clean(words, 500)}".rstrip() for label, words in view.finding_lines(told)]
+    return [head, f"       {clean(view.message(told), 500)}", *below]

@@ -1,0 +1,1 @@
+"""What of a machine's set-up costs speed or safety, told without any load."""

@@ -1,0 +1,123 @@
+"""All rules over one sight of a machine: what they say, the gravest first. Pure but for the look itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import field
+
+from app.engine.check.finding import Flaw, Ruling, Severity, Unknown
+from app.engine.check.gather import gather, readings_of
+from app.engine.check.sight import Sight
+from app.engine.check.table import RULES
+from backends.errors import InvalidValueError
+from backends.model import Array, Controller, Drive, Inventory, Problem
+from backends.registry import Machine
+from backends.suggestions import suggested
+from backends.text import clean
+from backends.topology import kernel_name
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a check found."""
+
+    findings: tuple[Ruling, ...] = ()
+    """The gravest first."""
+    unknown: tuple[Ruling, ...] = ()
+    """What could not be judged."""
+    ignored: tuple[Ruling, ...] = ()
+    """Findings that are not to be told."""
+    problems: tuple[Problem, ...] = ()
+    """What gave no answer: nothing is known of it."""
+    rules: int = 0
+    """How many rules judged."""
+    inventory: Inventory = field(default_factory=Inventory)
+    """What was looked at."""
+
+    def from_on(self, severity: Severity) -> tuple[Ruling, ...]:
+        """Findings at least as grave."""
+        return tuple(one for one in self.findings if one.rule.severity.rank >= severity.rank)
+
+    def count(self, severity: Severity) -> int:
+        """Findings of a severity."""
+        return sum(one.rule.severity is severity for one in self.findings)
+
+
+def known_ids(ids: Iterable[str]) -> frozenset[str]:
+    """Ids of rules. Raises InvalidValueError for one that there is not."""
+    wanted = frozenset(ids)
+    for one in sorted(wanted - RULES.keys()):
+        raise InvalidValueError(
+            f"There is no rule {clean(one, 60)!r}.",
+            hint=suggested(one, RULES, "docs/check.md lists them."),
+        )
+    return wanted
+
+
+async def check(
+    machine: Machine,
+    inventory: Inventory,
+    *,
+    about: Controller | Array | Drive | None = None,
+    ignore: Collection[str] = (),
+) -> Checked:
+    """Judge a machine that was looked for just now; `about`: only what concerns this. Writes nothing, makes no load."""
+    readings, problems = await readings_of(machine, inventory)
+    sight = await gather(machine.host, inventory, readings)
+    return judged(sight, about=about, ignore=ignore, problems=problems)
+
+
+def judged(
+    sight: Sight,
+    *,
+    about: Controller | Array | Drive | None = None,
+    ignore: Collection[str] = (),
+    problems: Iterable[Problem] = (),
+) -> Checked:
+    """What the rules say of a sight. Pure."""
+    places = None if about is None else places_of(sight, about)
+    told = [
+        Ruling(rule=rule, said=said)
+        for rule in RULES.values()
+        if rule.look is not None
+        for said in rule.look(sight)
+        if places is None or said.where in places
+    ]
+    found = [one for one in told if isinstance(one.said, Flaw)]
+    found.sort(key=lambda one: -one.rule.severity.rank)  # stable: within one the order of the table
+    return Checked(
+        findings=tuple(one for one in found if one.rule.id not in ignore),
+        unknown=tuple(one for one in told if isinstance(one.said, Unknown) and one.rule.id not in ignore),
+        ignored=tuple(one for one in found if one.rule.id in ignore),
+        problems=(*sight.inventory.problems, *problems),
+        rules=sum(one.look is not None and one.id not in ignore for one in RULES.values()),
+        inventory=sight.inventory,
+    )
+
+
+def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]:
+    """Where a finding concerns a thing: itself by all its names, its card, its members, partitions and filesystems."""
+    inventory = sight.inventory
+    things: list[Controller | Array | Drive] = [thing]
+    if isinstance(thing, Controller):
+        things += [array for array in inventory.arrays if array.controller == thing.target]
+        things += [drive for drive in inventory.drives if drive.controller == thing.target]
+    else:
+        things += list(sight.views(thing))
+    for one in tuple(things):
+        if isinstance(one, Array):
+            members = sight.members(one)
+            things += [*members, *(view for drive in members for view in sight.views(drive))]
+    for one in tuple(things):
+        card = None if isinstance(one, Controller) else sight.controller(one)
+        things += [card] if card is not None else []
+    found = {str(one.target) for one in things} | {"processors"}
+    names = {kernel_name(one.device) for one in things if not isinstance(one, Controller) and one.device is not None}
+    for block in sight.blocks.values():
+        if block.name in names:
+            found |= {block.name, block.attributes.get("dm/name", block.name)}
+            found |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
+            names |= {part.name for part in block.parts}
+    found |= {mount.where() for mount in sight.mounts if kernel_name(mount.source) in names}
+    return frozenset(found)

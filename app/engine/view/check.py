@@ -1,0 +1,117 @@
+"""What a check found, as words for people, as JSON and as a monitoring plugin tells it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from app.engine.check.checking import Checked
+from app.engine.check.finding import Flaw, Rule, Ruling, Severity, Staged, Unknown
+from app.engine.view import schema
+from backends.text import clean
+from widgets.plain.units import plural
+
+GRAVEST = tuple(reversed(Severity))
+
+
+def counts(checked: Checked) -> str:
+    """`1 fault, 3 warnings, 5 notes`; `nothing` where there is none."""
+    words = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "note"}
+    told = [plural(count, words[each]) for each in GRAVEST if (count := checked.count(each))]
+    return ", ".join(told) or "nothing"
+
+
+def summary(checked: Checked) -> str:
+    """The last line of a check."""
+    parts = [f"{plural(checked.rules, 'rule')} found {counts(checked)}"]
+    parts += [f"{plural(len(checked.unknown), 'question')} open"] if checked.unknown else []
+    parts += [f"{len(checked.ignored)} ignored"] if checked.ignored else []
+    return "; ".join(parts) + "."
+
+
+def message(told: Ruling) -> str:
+    """The sentence of a finding."""
+    return told.said.message if isinstance(told.said, Flaw) else ""
+
+
+def why(told: Ruling) -> str:
+    """Why something is not known."""
+    return told.said.why if isinstance(told.said, Unknown) else ""
+
+
+def finding_lines(told: Ruling) -> Iterator[tuple[str, str]]:
+    """What is below a finding's first line: what says so, what mends it."""
+    said = told.said
+    assert isinstance(said, Flaw)
+    yield "says", said.evidence
+    if said.mends:
+        yield "mends", said.mends
+    if said.staged is not None and said.do:
+        yield "", said.do
+
+
+def findings_json(checked: Checked) -> schema.Json:
+    """The body of `check --json`."""
+    return {
+        "findings": [_finding(one) for one in checked.findings],
+        "unknown": [_unknown(one) for one in checked.unknown],
+        "ignored": [_finding(one) for one in checked.ignored],
+        "rules": checked.rules,
+        "problems": [schema.problem(one) for one in checked.problems],
+    }
+
+
+def _finding(told: Ruling) -> schema.Json:
+    said = told.said
+    assert isinstance(said, Flaw)
+    return {
+        "id": told.rule.id,
+        "severity": told.rule.severity.value,
+        "where": said.where,
+        "message": said.message,
+        "evidence": said.evidence,
+        "do": said.do or None,
+        "change": _staged(said.staged),
+    }
+
+
+def _staged(staged: Staged | None) -> schema.Json | None:
+    return None if staged is None else schema.picked(staged, "target", "key", "value")
+
+
+def _unknown(told: Ruling) -> schema.Json:
+    assert isinstance(told.said, Unknown)
+    return {"id": told.rule.id, "severity": told.rule.severity.value, "where": told.said.where, "why": told.said.why}
+
+
+def rules_json(rules: Iterable[Rule]) -> list[schema.Json]:
+    """The table of rules."""
+    return [{**schema.picked(one, "id", "severity", "what", "source"), "needs_run": one.needs_run} for one in rules]
+
+
+def plugin(checked: Checked, severity: Severity) -> tuple[str, list[str]]:
+    """Status word and lines as a monitoring plugin tells them; findings below `severity` are counted only.
+
+    A vertical bar begins figures there, so none stands in the text. Unknown is what gave no answer, where nothing that
+    did is worse.
+    """
+    found = checked.from_on(severity)
+    if any(one.rule.severity is Severity.FAULT for one in found):
+        word = "CRITICAL"
+    elif found:
+        word = "WARNING"
+    else:
+        word = "UNKNOWN" if checked.problems else "OK"
+    told = [f"{one.rule.id} at {one.said.where}" for one in found]
+    told += [f"{one.where}: {one.message}" for one in checked.problems] if word == "UNKNOWN" else []
+    figures = " ".join(f"{each.value}={checked.count(each)}" for each in GRAVEST)
+    first = _unbarred("; ".join(told[:4]) or f"{plural(checked.rules, 'rule')}, {counts(checked)}")
+    more = [
+        _unbarred(f"{one.rule.severity}: {one.rule.id} at {one.said.where}: {one.said.message}")
+        for one in found
+        if isinstance(one.said, Flaw)
+    ]
+    return word, [f"RAIDBENCH {word} - {first} | {figures}", *more]
+
+
+def _unbarred(text: str) -> str:
+    return clean(text, 800).replace("|", "/")

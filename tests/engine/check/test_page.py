@@ -1,0 +1,23 @@
+"""docs/check.md ends with the table of rules, as `app.engine.check.table.rows` tells it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.engine.advisor.rules import KEYS
+from app.engine.check.table import RULES, rows
+
+PAGE = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_table_that_the_program_goes_by() -> None:
+    assert PAGE.endswith("\n".join(["", *rows(), ""]))
+
+
+def test_the_advisors_rules_are_in_the_table() -> None:
+    assert set(KEYS) <= RULES.keys()
+
+
+def test_an_advice_that_is_no_rule_at_rest_needs_a_run() -> None:
+    at_rest = {"background-task", "policy-not-in-force", "battery-learning", "array-degraded", "governor"}
+    assert {key for key in KEYS if not RULES[key].needs_run} == at_rest

@@ -1,0 +1,104 @@
+"""Each rule by one fault and one near miss; what nothing tells is neither."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.check.checking import judged, known_ids
+from app.engine.check.finding import Flaw, Severity, Unknown
+from app.engine.check.sight import Sight
+from app.engine.check.table import RULES
+from backends.errors import InvalidValueError
+from backends.settings import Availability, Reading, Span
+from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, array_of, disk_of, on
+
+
+def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
+    look = RULES[id].look
+    assert look is not None
+    found = list(look(sight))
+    return [one for one in found if isinstance(one, Flaw)], [one for one in found if isinstance(one, Unknown)]
+
+
+@pytest.mark.parametrize("id", CASES)
+def test_the_fault_is_found_and_the_near_miss_is_not(id: str) -> None:
+    fault, near = CASES[id]
+    (found,), _ = said(fault, id)
+    assert found.where
+    assert found.message.endswith(".")
+    assert found.evidence
+    assert found.mends
+    assert said(near, id) == ([], [])
+
+
+def test_every_rule_that_needs_no_run_has_its_fault_and_its_near_miss() -> None:
+    assert set(CASES) == {rule.id for rule in RULES.values() if not rule.needs_run}
+
+
+@pytest.mark.parametrize("id", UNTOLD)
+def test_what_nothing_tells_is_neither_a_fault_nor_fine(id: str) -> None:
+    found, unknown = said(UNTOLD[id], id)
+    assert (found, len(unknown)) == ([], 1)
+
+
+@pytest.mark.parametrize("id", CASES)
+def test_of_an_empty_machine_nothing_is_said(id: str) -> None:
+    assert said(Sight(), id) == ([], [])
+
+
+def test_the_gravest_comes_first() -> None:
+    sights = [array_of(array=CASES[id][0].inventory.arrays[0]) for id in ("background-task",)]
+    both = array_of(controller=CASES["battery-failed"][0].inventory.controllers[0], array=sights[0].inventory.arrays[0])
+    assert [one.rule.id for one in judged(both).findings] == ["battery-failed", "background-task"]
+
+
+def test_what_is_ignored_is_counted_and_not_told() -> None:
+    checked = judged(CASES["battery-failed"][0], ignore={"battery-failed"})
+    assert (checked.findings, [one.rule.id for one in checked.ignored]) == ((), ["battery-failed"])
+
+
+def test_findings_are_held_against_a_severity() -> None:
+    checked = judged(CASES["read-ahead-small"][0])
+    assert (len(checked.from_on(Severity.NOTE)), len(checked.from_on(Severity.WARN))) == (1, 0)
+
+
+def test_a_mistyped_rule_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InvalidValueError, match="batery-failed") as caught:
+        known_ids(["batery-failed"])
+    assert "battery-failed" in caught.value.hint
+
+
+def test_what_concerns_another_thing_is_left_out() -> None:
+    sight = CASES["misaligned"][0]
+    array, drive = sight.inventory.arrays[0], sight.inventory.drives[0]
+    assert [one.rule.id for one in judged(sight, about=array).findings] == ["misaligned"]
+    assert judged(sight, about=drive).findings == ()
+
+
+def test_a_change_is_offered_where_it_can_be_made() -> None:
+    legal = Reading(now="128", span=Span(minimum=0, maximum=1 << 20))
+    (found,), _ = said(array_of(readings=on(DISK, read_ahead_kb=legal)), "read-ahead-small")
+    assert found.mends == "raidbench set block:sda read_ahead_kb=384"
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        Reading(now="128", span=Span(minimum=0, maximum=256)),
+        Reading(now="128", availability=Availability(why_not="needs root")),
+    ],
+)
+def test_no_change_is_offered_that_cannot_be_made(reading: Reading) -> None:
+    (found,), _ = said(array_of(readings=on(DISK, read_ahead_kb=reading)), "read-ahead-small")
+    assert found.staged is None
+
+
+def test_the_read_ahead_of_a_card_stands_for_that_of_the_kernel() -> None:
+    both = on(DISK, read_ahead_kb="128") | on(VOLUME, read_ahead="read-ahead")
+    assert said(array_of(readings=both), "read-ahead-small") == ([], [])
+
+
+def test_the_warmest_that_a_drive_has_been_is_no_limit() -> None:
+    from tests.engine.check.sights import disk, fact
+
+    assert said(disk_of(disk(facts=fact("Temperature", "58 °C (at most 58 °C)"))), "drive-hot") == ([], [])
