@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.devices_text import terminal_width
-from app.cli.opening import loaded_session, workbench
+from app.cli.opening import loaded_session
 from app.cli.options import REDACTED, current
 from app.cli.output import document, lines, say
+from app.cli.past_runs import AskedRuns, chosen
 from app.cli.render import table_lines
-from app.cli.running import run as run_to_end
 from app.cli.standing import status_of_history
 from app.cli.status import DONE
-from app.engine.history.earlier_runs import Condition, PastRun, known_as
+from app.engine.history.earlier_runs import Condition, PastRun
 from app.engine.history.index import known_runs
 from app.engine.history.series import RunSeries, series_of
 from app.engine.session.paths import Paths
 from app.engine.view.history import change_lines, episode_lines, history_document, history_table
 from app.engine.view.table import filled
-from backends.errors import InvalidValueError, NotFoundError
+from backends.errors import InvalidValueError
 from backends.text import clean
-from backends.values import dataclass
 from widgets.plain import units
 
 if TYPE_CHECKING:
@@ -37,15 +36,6 @@ _SECONDS = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 PLOT_HEIGHT = 20
 PLOT_WIDTH = 100
 """Where no terminal says how wide it is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedRuns:
-    """Which runs."""
-
-    target: str | None
-    workload: str | None
-    since: float | None
 
 
 @click.command("history")
@@ -96,65 +86,6 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[Loaded]) -> Redactor:
     elsewhere = {loaded.folder.name: loaded for loaded in also}
     names = dict.fromkeys(run.session for run in runs)
     return redactor_of(*((elsewhere.get(name) or loaded_session(name)).session for name in names))
-
-
-def chosen(runs: Sequence[PastRun], asked: AskedRuns) -> tuple[PastRun, ...]:
-    """Those that were asked for, of the kind of machine that is meant. Raises NotFoundError."""
-    simulated = current().simulated
-    kind = [run for run in runs if run.simulated is simulated]
-    if len(kind) < len(runs) and not kind:
-        say("All runs are of the other kind of machine: --demo shows simulated ones.")
-    things = None if asked.target is None else _things(kind, asked.target)
-    return tuple(
-        run
-        for run in kind
-        if (things is None or run.thing in things)
-        and (asked.workload is None or asked.workload == run.workload)
-        and (asked.since is None or run.at >= asked.since)
-    )
-
-
-def _things(runs: Sequence[PastRun], target: str) -> frozenset[str]:
-    """What is meant, by what stays under another name: as the machine has it now, else as the history knows it.
-
-    Raises NotFoundError.
-    """
-    exact = {run.thing for run in runs if _has_word(run.thing, target)}
-    if exact:
-        return frozenset(exact)
-    now = _now(target)
-    if now is not None and any(run.thing == now for run in runs):
-        return frozenset((now,))
-    last = next((run.thing for run in reversed(runs) if target in (run.target, _after(run.target, ":"))), None)
-    if last is None or now is not None:
-        raise NotFoundError(
-            f"The history has no run on {clean(target, 100)}.",
-            hint="`raidbench history` lists the runs of all targets.",
-        )
-    return frozenset((last,))
-
-
-def _has_word(thing: str, word: str) -> bool:
-    words = re.split(r"[ ,]+", thing)
-    return len(word) >= 4 and word in (*words, *(_after(each, ".") for each in words))
-
-
-def _after(text: str, sign: str) -> str:
-    return text.partition(sign)[2]
-
-
-def _now(target: str) -> str | None:
-    """What the machine has under that name now; None where it has nothing, or only a name tells it."""
-    with workbench(quiet=True) as bench:
-
-        async def find(_: object) -> str | None:
-            try:
-                found = await bench.hardware.find(target)
-            except NotFoundError:
-                return None
-            return known_as(bench.session.inventory, str(found.target))
-
-        return run_to_end(find)
 
 
 def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.history import AskedRuns, chosen
 from app.cli.opening import loaded_session
 from app.cli.options import current, is_terminal, is_utf8
 from app.cli.output import document, lines, say
+from app.cli.past_runs import AskedRuns, chosen
 from app.cli.runs import found_run
 from app.cli.status import DONE
 from app.engine.session import store

@@ -162,7 +162,7 @@ def test_a_write_cache_without_its_battery_says_why_wherever_it_is_told(cli: Cli
         assert (told["now"], told["effective"]) == ("write-back", "write-through"), target
         assert reason in str(told["why_effective"])
         assert reason in cli(*HPE, "show", target).out
-    listed = [row for row in cli(*HPE, "devices").out.splitlines() if "back ▲ through" in row]
+    listed = [row for row in cli(*HPE, "devices").out.splitlines() if "back ▲through" in row]
     smart_array, adaptec, smart_raid, disk_system = 2, 3, 1, 2
     assert len(listed) == smart_array + adaptec + smart_raid + disk_system
 

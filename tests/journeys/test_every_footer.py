@@ -14,7 +14,14 @@ from app.tui.lines import KeyLine
 from tests.journeys.bench_walk import start
 from tests.tui.stage import Table, app_of, opened, settled, until
 
-WRITTEN = {"esc": "escape", "bksp": "backspace", "?": "question_mark", "/": "slash", "!": "exclamation_mark"}
+WRITTEN = {
+    "esc": "escape",
+    "bksp": "backspace",
+    "?": "question_mark",
+    "/": "slash",
+    "!": "exclamation_mark",
+    "*": "asterisk",
+}
 """Keys in Textual's words, where a footer writes them otherwise."""
 
 Walk = Callable[[Pilot[int], Table], Awaitable[None]]

@@ -97,7 +97,7 @@ async def test_n_without_a_search_says_how_to_begin_one(log: Pilot[int]) -> None
 
 
 async def test_the_report_is_written_from_the_log(log: Pilot[int], tmp_path: Path) -> None:
-    await log.press("s")
+    await log.press("E")
     await until(log, lambda: len(log.app.screen_stack) > 1)
     log.app.screen.query_one("Input").value = str(tmp_path / "found.md")  # type: ignore[attr-defined]
     await answer(log, "enter")
@@ -109,7 +109,7 @@ async def test_what_was_said_and_is_gone_from_the_footer_stands_in_the_log_at_it
     app_of(log).tell(RaidbenchError("This went wrong.", hint="Do this next."), title="Run r1")
     await log.pause()
     entry = log.app.screen.query_one(LogView).entries[-1]
-    assert (entry.head.partition("  ")[2], entry.body) == ("Run r1: This went wrong.", ("Do this next.",))
+    assert (entry.head.partition("  ")[2], entry.body) == ("Run r1: This went wrong. Do this next.", ())
 
 
 async def test_what_was_said_on_another_screen_waits_in_the_log(log: Pilot[int]) -> None:
