@@ -177,6 +177,23 @@ def was_value(setting: Setting, reading: Reading, value: str) -> str:
     return check_value(setting, reading, value)
 
 
+def in_order(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: tuple[str, str]) -> list[str]:
+    """Keys of a set in the order in which each value is legal; those that bound nothing keep their place.
+
+    `bounds`: keys of a lower and an upper bound. The upper one goes first, unless it goes below what `now` says that
+    the lower one is.
+    """
+    keys = list(values)
+    for low, high in bounds:
+        if low not in values or high not in values:
+            continue
+        wish, there = values[high], now.get(low) or ""
+        down = wish.isdecimal() and there.isdecimal() and int(wish) < int(there)
+        first, second = sorted((keys.index(low), keys.index(high)))
+        keys[first], keys[second] = (low, high) if down else (high, low)
+    return keys
+
+
 def require_companions(
     target: Target, key: str, companions: Mapping[str, str], legal: Mapping[str, Pattern[str]]
 ) -> None:

@@ -9,7 +9,7 @@ thing is now, how its settings read and which steps set one; where it has more t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from re import Pattern
@@ -83,6 +83,14 @@ class Settable(ABC, Generic[Seen]):
         """What will bring the present value back once another one is set."""
         return self.steps(seen, key, before, None)
 
+    def order(self, seen: Seen, values: Mapping[str, str]) -> Sequence[str]:
+        """The keys of a set in the order in which the thing takes them: as they were given. See `in_order`."""
+        return tuple(values)
+
+    def after(self, seen: Seen, key: str, value: str) -> Seen:
+        """The thing as it will be for those that follow in a set; the same where no setting depends on another."""
+        return seen
+
     def check(self, setting: Setting, now: Reading, value: str) -> str:
         """The canonical form of a value that somebody wants. Raises InvalidValueError."""
         return check_value(setting, now, value)
@@ -139,11 +147,20 @@ class Settable(ABC, Generic[Seen]):
 
         Raises NotFoundError, BlockedError, InvalidValueError, RefusedError where something uses what would be lost.
         """
-        setting = setting_of(self.settings(target), target, key)
+        return (await self.plan_together(target, {key: value}))[0]
+
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """The same for several settings, in the order in which the thing takes them."""
+        declared = {key: setting_of(self.settings(target), target, key) for key in values}
         seen = await self.seen(target)
-        found = await self._contents(seen, key)
-        now = (await self.readings_of(seen))[key]
-        return await self._planned(seen, wanted(target, setting, now, value, self.check), None, found)
+        changes = []
+        for key in self.order(seen, values):
+            found = await self._contents(seen, key)
+            now = (await self.readings_of(seen))[key]
+            wish = wanted(target, declared[key], now, values[key], self.check)
+            changes.append(await self._planned(seen, wish, None, found))
+            seen = self.after(seen, key, wish.value)
+        return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """What brings `value` back, and with it the companions that it had. Raises as `plan`."""

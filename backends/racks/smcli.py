@@ -86,6 +86,8 @@ class DiskSystem:
     """Percent."""
     flush_stop: int = 80
     """Percent."""
+    strict: bool = False
+    """Whether it refuses a threshold that crosses the other one: not every model does."""
     battery: str = "Optimal"
     """State of both batteries."""
     second: str = "Online"
@@ -142,9 +144,9 @@ class DiskSystem:
         match word:
             case "cacheBlockSize" if number in self.blocks:
                 self.block_kib = number
-            case "cacheFlushStart" if self.flush_stop <= number <= 100:
+            case "cacheFlushStart" if (self.flush_stop if self.strict else 0) <= number <= 100:
                 self.flush_start = number
-            case "cacheFlushStop" if 0 <= number <= self.flush_start:
+            case "cacheFlushStop" if 0 <= number <= (self.flush_start if self.strict else 100):
                 self.flush_stop = number
             case _:
                 return f"The value {value} is not valid for the parameter {word}."

@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from backends.racks.printed import Said
 from backends.values import dataclass
 
-_SET = re.compile(r"(cache|rdcache|autoverify)=(\w+)")
+_SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
+_ASKS = ("cache", "storsave")
+"""What has `quiet` in the usage."""
+
+_POLICIES = {"protect": "protection", "balance": "balance", "perform": "performance"}
 _ROW = "{:<6}{:<10}{:<15}{:<8}{:<8}{:<8}{:<10}{:<7}{:<7}"
 
 
@@ -26,6 +30,10 @@ class ThreewareDemo:
     """`-` for none."""
     status: str = "OK"
     """Of the unit."""
+    storsave: str = "protect"
+    """`protect`, `balance`, `perform`."""
+    queues: bool = True
+    """Whether drives get several commands at once."""
 
     def said(self, words: Sequence[str]) -> Said:
         """What tw_cli prints, and what it does to the card."""
@@ -46,13 +54,20 @@ class ThreewareDemo:
                 ready = "Yes" if self.battery == "OK" else "No"
                 row = f"bbu   On           {ready:<10}{self.battery:<10}OK       OK       93     24-Jul-2012"
                 return _table("Name  OnlineState  BBUReady  Status    Volt     Temp     Hours  LastCapTest", [row])
-            case ["/c0/u0", "set", what, "quiet"] if found := _SET.fullmatch(what):
+            case ["/c0/u0", "show", "storsave"]:
+                return Said(text=f"/c0/u0 Storsave Policy = {_POLICIES[self.storsave]}\n", seconds=0.4)
+            case ["/c0/u0", "show", "qpolicy"]:
+                return Said(text=f"/c0/u0 Command Queuing Policy = {_on(self.queues).lower()}\n", seconds=0.4)
+            case ["/c0/u0", "set", what, *quiet] if found := _SET.fullmatch(what):
+                if quiet != (["quiet"] if found[1] in _ASKS else []):
+                    return Said(text="Error: (CLI:009) Invalid command.\n", code=1)
                 return self._set(found[1], found[2])
             case _:
                 return Said(text="Error: (CLI:008) Invalid ID specified.\n", code=1)
 
     def _set(self, word: str, value: str) -> Said:
         names = {"cache": "Write Cache Policy", "rdcache": "Read Cache Policy", "autoverify": "Auto Verify Policy"}
+        names |= {"storsave": "Storsave Policy", "qpolicy": "Command Queuing Policy"}
         what = f"Setting {names[word]} on /c0/u0 to [{value}] ..."
         switch = {"on": True, "off": False}.get(value)
         if word == "cache" and switch and self.battery not in ("-", "OK"):
@@ -63,6 +78,10 @@ class ThreewareDemo:
             self.write = switch
         elif word == "autoverify" and switch is not None:
             self.verify = switch
+        elif word == "qpolicy" and switch is not None:
+            self.queues = switch
+        elif word == "storsave" and value in _POLICIES:
+            self.storsave = value
         else:
             return Said(text=f"{what} Failed.\n", code=1, seconds=1)
         return Said(text=f"{what} Done.\n", seconds=1, changed=True)

@@ -31,7 +31,8 @@ FLUSH_START = unconfirmed(
 FLUSH_STOP = unconfirmed(
     key="cache_flush_stop",
     label="Cache flush stops at",
-    help=f"Share of unwritten data down to which they go on writing it out; not above where it starts. {_ALL}" + _GUIDE,
+    help=f"Share of unwritten data down to which they go on writing it out; usually not above where it "
+    f"starts. {_ALL}" + _GUIDE,
     risk=Risk.PERFORMANCE,
     risk_text="A large distance to where it starts makes long bursts of writes to the disks.",
     unit="%",

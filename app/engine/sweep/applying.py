@@ -112,15 +112,16 @@ class NotSetError(RaidbenchError):
 
 
 async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
-    """Set what is not as wanted, slow settings first; sentences about values that are set and not in force.
+    """Set what is not as wanted, slow settings first, those of one target in the order it needs.
+
+    Returns sentences about values that are set and not in force.
 
     An array that was created again, or is being reshaped, is waited for, unless somebody stops the sweep.
     Raises NotSetError when a value does not take, and what planning raises.
     """
     readings = await _readings(bench, wanted)
-    for one in sorted(wanted, key=lambda each: not each.slow):
-        if readings[one.target][one.key].now == one.value:
-            continue
+    missing = [one for one in wanted if readings[one.target][one.key].now != one.value]
+    for one in await _in_order(bench, sorted(missing, key=lambda each: not each.slow)):
         change = await bench.hardware.plan(one.target, one.key, one.value)
         if change.before == change.after:
             continue
@@ -132,6 +133,20 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Ev
             await wait_for_tasks(bench, str(one.target), stop)
     readings = await _readings(bench, wanted)
     return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
+
+
+async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
+    """Where a target gets several that are not slow, as its backend plans them as one set: bounds of each other."""
+    ordered = list(wanted)
+    for target in dict.fromkeys(one.target for one in wanted):
+        places = [at for at, one in enumerate(ordered) if one.target == target and not one.slow]
+        own = {ordered[at].key: ordered[at] for at in places}
+        if len(own) < 2:
+            continue
+        planned = await bench.hardware.plan_all(target, {key: one.value for key, one in own.items()})
+        for at, change in zip(places, planned, strict=True):
+            ordered[at] = own[change.key]
+    return ordered
 
 
 def _otherwise(one: Assignment, reading: Reading) -> str:
@@ -147,19 +162,25 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
 
     A value that is neither what the sweep set nor what was there before is somebody else's, and left alone.
     """
-    left: list[str] = []
-    for original in record.design.originals:
-        mine = [change for change in _in_force(bench, record) if _is_of(change, original)]
-        if not mine:
-            continue
-        try:
-            if await _put_back(bench, original, mine) and original.slow:
-                await bench.hardware.probe()
-                await wait_for_tasks(bench, str(original.target), asyncio.Event())
-        except RaidbenchError as error:
-            hint = f" {error.hint}" if error.hint else ""
-            left.append(f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}")
-    return tuple(left)
+    left: dict[Assignment, str] = {}
+    waiting = list(record.design.originals)
+    while waiting:
+        for original in waiting:
+            left.pop(original, None)
+            mine = [change for change in _in_force(bench, record) if _is_of(change, original)]
+            if not mine:
+                continue
+            try:
+                if await _put_back(bench, original, mine) and original.slow:
+                    await bench.hardware.probe()
+                    await wait_for_tasks(bench, str(original.target), asyncio.Event())
+            except RaidbenchError as error:
+                hint = f" {error.hint}" if error.hint else ""
+                told = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
+                left[original] = told
+        again = [one for one in waiting if one in left and not one.slow]
+        waiting = again if len(again) < len(waiting) else []  # once the others are back nothing may be in its way
+    return tuple(left.values())
 
 
 async def settle(bench: Workbench) -> None:

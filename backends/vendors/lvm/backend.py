@@ -18,6 +18,7 @@ from backends.changing import (
     denial_of,
     evidence_of,
     gone,
+    in_order,
     not_found,
     require_companions,
     require_same,
@@ -45,7 +46,7 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
-from backends.vendors.lvm.numbers import value_before, wanted_value
+from backends.vendors.lvm.numbers import LOW_WATERMARK, RATES, value_before, wanted_value
 from backends.vendors.lvm.plans import change_of, companions_of, require_ours
 from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import flush_words, reading_for_undo, readings
@@ -93,7 +94,7 @@ class Lvm:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings: both watermarks in the order in which each is legal."""
+        """The same for several settings: both watermarks, and both rates, in the order in which each is legal."""
         view = await self._view(target)
         changes = []
         for key in _in_order(view, values):
@@ -245,19 +246,25 @@ def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
 
 
 def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
-    """High watermark first, unless it goes below the low one that is set now."""
-    now = view.volume.settings
-    high, low = values.get("high_watermark", ""), now.get("low_watermark", "45")
-    down = high.isdigit() and low.isdigit() and int(high) < int(low)
-    return sorted(values, key=lambda key: (key == "high_watermark") == down and key.endswith("_watermark"))
+    """Watermarks and rates in the order in which each is legal."""
+    volume = view.volume
+    now = {
+        "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),
+        "min_recovery_rate": volume.told.get(RATES["min_recovery_rate"]),
+    }
+    return in_order(values, now, ("low_watermark", "high_watermark"), ("min_recovery_rate", "max_recovery_rate"))
 
 
 def _with(view: LvView, key: str, value: str) -> LvView:
-    """The view with a tunable of its cache as it will be."""
-    if view.volume.kind != "writecache":
+    """The view with a tunable of its cache, or a rate, as it will be."""
+    volume = view.volume
+    if key in RATES:
+        told = {RATES[key]: value if value.isdigit() else "0"}
+    elif volume.kind == "writecache":
+        kept = {name: text for name, text in volume.settings.items() if name != key}
+        if value.isdigit():
+            kept[key] = value
+        told = {"cache_settings": ",".join(f"{name}={one}" for name, one in kept.items())}
+    else:
         return view
-    kept = {name: text for name, text in view.volume.settings.items() if name != key}
-    if value.isdigit():
-        kept[key] = value
-    text = ",".join(f"{name}={one}" for name, one in kept.items())
-    return replace(view, volume=replace(view.volume, told={**view.volume.told, "cache_settings": text}))
+    return replace(view, volume=replace(volume, told={**volume.told, **told}))

@@ -42,8 +42,11 @@ _WRITECACHE = {
 }
 """drivers/md/dm-writecache.c, writecache_ctr."""
 
-_HIGH, _LOW = 50, 45
+_HIGH, LOW_WATERMARK = 50, 45
 """Watermarks of the kernel's own, in percent (the same)."""
+
+RATES = {"min_recovery_rate": "raid_min_recovery_rate", "max_recovery_rate": "raid_max_recovery_rate"}
+"""By setting the column of lvs that tells it, in KiB/s; 0 or empty where none is set."""
 
 _SPEEDS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 _AHEAD_MOST = 1 << 20
@@ -58,14 +61,14 @@ def numbers(key: str, view: LvView) -> Numbers | None:
         least = 8 * (volume.number("chunk_size") or 65_536) // 512
         return Numbers(low=least, high=1 << 24, steps=(2048, 4096, 8192, 16_384, 65_536), default=max(2048, least))
     if key == "high_watermark":
-        low = number(volume.settings.get("low_watermark")) or _LOW
+        low = number(volume.settings.get("low_watermark")) or LOW_WATERMARK
         return Numbers(low=max(1, min(low, 100)), high=100, steps=(50, 60, 70, 80, 90, 95), default=_HIGH)
     if key == "low_watermark":
         high = number(volume.settings.get("high_watermark")) or _HIGH
-        return Numbers(low=0, high=min(high, 100), steps=(10, 20, 30, 40, 45, 60, 80), default=_LOW)
+        return Numbers(low=0, high=min(high, 100), steps=(10, 20, 30, 40, 45, 60, 80), default=LOW_WATERMARK)
     if key in ("min_recovery_rate", "max_recovery_rate"):
         other = "max" if key.startswith("min") else "min"
-        bound = volume.number(f"raid_{other}_recovery_rate")
+        bound = volume.number(RATES[f"{other}_recovery_rate"])
         low, high = (1, bound or _MOST) if other == "max" else (bound or 1, _MOST)
         return Numbers(low=low, high=high, steps=_SPEEDS)
     if key == "write_behind":

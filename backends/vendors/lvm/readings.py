@@ -9,7 +9,7 @@ from backends.settings import Availability, Choice, Reading, Risk
 from backends.sizes import size_words
 from backends.topology.tree import number
 from backends.vendors.lvm.facts import MISSING, WRITECACHE, beneath
-from backends.vendors.lvm.numbers import Numbers, numbers
+from backends.vendors.lvm.numbers import RATES, Numbers, numbers
 from backends.vendors.lvm.settings import DEFAULT, RESHAPED, settings_of
 from backends.vendors.lvm.view import LvView
 
@@ -79,8 +79,7 @@ def _reading(key: str, view: LvView) -> Reading:
 
 def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
     volume = view.volume
-    columns = {"write_behind": "raid_write_behind", "min_recovery_rate": "raid_min_recovery_rate"}
-    columns["max_recovery_rate"] = "raid_max_recovery_rate"
+    columns = {"write_behind": "raid_write_behind", **RATES}
     raw = volume.told.get(columns[key]) if key in columns else volume.settings.get(key)
     given = number(raw)
     now = DEFAULT if raw is None or (key in columns and given == 0) else "unknown" if given is None else str(given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from re import Pattern
 
@@ -30,11 +30,14 @@ from backends.vendors.smcli.settings import SYSTEM_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smcli.statements import (
     asked,
     companions_now,
+    crossed,
     identity,
+    in_order_of_thresholds,
     legal_companions,
     require_room,
     step,
     value_before,
+    with_value,
 )
 from backends.vendors.smcli.words import DIALECTS, done, names_in, refusal, sayable
 
@@ -118,6 +121,14 @@ class Smcli(Settable[SystemView]):
         """One statement."""
         return (step(seen, key, value),) if key in readings(seen) else ()
 
+    def order(self, seen: SystemView, values: Mapping[str, str]) -> Sequence[str]:
+        """Both thresholds in the order in which none crosses the other."""
+        return in_order_of_thresholds(seen, values)
+
+    def after(self, seen: SystemView, key: str, value: str) -> SystemView:
+        """With a threshold as it will be."""
+        return with_value(seen, key, value)
+
     def check_back(self, seen: SystemView, setting: Setting, now: Reading, value: str) -> str:
         """See `value_before`."""
         return value_before(setting, now, value)
@@ -130,7 +141,9 @@ class Smcli(Settable[SystemView]):
         """With the other threshold. Raises BlockedError where that is in the way of one that comes back."""
         if companions is not None:
             require_room(seen, wish, companions)
-        return replace(change, companions=companions_now(seen, wish.setting.key))
+        told = crossed(seen, change.key, change.after)
+        text = f"{change.risk_text} {told}".strip() if told else change.risk_text
+        return replace(change, risk_text=text, companions=companions_now(seen, wish.setting.key))
 
     async def take(self, seen: SystemView, change: Change, step: Write) -> None:
         """One statement after the other."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from re import Pattern
 
 from backends.change import Write
-from backends.changing import Wanted, was_value
+from backends.changing import Wanted, in_order, was_value
 from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity
 from backends.settings import Reading, Setting
@@ -79,16 +80,43 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     return value
 
 
+def in_order_of_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
+    """Keys of a set, the thresholds so that writing out never stops above where it starts, if it need not."""
+    now = {key: value_of(view.record, KNOBS[key]) for key in _PARTNERS}
+    return in_order(values, now, (FLUSH_STOP.setting.key, FLUSH_START.setting.key))
+
+
+def with_value(view: SystemView, key: str, value: str) -> SystemView:
+    """The view with a threshold as it will be."""
+    if key not in _PARTNERS:
+        return view
+    label = KNOBS[key].labels[0]
+    rows = {name: text for name, text in view.record.rows.items() if not name.startswith(label)} | {label: value}
+    return replace(view, profile=replace(view.profile, summary=replace(view.record, rows=rows)))
+
+
+def crossed(view: SystemView, key: str, value: str) -> str:
+    """What to say of a threshold with which writing out would stop above where it starts; "" of any other value."""
+    partner = _PARTNERS.get(key)
+    other = None if partner is None else value_of(view.record, KNOBS[partner])
+    if other is None or not other.isdecimal():
+        return ""
+    start, stop = (value, other) if key == FLUSH_START.setting.key else (other, value)
+    if int(stop) <= int(start):
+        return ""
+    return f"Writing out would stop at {stop} %, above the {start} % where it starts: the disk system may refuse that."
+
+
 def require_room(view: SystemView, wish: Wanted, companions: Mapping[str, str]) -> None:
-    """Raises BlockedError where the other threshold is now in the way of one that comes back."""
+    """Raises BlockedError where the other threshold, set since, is in the way of one that comes back."""
     key, partner = wish.setting.key, _PARTNERS.get(wish.setting.key)
-    now = None if partner is None else value_of(view.record, KNOBS[partner])
-    if partner is None or now is None or not now.isdecimal() or wish.value == wish.now.now:
+    if partner is None or wish.value == wish.now.now or not crossed(view, key, wish.value):
         return
-    starts, stops = (wish.value, now) if key == FLUSH_START.setting.key else (now, wish.value)
-    if int(stops) > int(starts):
-        other = KNOBS[partner].setting.label
-        raise BlockedError(
-            f"{wish.setting.label} of {wish.target} cannot go back to {wish.value} % while {other.lower()} {now} %.",
-            hint=f"It was {companions[partner]} % then: take that back first." if partner in companions else "",
-        )
+    now = value_of(view.record, KNOBS[partner])
+    if companions.get(partner) == now:
+        return
+    raise BlockedError(
+        f"{wish.setting.label} of {wish.target} cannot go back to {wish.value} % while "
+        f"{KNOBS[partner].setting.label.lower()} {now} %.",
+        hint=f"It was {companions[partner]} % then: take that back first." if partner in companions else "",
+    )

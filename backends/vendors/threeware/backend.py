@@ -22,8 +22,20 @@ from backends.values import dataclass
 from backends.vendors._listed import heard, only_card, program_of, said
 from backends.vendors.threeware import CARDS
 from backends.vendors.threeware.inventory import NAME, UNIT, ThreewareCard, few, inventory, node_of
-from backends.vendors.threeware.presence import PLACES, UNRECORDED, WHOLE
-from backends.vendors.threeware.settings import READ_CACHE, SAID, UNIT_SETTINGS, WORDS, WRITE_CACHE, Row, rows, values
+from backends.vendors.threeware.presence import PLACES, WHOLE
+from backends.vendors.threeware.settings import (
+    CHOICES,
+    POLICIES,
+    QUIET,
+    SAID,
+    UNIT_SETTINGS,
+    WORDS,
+    WRITE_CACHE,
+    Row,
+    policy,
+    rows,
+    values,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +48,8 @@ class _UnitView:
     identity: Identity
     lock: str
     frozen: str | None
+    policies: Mapping[str, str]
+    """What `show` answers, by the settings that no table tells."""
 
 
 class Threeware(Settable[_UnitView]):
@@ -62,15 +76,6 @@ class Threeware(Settable[_UnitView]):
             return {}
         return await super().read(target)
 
-    async def ask_legal_values(self, target: Target) -> int:
-        """The policies of a unit that nothing else tells, so that a recording has the answers."""
-        program = self._host.which(PLACES)
-        if program is None or not self.settings(target):
-            return 0
-        for word in UNRECORDED:
-            await said(self._host, program, target.address, "show", word)
-        return len(UNRECORDED)
-
     async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
         """A unit now. `back`: nothing that is told of drives or battery stands against it."""
         return await self._view(target, others=not back)
@@ -88,9 +93,11 @@ class Threeware(Settable[_UnitView]):
         return seen.lock
 
     def steps(self, seen: _UnitView, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[Write, ...]:
-        """`quiet`: it asks nothing, and answers nothing that it would have asked."""
-        words = (seen.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}", "quiet") if key in WORDS else ()
-        return (Write(argv=(seen.program, *words)),) if words else ()
+        """`quiet`, where it knows that: it asks nothing, and answers nothing that it would have asked."""
+        if key not in WORDS:
+            return ()
+        words = (seen.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}")
+        return (Write(argv=(seen.program, *words, *(("quiet",) if key in QUIET else ()))),)
 
     def refusal(self, done: Completed) -> str:
         """Why it was not set, in the tool's words; "" if it was, as far as it says."""
@@ -159,23 +166,40 @@ class Threeware(Settable[_UnitView]):
         if not others:
             half = tuple(one for word, one in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
-        return _UnitView(program=program, card=card, row=row, identity=known, lock=lock, frozen=frozen)
+        asked = [said(self._host, program, target.address, "show", word) for word in POLICIES.values()]
+        policies = dict(zip(POLICIES, await asyncio.gather(*asked), strict=True))
+        return _UnitView(
+            program=program, card=card, row=row, identity=known, lock=lock, frozen=frozen, policies=policies
+        )
 
 
 def _readings(view: _UnitView) -> Mapping[str, Reading]:
     told = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
+    told |= {key: policy(key, text) for key, text in view.policies.items()}
     return {setting.key: _reading(view, setting.key, told[setting.key]) for setting in UNIT_SETTINGS}
 
 
 def _reading(view: _UnitView, key: str, now: str | None) -> Reading:
     why_not = "tw_cli does not tell of it" if now is None else view.frozen
-    battery = view.card.row.get("BBU", "-")
-    if key == WRITE_CACHE.key and now == "write-through" and battery != "-" and not view.card.protected:
-        why_not = why_not or f"the battery is {battery}: the card does not cache writes before it is ready"
-    column = "AVrfy" if key == "auto_verify" else "Cache"
-    return Reading(
-        now=now, raw=view.row.get(column), choices=_choices(view, key), availability=Availability(why_not=why_not)
-    )
+    if key == WRITE_CACHE.key and now == "write-through":
+        why_not = why_not or _uncached(view)
+    if key in POLICIES:
+        raw: str | None = clean(view.policies[key].strip().rpartition("=")[2], 40) if now is not None else None
+    else:
+        raw = view.row.get("AVrfy" if key == "auto_verify" else "Cache")
+    return Reading(now=now, raw=raw, choices=_choices(view, key), availability=Availability(why_not=why_not))
+
+
+def _uncached(view: _UnitView) -> str | None:
+    """Why the card would not turn the write cache on."""
+    state = view.card.protection
+    if state not in (None, "optimal", "unknown"):
+        battery = (view.card.battery or {}).get("Status") or view.card.row.get("BBU", "")
+        ready = "not ready" if battery == "OK" else battery
+        return f"the battery is {ready}: the card does not cache writes before it is ready"
+    if view.row["Status"] == "DEGRADED" and policy("storsave", view.policies["storsave"]) == "protect":
+        return "the unit is degraded, and with StorSave `protect` the card does not cache writes then"
+    return None
 
 
 def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
@@ -185,5 +209,5 @@ def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
             Choice(value="write-back", label="write-back", help="Reported done when it is in the card.", risk=risk),
             Choice(value="write-through", label="write-through", help="Reported done when it is on the drives."),
         )
-    several = ("off", "basic", "intelligent") if key == READ_CACHE.key else ("on", "off")
-    return tuple(Choice(value=one, label=one) for one in several)
+    risky = {"perform": Risk.POWER_LOSS}
+    return tuple(Choice(value=one, label=one, risk=risky.get(one, Risk.NONE)) for one in CHOICES[key])

@@ -28,7 +28,7 @@ _MAKERS = ("AMCC", "LSI", "3ware")
 _UNITS = {
     "OK": State.OPTIMAL,
     "VERIFYING": State.OPTIMAL,
-    "INITIALIZING": State.OPTIMAL,
+    "INITIALIZING": State.REBUILDING,
     "MIGRATING": State.OPTIMAL,
     "REBUILDING": State.REBUILDING,
     "DEGRADED": State.DEGRADED,
@@ -40,6 +40,9 @@ _TASKS = {
     "REBUILDING": "rebuild",
     "MIGRATING": "reshape",
 }
+_BATTERIES = {"ok": "optimal", "charging": "learning", "testing": "learning", "missing": "missing"}
+"""What the columns BBU and Status say of a battery; anything else (Fault, WeakBat) does not work."""
+
 _DRIVES = {"OK": State.ONLINE, "VERIFYING": State.ONLINE, "REBUILDING": State.REBUILDING, "INITIALIZING": State.ONLINE}
 _LEVELS = {
     "RAID-0": Level.RAID0,
@@ -78,11 +81,21 @@ class ThreewareCard:
     @property
     def protected(self) -> bool:
         """Whether its memory outlives a power cut, as far as is known."""
+        return self.protection == "optimal"
+
+    @property
+    def protection(self) -> str | None:
+        """The state of its battery in the common vocabulary; None where there is none."""
+        if self.row.get("BBU", "") == "-":
+            return None
         if "bbustatus" in self.cut:
-            return False
-        if self.battery is not None:
-            return (self.battery.get("BBUReady"), self.battery.get("Status")) == ("Yes", "OK")
-        return self.row.get("BBU") == "OK"
+            return "unknown"
+        if self.battery is not None and self.battery.get("Status"):
+            ready = self.battery.get("BBUReady") == "Yes"
+            state = _BATTERIES.get(self.battery["Status"].lower(), "failed")
+            return state if ready or state != "optimal" else "learning"
+        told = self.row.get("BBU", "")
+        return _BATTERIES.get(told.lower(), "failed") if told else "unknown"
 
 
 def controller_target(name: str) -> Target:
@@ -129,9 +142,7 @@ def node_of(unit: Row, picture: Topology) -> Node | None:
 
 
 def _controller(card: ThreewareCard, owner: Target) -> Controller:
-    row, battery = card.row, card.battery
-    state = None if row.get("BBU") in (None, "-") else "optimal" if card.protected else "failed"
-    state = "unknown" if state is not None and "bbustatus" in card.cut else state
+    row, battery, state = card.row, card.battery, card.protection
     told = [("Units that are not well", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
     told += [("Rebuild rate", row.get("RRate")), ("Verify rate", row.get("VRate"))]
     told += [("Battery", battery.get("Status") if battery is not None and not card.protected else None)]
@@ -157,7 +168,7 @@ def few(card: ThreewareCard) -> Mapping[str, str]:
         for word, (what, number, found) in counts.items()
         if number.isascii() and number.isdigit() and len(number) < 5 and found < int(number)
     }
-    if card.row.get("BBU", "-") != "-" and card.battery is None:
+    if card.row.get("BBU", "-") not in ("-", "") and card.battery is None:
         told["bbustatus"] = "`info` names a battery, and none is listed"
     return told
 

@@ -84,11 +84,58 @@ AUTO_VERIFY = unconfirmed(
     risk_text="A verification slows down what runs beside it; without one, errors of the medium are found late.",
 )
 
-UNIT_SETTINGS = (WRITE_CACHE, READ_CACHE, AUTO_VERIFY)
+STORSAVE = unconfirmed(
+    key="storsave",
+    label="StorSave",
+    help="What the card gives up for speed while the write cache is on. protect: the cache is off while the unit is "
+    "degraded, and what it writes out reaches the medium. balance: between both. perform: no journal of what is "
+    "written, and the battery does nothing for this unit. Cards before the 9550SX have none." + _GUIDE,
+    risk=Risk.POWER_LOSS,
+    risk_text="With perform a power cut loses writes that were reported done, even with a battery.",
+)
+QUEUING = unconfirmed(
+    key="qpolicy",
+    label="Command queuing",
+    help="Whether the card gives its drives several commands at once (NCQ), where they take them." + _GUIDE,
+    risk=Risk.PERFORMANCE,
+    risk_text="Without it, drives serve random load in the order in which it comes.",
+)
+
+UNIT_SETTINGS = (WRITE_CACHE, READ_CACHE, AUTO_VERIFY, STORSAVE, QUEUING)
 """Settings of a unit, in the order they are shown."""
 
-WORDS = {"write_cache": "cache", "read_cache": "rdcache", "auto_verify": "autoverify"}
+WORDS = {
+    "write_cache": "cache",
+    "read_cache": "rdcache",
+    "auto_verify": "autoverify",
+    "storsave": "storsave",
+    "qpolicy": "qpolicy",
+}
 """By setting: its word behind `set`."""
+
+QUIET = ("write_cache", "storsave")
+"""Settings of which the guide has `quiet`: tw_cli may ask before it sets them. It asks nothing of the others."""
+
+POLICIES = {"storsave": "storsave", "qpolicy": "qpolicy"}
+"""By setting that no table tells: the word behind `show`."""
+
+_POLICY = re.compile(r"policy\s*=\s*(\w{1,20})", re.ASCII | re.IGNORECASE)
+
+
+def policy(key: str, text: str) -> str | None:
+    """A value out of `/c0/u0 Storsave Policy = protection`; None where the answer tells none."""
+    found = _POLICY.search(text[:4000])
+    word = "" if found is None else found[1].lower()
+    return next((one for one in CHOICES[key] if word.startswith(one)), None)
+
+
+CHOICES = {
+    "read_cache": ("off", "basic", "intelligent"),
+    "auto_verify": ("on", "off"),
+    "storsave": ("protect", "balance", "perform"),
+    "qpolicy": ("on", "off"),
+}
+"""What a setting may be, of those whose choices are always the same."""
 
 SAID = {"write-back": "on", "write-through": "off"}
 """Values that tw_cli calls otherwise."""

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from backends.answers import CUT, Whole, line_end
 from backends.change import Change, Write
@@ -73,6 +74,8 @@ from backends.vendors.zfs.parameters import (
     parameter_before,
     parameter_readings,
     parameter_steps,
+    parameters_in_order,
+    with_parameter,
 )
 from backends.vendors.zfs.readings import DatasetView, dataset_readings, legal_value, value_before
 from backends.vendors.zfs.settings import (
@@ -170,14 +173,24 @@ class Zfs:
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """The command lines that set `key` to `value`, and those that bring the present value and its source back."""
         if target == MODULE:
-            module = await self._module()
-            setting, reading = setting_of(PARAMETERS, MODULE, key), parameter_readings(module)[key]
-            legal = wanted(MODULE, setting, reading, value, lambda *given: legal_parameter(module, *given))
-            return _of_parameter(module, legal, limit_in_force(module, key))
+            return (await self.plan_together(MODULE, {key: value}))[0]
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         now = dataset_readings(view)[key]
         return await self._planned(view, wanted(target, setting, now, value, lambda *given: legal_value(view, *given)))
+
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """The same for several settings: those parameters that bound each other in the order in which each is legal."""
+        if target != MODULE:
+            return tuple([await self.plan(target, key, value) for key, value in values.items()])
+        declared = {key: setting_of(PARAMETERS, MODULE, key) for key in values}
+        module, changes = await self._module(), []
+        for key in parameters_in_order(module, values):
+            legal = partial(legal_parameter, module)
+            wish = wanted(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
+            changes.append(_of_parameter(module, wish, limit_in_force(module, key)))
+            module = with_parameter(module, key, wish.value)
+        return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """The command lines that set `value` again, or leave it to the dataset above; numbers of the module."""

@@ -9,7 +9,7 @@ from functools import partial
 from re import Pattern
 
 from backends.change import Change, Write
-from backends.changing import strange_step, was_value
+from backends.changing import in_order, strange_step, was_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
 from backends.sizes import size_words
@@ -212,6 +212,25 @@ def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str
             f"{setting.key} cannot be {size} here.", hint=f"From {low} to {high} bytes; other values are not heeded."
         )
     return str(size)
+
+
+_BOUNDS = (
+    ("zfs_vdev_async_write_min_active", "zfs_vdev_async_write_max_active"),
+    (ARC_MIN.key, ARC_MAX.key),
+)
+"""Parameters of which one is never above the other."""
+
+
+def parameters_in_order(view: ModuleView, values: Mapping[str, str]) -> list[str]:
+    """Keys of a set in the order in which each value is legal."""
+    limits = {key: str(view.arc[name]) for key, name in _LIMITS.items() if name in view.arc}
+    return in_order(values, {**view.texts, **limits}, *_BOUNDS)
+
+
+def with_parameter(view: ModuleView, key: str, value: str) -> ModuleView:
+    """The view with a parameter as it will be; a limit that is left to ZFS stays what it is."""
+    limit = {_LIMITS[key]: int(value)} if key in _LIMITS and value != AUTOMATIC else {}
+    return replace(view, texts={**view.texts, key: value}, arc={**view.arc, **limit})
 
 
 def parameter_before(setting: Setting, now: Reading, value: str) -> str:

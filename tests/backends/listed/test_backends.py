@@ -80,8 +80,10 @@ def test_the_cache_column_tells_of_reading_and_writing(cache: str, write: str | 
     ("key", "value", "words"),
     [
         ("write_cache", "write-through", "/c0/u0 set cache=off quiet"),
-        ("read_cache", "basic", "/c0/u0 set rdcache=basic quiet"),
-        ("auto_verify", "off", "/c0/u0 set autoverify=off quiet"),
+        ("read_cache", "basic", "/c0/u0 set rdcache=basic"),
+        ("auto_verify", "off", "/c0/u0 set autoverify=off"),
+        ("storsave", "perform", "/c0/u0 set storsave=perform quiet"),
+        ("qpolicy", "off", "/c0/u0 set qpolicy=off"),
     ],
 )
 async def test_a_change_is_one_command_that_asks_nothing(key: str, value: str, words: str) -> None:
@@ -178,7 +180,54 @@ async def test_every_setting_tells_the_word_of_its_own_column() -> None:
         "write_cache": "RiW",
         "read_cache": "RiW",
         "auto_verify": "ON",
+        "storsave": "protection",
+        "qpolicy": "on",
     }
+
+
+async def test_only_perform_risks_what_the_battery_keeps() -> None:
+    found = await reading("storsave")
+    assert (found.now, {one.value: one.risk for one in found.choices}) == (
+        "protect",
+        {"protect": Risk.NONE, "balance": Risk.NONE, "perform": Risk.POWER_LOSS},
+    )
+
+
+async def test_a_degraded_unit_that_is_protected_does_not_cache_writes() -> None:
+    card = ThreewareDemo(status="DEGRADED", write=False)
+    assert "with StorSave `protect`" in str((await reading("write_cache", card)).availability.why_not)
+    card.storsave = "balance"
+    assert (await reading("write_cache", card)).availability.available
+
+
+@pytest.mark.parametrize(
+    ("battery", "state"),
+    [("OK", "optimal"), ("Charging", "learning"), ("Testing", "learning"), ("Fault", "failed"), ("-", None)],
+)
+async def test_a_battery_that_charges_is_not_one_that_failed(battery: str, state: str | None) -> None:
+    (card,) = (await Threeware(PlayedUnit(ThreewareDemo(battery=battery))).inventory()).controllers
+    assert (None if card.protection is None else card.protection.state) == state
+
+
+async def test_a_card_that_tells_of_no_battery_may_have_its_write_cache_turned_on() -> None:
+    class Silent(PlayedUnit):
+        async def run(self, command: Command) -> Completed:
+            done = await super().run(command)
+            if command.argv[1:] == ("info",):
+                return replace(done, stdout=done.stdout.replace("     OK", "       "))
+            rows = [line for line in done.stdout.splitlines(keepends=True) if not line.startswith("bbu")]
+            return replace(done, stdout="".join(rows))
+
+    found = await Threeware(Silent(ThreewareDemo(write=False))).read(UNIT)
+    assert found["write_cache"].availability.available
+    (card,) = (await Threeware(Silent()).inventory()).controllers
+    assert card.protection is not None
+    assert card.protection.state == "unknown"
+
+
+async def test_a_unit_that_is_being_initialised_is_not_whole_yet() -> None:
+    (unit,) = (await Threeware(PlayedUnit(ThreewareDemo(status="INITIALIZING"))).inventory()).arrays
+    assert (unit.state, [task.kind for task in unit.tasks]) == (State.REBUILDING, ["initialisation"])
 
 
 async def test_a_battery_that_is_not_ready_stands_against_the_write_cache_alone() -> None:
@@ -214,12 +263,6 @@ async def test_what_tw_cli_says_decides_and_its_exit_status_where_it_says_nothin
     with pytest.raises(ToolFailedError) as caught:
         await Threeware(host).apply(change)
     assert caught.value.message == f"Read cache of threeware:/c0/u0 could not be set: {why.rstrip('.')}."
-
-
-async def test_legal_values_are_asked_of_units_only() -> None:
-    backend = Threeware(PlayedUnit())
-    card = (await backend.inventory()).controllers[0].target
-    assert (await backend.ask_legal_values(UNIT), await backend.ask_legal_values(card)) == (2, 0)
 
 
 async def test_a_unit_that_is_built_again_tells_how_far_it_is() -> None:
@@ -358,10 +401,9 @@ def test_what_is_only_listed_sets_nothing(backend: object) -> None:
 
 
 async def test_a_recording_asks_for_what_no_recorded_answer_tells() -> None:
-    unit, card = Asked(PlayedUnit()), Asked(Telling("cli64", ARECA))
-    assert await Threeware(unit).ask_legal_values(UNIT) == 2
+    card = Asked(Telling("cli64", ARECA))
     assert await Areca(card).ask_legal_values((await areca()).controllers[0].target) == 1
-    assert [*unit.lines, *card.lines] == ["/c0/u0 show storsave", "/c0/u0 show qpolicy", "vsf info"]
+    assert card.lines == ["vsf info"]
 
 
 class Asked(HostWrapper):

@@ -173,6 +173,16 @@ async def test_both_watermarks_are_set_in_the_order_in_which_each_is_legal(lvm: 
     assert (now["low_watermark"].now, now["high_watermark"].now) == ("70", "90")
 
 
+async def test_both_recovery_rates_are_set_in_the_order_in_which_each_is_legal(lvm: Lvm) -> None:
+    for low, high, first in (("5000", "9000", "max"), ("1000", "2000", "min"), ("3000", "8000", "max")):
+        changes = await lvm.plan_together(MIRROR, {"min_recovery_rate": low, "max_recovery_rate": high})
+        assert changes[0].key == f"{first}_recovery_rate"
+        for one in changes:
+            await lvm.apply(one)
+        now = await lvm.read(MIRROR)
+        assert (now["min_recovery_rate"].now, now["max_recovery_rate"].now) == (low, high)
+
+
 @pytest.mark.parametrize(
     ("where", "key", "value", "hint"),
     [

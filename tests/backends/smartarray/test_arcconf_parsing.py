@@ -54,6 +54,20 @@ def test_members_are_found_by_serial_number_by_seat_and_by_channel() -> None:
     assert whole(SERIES).volumes[0].drives == ("0:16", "0:17", "0:18")
 
 
+def test_a_defunct_drive_has_failed_and_a_model_that_fills_the_makers_letters_is_one_word() -> None:
+    """As a ServeRAID's SATA drives read: `ST310003` and `40NS`."""
+    text = SERIES.replace("\r", "")
+    lines = [line.strip() for line in text.splitlines()]
+    model = next(line for line in lines if line.startswith("Model"))
+    maker = next(line for line in lines if line.startswith("Vendor"))
+    on = next(line for line in lines if line.startswith("State") and "Online" in line)
+    label = maker.partition(":")[0]
+    for said, told in (("ST310003", "ST31000340NS"), ("IBM-ESXS", "IBM-ESXS 40NS"), ("SEAGATE", "SEAGATE 40NS")):
+        printed = text.replace(maker, f"{label}: {said}").replace(model, f"{model.partition(':')[0]}: 40NS")
+        assert whole(printed).drives[0].model == told
+    assert whole(text.replace(on, f"{on.partition(':')[0]}: Defunct")).drives[0].state is State.FAILED
+
+
 def test_drives_are_read_and_enclosures_are_none() -> None:
     drives = {one.place: (one.state, one.media, one.interface) for one in whole(SERIES).drives}
     assert drives == {"0:16": (State.ONLINE, Media.HDD, "sata"), "0:17": (State.SPARE, Media.HDD, "sas")}

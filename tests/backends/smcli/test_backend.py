@@ -188,12 +188,39 @@ async def test_a_refusal_shows_the_words_of_the_disk_system() -> None:
         await Smcli(host).apply(await planned(host, "read_cache", "off"))
 
 
-async def test_writing_out_never_stops_above_where_it_starts() -> None:
-    found = await Smcli(PlayedSystem(DiskSystem(flush_start=70, flush_stop=40))).read(SYSTEM)
-    start, stop = found["cache_flush_start"].span, found["cache_flush_stop"].span
-    assert start is not None
-    assert stop is not None
-    assert (start.minimum, stop.maximum) == (40, 70)
+@pytest.mark.parametrize(
+    ("now", "wanted", "first"),
+    [
+        ((90, 90), {"cache_flush_start": "80", "cache_flush_stop": "70"}, "cache_flush_stop"),
+        ((90, 90), {"cache_flush_stop": "70", "cache_flush_start": "80"}, "cache_flush_stop"),
+        ((80, 80), {"cache_flush_stop": "90", "cache_flush_start": "95"}, "cache_flush_start"),
+    ],
+)
+async def test_both_thresholds_are_set_in_the_order_in_which_none_crosses_the_other(
+    now: tuple[int, int], wanted: dict[str, str], first: str
+) -> None:
+    host = PlayedSystem(DiskSystem(flush_start=now[0], flush_stop=now[1], strict=True))
+    changes = await Smcli(host).plan_together(SYSTEM, wanted)
+    assert changes[0].key == first
+    assert not any("above" in change.risk_text for change in changes)
+    for change in changes:
+        await Smcli(host).apply(change)
+    there = {"cache_flush_start": str(host.system.flush_start), "cache_flush_stop": str(host.system.flush_stop)}
+    assert there == wanted
+
+
+async def test_a_stop_above_the_start_is_warned_of_and_left_to_the_disk_system() -> None:
+    host = PlayedSystem(DiskSystem(flush_start=80, flush_stop=80))
+    change = await planned(host, "cache_flush_stop", "84", SYSTEM)
+    assert "would stop at 84 %, above the 80 % where it starts" in change.risk_text
+    await Smcli(host).apply(change)
+    assert host.system.flush_stop == 84
+    back = await planned(host, "cache_flush_stop", "70", SYSTEM)
+    await Smcli(host).apply(back)
+    await Smcli(host).apply(await Smcli(host).back(SYSTEM, "cache_flush_stop", "84", back.companions))
+    assert host.system.flush_stop == 84
+    with pytest.raises(ToolFailedError, match="not valid for the parameter cacheFlushStop"):
+        await Smcli(PlayedSystem(DiskSystem(strict=True))).apply(change)
 
 
 async def test_another_disk_system_under_the_same_name_is_left_alone() -> None:

@@ -271,6 +271,18 @@ async def test_fewer_background_writes_at_least_than_at_most(zfs: Zfs) -> None:
         await zfs.plan(MODULE, "zfs_vdev_async_write_min_active", "31")
 
 
+@pytest.mark.parametrize(("least", "most"), [("40", "50"), ("1", "2")])
+async def test_what_bounds_each_other_is_set_in_the_order_in_which_each_is_legal(
+    zfs: Zfs, least: str, most: str
+) -> None:
+    low, high = "zfs_vdev_async_write_min_active", "zfs_vdev_async_write_max_active"
+    for wanted in ({low: "5", high: "9"}, {low: least, high: most}, {high: "30", low: "10"}):
+        for change in await zfs.plan_together(MODULE, wanted):
+            await zfs.apply(change)
+        now = await zfs.read(MODULE)
+        assert {key: now[key].now for key in wanted} == wanted
+
+
 @pytest.mark.parametrize(
     ("asked", "read"), [("zstd-5", "zstd-5"), ("gzip-6", "gzip"), ("zstd-fast-1", "zstd-fast"), ("lzjb", "lzjb")]
 )

@@ -62,6 +62,7 @@ _DRIVE_STATES = {
     "hot-spare": State.SPARE,
     "auto replace": State.SPARE,
     "failed": State.FAILED,
+    "defunct": State.FAILED,
     "offline": State.OFFLINE,
     "missing": State.MISSING,
     "inconsistent": State.DEGRADED,
@@ -333,7 +334,7 @@ def _drive(passage: Passage) -> BayDrive | None:
     return BayDrive(
         place=f"{int(pair[1])}:{int(pair[2])}" if pair else passage.name,
         array=array if array is not None and array.isdigit() else None,
-        model=" ".join(filter(None, (maker if maker not in ("ATA", "*MISSING*") else None, product))) or None,
+        model=_model(maker if maker not in ("ATA", "*MISSING*") else None, product),
         serial=told(fields.get("serial number")),
         wwn=texts.naa(fields.get("world-wide name")),
         firmware=told(fields.get("firmware")),
@@ -349,6 +350,12 @@ def _drive(passage: Passage) -> BayDrive | None:
         slot=told(fields.get("reported location")),
         usage_left=told(fields.get("usage remaining")),
     )
+
+
+def _model(maker: str | None, product: str | None) -> str | None:
+    """Maker and product; of a drive that fills the maker's eight letters with its model (ATA behind SCSI) one word."""
+    split = maker is not None and len(maker) == 8 and any(char.isdigit() for char in maker)
+    return ("" if split else " ").join(filter(None, (maker, product))) or None
 
 
 def tasks(text: str) -> dict[int, tuple[CardJob, ...]]:

@@ -1,0 +1,73 @@
+"""Settings that bound each other, in a sweep on a disk system that takes no threshold beyond the other one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.engine.session.paths import Paths
+from app.engine.session.sweep_steps import StepResult
+from app.engine.sweep.expand import expand
+from app.engine.sweep.plan_file import parse_plan
+from app.engine.sweep.runner import SweepRunner
+from app.engine.sweep.survey import survey
+from app.engine.sweep.targets import look
+from app.engine.workbench import Workbench
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.hpe import hpe_rack
+from backends.racks.rack import Rack
+from backends.racks.state import RackFile
+from tests.backends.racks.asking import FAST, NOW
+
+pytestmark = pytest.mark.slow
+
+PLAN = """
+[targets]
+lun = "smcli:DS4700_A/data"
+system = "smcli:DS4700_A"
+[measure]
+target = "lun"
+repeats = 2
+pairs = 0
+[job]
+rw = "randread"
+runtime = "2s"
+ramp = "0s"
+[[setup]]
+name = "late"
+system = { cache_flush_start = 98, cache_flush_stop = 96 }
+[[setup]]
+name = "early"
+system = { cache_flush_start = 60, cache_flush_stop = 50 }
+"""
+
+
+def _strict() -> Rack:
+    rack = hpe_rack(lambda: NOW)
+    rack.systems[0].strict = True
+    return rack
+
+
+async def test_a_sweep_moves_both_thresholds_down_and_up_and_puts_both_back(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    paths = Paths(
+        sessions=folder / "sessions", journal=folder / "journal", locks=folder / "locks", config=folder / "config.toml"
+    )
+    folder.mkdir()
+    kept = RackFile(folder / "rack.json", make=_strict)
+    bench = Workbench(SimulatedHost(kept, speed=FAST), paths=paths)
+    await bench.hardware.probe()
+    plan = parse_plan(PLAN.encode(), "plan.toml")
+    known = await look(bench, plan, {})
+    surveyed = await survey(bench, expand(plan, known, 1), known)
+    assert not surveyed.refused
+    await bench.open(fresh=True)
+    await bench.hardware.probe()
+    runner = SweepRunner(bench)
+    runner.begin(surveyed.design)
+    await runner.go()
+    assert bench.session.sweep is not None
+    assert {step.result for step in bench.session.sweep.ended} == {StepResult.DONE}
+    now = await bench.hardware.read(known.holders["system"][0].target)
+    assert (now["cache_flush_start"].now, now["cache_flush_stop"].now) == ("95", "90")
