@@ -1,12 +1,13 @@
 """Half an answer is no answer: what every backend must do with one, whatever tool was cut off.
 
-Every answer of every tool that the backend asks is cut, one at a time: no fact may be invented, every loss must be
-told, and nothing may be planned that would not be planned on the whole. For vendors here and elsewhere; wants pytest
-and pytest-asyncio, and is imported by nothing but tests.
+Every answer of every tool that the backend asks is cut, one at a time, and files of the kernel are cut or cannot be
+read: no fact may be invented, every loss must be told, and nothing may be planned that would not be planned on the
+whole. For vendors here and elsewhere; wants pytest and pytest-asyncio, and is imported by nothing but tests.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -51,21 +52,38 @@ def every_line(text: str) -> Iterator[int]:
 
 
 class CuttingHost(HostWrapper):
-    """Notes what programs print and, of one command line, passes on the beginning alone."""
+    """Notes what programs print and files hold; of one command line or file it passes on the beginning alone.
 
-    def __init__(self, inner: Host, argv: tuple[str, ...] = (), at: int = 0) -> None:
+    A file that is cut at None is there, and cannot be read.
+    """
+
+    def __init__(self, inner: Host, spoiled: tuple[str, ...] | str = (), at: int | None = 0) -> None:
         super().__init__(inner)
-        self._argv = argv
+        self._spoiled = spoiled
         self._at = at
         self.answers: dict[tuple[str, ...], str] = {}
         """What each command line that changes nothing printed."""
+        self.files: dict[str, str] = {}
+        """What stood in each file that was read."""
 
     async def run(self, command: Command) -> Completed:
         """As the wrapped host, cut."""
         done = await self._inner.run(command)
         if not command.mutates:
             self.answers.setdefault(command.argv, done.stdout)
-        return replace(done, stdout=done.stdout[: self._at]) if command.argv == self._argv else done
+        return replace(done, stdout=done.stdout[: self._at]) if command.argv == self._spoiled else done
+
+    async def read(self, path: str) -> str | None:
+        """As the wrapped host, cut."""
+        return (await self.read_many((path,))).get(path)
+
+    async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """As the wrapped host, cut."""
+        texts = dict(await self._inner.read_many(paths))
+        self.files |= texts
+        if isinstance(self._spoiled, str) and (text := texts.pop(self._spoiled, None)) is not None:
+            texts |= {} if self._at is None else {self._spoiled: text[: self._at]}
+        return texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,21 +175,36 @@ async def complaints(
     *,
     targets: Sequence[Target] = (),
     places: Places = every_line,
+    files: Sequence[str] = (),
 ) -> list[str]:
     """What a backend makes of half answers that is wrong, each a sentence; [] where it is right.
 
-    `machine` makes the same machine again and again; of `targets` the settings are read and changes planned.
+    `machine` makes the same machine again and again; of `targets` the settings are read and changes planned; `files`:
+    patterns of files that are answers, too: one of several lines is cut, each cannot be read.
     """
     wishes = await wishes_of(make(machine()), targets)
     host = CuttingHost(machine())
     whole = await known(make(host), wishes)
     wrong = []
-    for argv, text in host.answers.items():
-        for at in places(text):
-            half = await known(make(CuttingHost(machine(), argv, at)), wishes)
-            for words in _wrong(whole, half):
-                wrong.append(f"{' '.join(argv)} cut at {at} behind {text[max(0, at - 40) : at]!r}: {words}")
+    for spoiled, at, words in _cuts(host, places, files):
+        half = await known(make(CuttingHost(machine(), spoiled, at)), wishes)
+        wrong += [f"{words}: {one}" for one in _wrong(whole, half)]
     return wrong
+
+
+def _cuts(
+    host: CuttingHost, places: Places, files: Sequence[str]
+) -> Iterator[tuple[tuple[str, ...] | str, int | None, str]]:
+    """What is spoiled, where, and both in words."""
+    read = {path: text for path, text in host.files.items() if any(fnmatch.fnmatchcase(path, one) for one in files)}
+    texts: list[tuple[tuple[str, ...] | str, str]] = [*host.answers.items()]
+    texts += [(path, text) for path, text in read.items() if "\n" in text]
+    for spoiled, text in texts:
+        name = spoiled if isinstance(spoiled, str) else " ".join(spoiled)
+        for at in places(text):
+            yield spoiled, at, f"{name} cut at {at} behind {text[max(0, at - 40) : at]!r}"
+    for path in read:
+        yield path, None, f"{path} cannot be read"
 
 
 def _wrong(whole: Sayings, half: Sayings) -> Iterator[str]:
@@ -190,10 +223,12 @@ def _wrong(whole: Sayings, half: Sayings) -> Iterator[str]:
 class HalfAnswers:
     """The rule as a test. Fixtures wanted: `machine` and `make`; `targets` where something can be set.
 
-    `cuts` of each answer are tried; a subclass that tries every line sets `places`.
+    `cuts` of each answer are tried; a subclass that tries every line sets `places`; one whose vendor reads files that
+    are answers, too, names them in `files`, as patterns.
     """
 
     places: Places = staticmethod(seeded(50))
+    files: tuple[str, ...] = ()
 
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
@@ -214,5 +249,5 @@ class HalfAnswers:
         self, machine: Callable[[], Host], make: Callable[[Host], Finds], targets: tuple[Target, ...]
     ) -> None:
         """Whatever answer is cut wherever."""
-        wrong = await complaints(machine, make, targets=targets, places=self.places)
+        wrong = await complaints(machine, make, targets=targets, places=self.places, files=self.files)
         assert not wrong, "\n".join(wrong[:20])

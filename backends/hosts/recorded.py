@@ -239,7 +239,8 @@ class ReplayHost(MadeUpHost):
         """The recorded list, or what matches among the recorded files."""
         if pattern in self._lists:
             return tuple(self._lists[pattern])
-        return tuple(sorted(path for path in self._files if fnmatch.fnmatchcase(path, pattern)))
+        there = (path for path, text in self._files.items() if text is not None)
+        return tuple(sorted(path for path in there if fnmatch.fnmatchcase(path, pattern)))
 
     async def link(self, path: str) -> str | None:
         """The recorded target."""

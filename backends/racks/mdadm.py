@@ -52,6 +52,9 @@ def _export(array: MdArray) -> Said:
         "MD_UUID": spelled(array.uuid),
         "MD_NAME": array.label,
     }
+    for slot, member in enumerate(array.members):
+        own = f"MD_DEVICE_dev_{member.name}"
+        rows |= {f"{own}_ROLE": str(slot), f"{own}_DEV": f"/dev/{member.name}"}
     return Said(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=0.02)
 
 
@@ -76,6 +79,7 @@ def _examine(rack: Rack, name: str) -> Said:
             if array.chunk
             else ()
         ),
+        ("Array State", f"{'A' * len(array.members)} ('A' == active, '.' == missing, 'R' == replacing)"),
     ]
     return Said(text=f"/dev/{name}:\n" + "".join(f"{key:>15} : {value}\n" for key, value in rows), seconds=0.02)
 

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from backends.answers import whole_lines
+from backends.answers import cut_error, cut_problem, each_once, hear, judged
 from backends.change import Change
 from backends.changing import (
+    LOOK_AGAIN,
     denial_of,
     gone,
     not_found,
@@ -30,11 +31,11 @@ from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
-from backends.topology import Topology, look, node_path
+from backends.topology import Node, Topology, look, node_path
 from backends.topology.naming import identity
 from backends.topology.tree import number, page_bytes, read_node
 from backends.vendors.mdraid.backup import backup_for
-from backends.vendors.mdraid.details import parse_export
+from backends.vendors.mdraid.details import WHOLE_EXPORT, parse_export, unnamed
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.plans import (
@@ -49,7 +50,14 @@ from backends.vendors.mdraid.plans import (
     wanted_value,
     with_bitmap,
 )
-from backends.vendors.mdraid.platform import ASK_PLATFORM, ImsmPlatform, parse_platforms
+from backends.vendors.mdraid.platform import (
+    ASK_PLATFORM,
+    WHOLE,
+    ImsmPlatform,
+    has_none,
+    parse_platforms,
+    platform_of,
+)
 from backends.vendors.mdraid.readings import ArrayView, readings
 from backends.vendors.mdraid.recorded import companions_of
 from backends.vendors.mdraid.remains import assembling
@@ -81,13 +89,14 @@ class MdRaid:
         picture, page = await asyncio.gather(look(self._host), self._page_bytes())
         arrays = {array.name: array for array in found}
         self._outlines = {name: outline_of(array, page) for name, array in arrays.items()}
-        asked = asyncio.gather(*(self._properties(array.name, picture) for array in found))
-        platforms, properties = await asyncio.gather(self._platforms(found), asked)
+        asked = asyncio.gather(*(self._asked(array, picture.tree.nodes.get(array.name)) for array in found))
+        (platforms, untold), told = await asyncio.gather(self._platforms(found), asked)
         return Inventory(
             arrays=tuple(
                 array_of(_with_uuid(array, more), picture, arrays, more, platforms)
-                for array, more in zip(found, properties, strict=True)
-            )
+                for array, (more, _) in zip(found, told, strict=True)
+            ),
+            problems=each_once((*_cuts(found), *(one for _, one in told if one is not None), *untold)),
         )
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -137,8 +146,10 @@ class MdRaid:
         """`companions`: of a value that is to come back."""
         setting = setting_of(settings_of(view.outline), target, key)
         now = readings(view)[key]
+        if view.array.cut and companions is None:
+            raise cut_error(target, view.array.cut)
         picture = await look(self._host) if key in GEOMETRY else None
-        properties = await self._properties(target.address, picture) if picture is not None else {}
+        properties = await self._properties(view.array) if picture is not None else {}
         if companions is not None:
             legal = legal_companions(view, key, value, Beside(properties=properties))
             require_companions(target, key, companions, legal)
@@ -164,8 +175,8 @@ class MdRaid:
         require_same(change, identity_for(change.key, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
             return  # mdadm calls it an error to set what is set, and nothing is created again for nothing
-        if array.uuid is None:
-            array = _with_uuid(array, await self._properties(array.name, None))
+        if array.uuid is None and change.key in GEOMETRY:
+            array = _with_uuid(array, await self._properties(array))
         if change.key in GEOMETRY and (why_not := why_fixed(array)):  # mdadm would break off a check for its reshape
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {why_not}.")
         try:
@@ -199,7 +210,9 @@ class MdRaid:
             if key not in KEPT or setting.persistence is Persistence.STORED:
                 raise BlockedError(f"{setting.label} is kept in the array itself; there is nothing to add.")
             legal[key] = wanted_value(setting, now[key], value)
-        array = _with_uuid(view.array, await self._properties(target.address, None))
+        array = view.array
+        if array.uuid is None:
+            array = _with_uuid(array, await self._properties(array))
         return await RULES.rule(self._host, view.device, match_of(array.uuid), actions(legal), legal)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
@@ -266,31 +279,53 @@ class MdRaid:
             raise gone(target)
         return found[0]
 
-    async def _properties(self, name: str, picture: Topology | None) -> Mapping[str, str]:
-        """What udev knows of an array, else mdadm; nothing where neither can be asked."""
-        node = picture.tree.nodes.get(name) if picture is not None else await read_node(self._host, name)
+    async def _properties(self, array: ArrayFacts) -> Mapping[str, str]:
+        """What udev knows of an array, else mdadm; nothing where neither can be asked. Raises BlockedError for half."""
+        known, problem = await self._asked(array, await read_node(self._host, array.name))
+        if problem is not None:
+            raise cut_error(f"{NAME}:{array.name}", problem.message.rstrip("."))
+        return known
+
+    async def _asked(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
+        """The same of a node, with what is told of an answer that was cut."""
         known = known_by_udev(node)
         tool = self._host.which(("mdadm",))
         if known.get("MD_UUID") or tool is None or not self._host.is_root:
-            return known
-        try:
-            done = await self._host.run(
-                Command(argv=(tool, "--detail", "--export", node_path(name)), timeout=_FROM_SYSFS, stall=STALL)
-            )
-        except RaidbenchError:
-            return known
-        return parse_export(whole_lines(done.stdout))
+            return known, None
+        where = f"{NAME}:{array.name}"
+        device = node_path(array.name)
+        command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
+        heard = await hear(self._host, WHOLE_EXPORT, command, where)
+        told, problem = parse_export(heard.text), heard.problem
+        if problem is None and (absent := unnamed(told, (one.name for one in array.members))) is not None:
+            problem = cut_problem(where, command, f"{node_path(absent)} is not in it")
+        return told or known, problem
 
-    async def _platforms(self, arrays: Iterable[ArrayFacts]) -> tuple[ImsmPlatform, ...] | None:
-        """What the machine's Intel firmware allows; None where mdadm cannot be asked, or no array is of its kind."""
+    async def _platforms(
+        self, arrays: Iterable[ArrayFacts]
+    ) -> tuple[tuple[ImsmPlatform, ...] | None, tuple[Problem, ...]]:
+        """What the machine's Intel firmware allows, and what is told where mdadm does not say it of an array.
+
+        None where mdadm cannot be asked or does not tell, or no array is of its kind.
+        """
         tool = self._host.which(("mdadm",))
-        if not any(array.is_imsm for array in arrays) or tool is None or not self._host.is_root:
-            return None
+        boxes = [array for array in arrays if array.is_imsm]
+        if not boxes or tool is None or not self._host.is_root:
+            return None, ()
+        command = Command(argv=(tool, *ASK_PLATFORM), timeout=_FROM_SYSFS, stall=STALL)
         try:
-            done = await self._host.run(Command(argv=(tool, *ASK_PLATFORM), timeout=_FROM_SYSFS, stall=STALL))
-        except RaidbenchError:
-            return None
-        return parse_platforms(whole_lines(done.stdout))
+            done = await self._host.run(command)
+        except RaidbenchError as error:
+            return None, (Problem(where=NAME, message=error.message, hint=error.hint),)
+        if not done.stdout.strip() and has_none(done.returncode, done.stderr):
+            return (), ()
+        heard = judged(WHOLE, command, NAME, done)
+        found = parse_platforms(heard.text)
+        untold = [box for box in boxes if platform_of(found, {node_path(one.name) for one in box.members}) is None]
+        if not untold:
+            return found, ()
+        words = f"none of the disks of {untold[0].name} is in it, as of another controller"
+        return found or None, (heard.problem or cut_problem(NAME, command, words),)
 
     async def _beside(
         self,
@@ -320,6 +355,13 @@ class MdRaid:
         if self._page is None:
             self._page = await page_bytes(self._host)
         return self._page
+
+
+def _cuts(arrays: Iterable[ArrayFacts]) -> Iterable[Problem]:
+    """What is told of arrays that the kernel did not tell of as a whole."""
+    for array in arrays:
+        if array.cut:
+            yield Problem(where=f"{NAME}:{array.name}", message=f"{array.cut}.", hint=LOOK_AGAIN)
 
 
 def _with_uuid(array: ArrayFacts, properties: Mapping[str, str]) -> ArrayFacts:

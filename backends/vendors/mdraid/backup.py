@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from backends.answers import cut_error, cut_words
 from backends.errors import BlockedError, RaidbenchError
 from backends.host import STALL, Command, Host
 from backends.topology import Topology
-from backends.vendors.mdraid.details import Unused, parse_unused
+from backends.vendors.mdraid.details import WHOLE_EXAMINE, Unused, parse_unused
 from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.readings import ArrayView
 
@@ -18,7 +19,7 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
 
     With md's metadata 1.x mdadm moves where the data begin, by at least the larger chunk, and needs no file
     (Grow.c, set_new_data_offset). What cannot be examined is left to mdadm, which refuses by itself.
-    Raises BlockedError when the only places for a file lie on the array itself.
+    Raises BlockedError when the only places for a file lie on the array itself, and for half an answer about a member.
     """
     array = view.array
     if not array.metadata.startswith("1."):
@@ -34,10 +35,13 @@ async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int 
 
 async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> Unused | None:
     device = f"/dev/{member.name.replace('!', '/')}"
+    command = Command(argv=(mdadm, "--examine", device), timeout=20, stall=STALL)
     try:
-        done = await host.run(Command(argv=(mdadm, "--examine", device), timeout=20, stall=STALL))
+        done = await host.run(command)
     except RaidbenchError:
         return None
+    if done.stdout.strip() and (why := WHOLE_EXAMINE.lost(done)):
+        raise cut_error(device, cut_words(command, why))
     return parse_unused(done.stdout)
 
 

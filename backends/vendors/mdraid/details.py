@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from backends.answers import Whole, line_end
 from backends.text import clean
 from backends.values import dataclass
 
+_KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
+_ROLE = re.compile(r"MD_DEVICE_(?:dev_)?([A-Za-z0-9_]{1,64})_ROLE")
+_STATE = re.compile(r"^ *Array State : .*\n", re.MULTILINE)
+_UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
+
 WHOLE_EXPORT = Whole(
-    tool="mdadm --detail --export, --detail-platform",
-    mark="no line is torn",
+    tool="mdadm --detail --export",
+    mark="every member that the kernel has, and no line is torn",
     missing=line_end,
-    hides="the lines behind: an array's name, what a platform allows; size, level and members are the kernel's",
     statuses=frozenset(),
 )
+"""Members come last (Detail.c). A build that names none is taken for cut where udev does not know the array either."""
 
-_KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
-_UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
+WHOLE_EXAMINE = Whole(
+    tool="mdadm --examine",
+    mark="a line `Array State` behind what is told of md's own metadata 1.x",
+    missing=lambda text: "" if _STATE.search(text) else "`Array State` is missing",
+    statuses=frozenset(),
+)
 
 
 def parse_export(text: str) -> Mapping[str, str]:
@@ -29,6 +38,12 @@ def parse_export(text: str) -> Mapping[str, str]:
         if equals and _KEY.fullmatch(key):
             found[key] = clean(value, 256)
     return found
+
+
+def unnamed(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
+    """The first of an array's members, by kernel names, that `mdadm --detail --export` does not name."""
+    named = {found[1] for key in properties if (found := _ROLE.fullmatch(key))}
+    return next((one for one in members if re.sub(r"[^A-Za-z0-9]", "_", one) not in named), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,6 +129,10 @@ class ArrayFacts:
     """All that was read of its `md` folder, by name."""
     stat: StatRow | None = None
     """Its lines in /proc/mdstat."""
+    untold: frozenset[str] = frozenset()
+    """Files of its `md` folder that are there and could not be read: `degraded`, `dev-sda/state`."""
+    cut: str = ""
+    """What of it was not told as a whole, in words without a full stop; "" where it was."""
 
     @property
     def level(self) -> Level:
@@ -205,6 +209,8 @@ class ArrayFacts:
     @property
     def state(self) -> State:
         """State in the model's words."""
+        if self.untold:
+            return State.UNKNOWN
         if self.is_container:  # which never runs
             return State.ONLINE
         if self.array_state in ("inactive", "clear", ""):
@@ -279,6 +285,8 @@ def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
         return Sync(action="recover" if told == "recovery" else told, waiting=True)
     done, slash, total = texts.get("sync_completed", "").partition(" / ")
     have, all_of = number(done), number(total)
+    if "sync_completed" not in texts:  # mdstat's share is another one
+        return Sync(action=action)
     if not slash or have is None or not all_of:
         return Sync(action=action, progress=stat.progress if stat is not None else None, waiting=True)
     speed = number(texts.get("sync_speed"))

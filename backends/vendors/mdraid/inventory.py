@@ -13,7 +13,7 @@ from backends.vendors.mdraid.facts import ArrayDevice, ArrayFacts
 from backends.vendors.mdraid.layouts import layout_label
 from backends.vendors.mdraid.platform import ImsmPlatform, platform_of
 from backends.vendors.mdraid.readings import bitmap_word
-from backends.vendors.mdraid.sysfs import time_words
+from backends.vendors.mdraid.sysfs import MEMBER_ATTRIBUTES, time_words
 
 NAME = "md"
 """The prefix of this backend's targets."""
@@ -56,7 +56,7 @@ def array_of(
 ) -> Array:
     """The array as the inventory shows it.
 
-    `arrays`: all by kernel name; `properties`: what udev or mdadm know; `platforms`: None where mdadm was not asked.
+    `arrays`: all by kernel name; `properties`: what udev or mdadm know; `platforms`: None where mdadm does not tell.
     """
     node = picture.tree.nodes.get(array.name)
     size = node.size_bytes if node is not None else None
@@ -66,7 +66,7 @@ def array_of(
         level=array.level,
         state=array.state,
         size_bytes=size or None,
-        strip_bytes=array.chunk.now if array.chunk is not None and array.level is not Level.CONCAT else None,
+        strip_bytes=_strip(array),
         data_drives=array.data_drives,
         why=_missing(array),
         device=node_path(array.name),
@@ -76,6 +76,12 @@ def array_of(
         tasks=tasks_of(array),
         facts=(*_facts(array, arrays), *(_platform_facts(array, platforms) if array.is_imsm else ())),
     )
+
+
+def _strip(array: ArrayFacts) -> int | None:
+    """Bytes that lie on one member in a row."""
+    striped = array.level is not Level.CONCAT and "level" not in array.untold
+    return array.chunk.now if array.chunk is not None and striped else None
 
 
 def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, ArrayFacts]) -> Target:
@@ -92,7 +98,7 @@ def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
 
 
 def _missing(array: ArrayFacts) -> str:
-    return f"{array.degraded} of {array.disks} members missing" if array.degraded else ""
+    return f"{array.degraded} of {array.disks} members missing" if array.degraded and array.disks else ""
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
@@ -102,22 +108,33 @@ def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | Non
     found = platform_of(platforms, {node_path(one.name) for one in array.members})
     if found is not None:
         return found.facts()
-    words = "none of those that mdadm finds" if platforms else "none: mdadm finds no RAID firmware of Intel's here"
-    return (Fact(label="Platform", value=words),)
+    if platforms:
+        return ()
+    return (Fact(label="Platform", value="none: mdadm finds no RAID firmware of Intel's here"),)
 
 
 def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact]:
+    partial = any(one.untold for one in arrays.values())
     for label, value in _lines(array, arrays):
-        if value:
+        if value and not (partial and label in _OF_OTHERS) and not (array.cut and label in _OF_MANY):
             yield Fact(label=label, value=value)
+    if partial and (array.is_container or "metadata_version" in array.untold):
+        return  # whose disks are in which volume, others say
     volumes = [one for one in arrays.values() if one.container == array.name]
     for member in array.members:
         if array.is_container:
             inside = [one.name for one in volumes if member.name in {its.name for its in one.members}]
             line = f"{node_path(member.name)}, {'in ' + ', '.join(inside) if inside else 'spare'}"
             yield Fact(label=f"Disk {member.name}", value=clean(line, 200))
-        else:
+        elif not any(f"dev-{member.name}/{one}" in array.untold for one in MEMBER_ATTRIBUTES):
             yield Fact(label=_place(member), value=_member_line(member))
+
+
+_OF_OTHERS = ("Kind", "Built on", "Volumes")
+"""Facts that depend on what other arrays are."""
+
+_OF_MANY = ("Array state", "Task", "Bitmap")
+"""Facts of several files: half of one would be another."""
 
 
 def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:

@@ -16,7 +16,6 @@ WHOLE = Whole(
     tool="/proc/mdstat",
     mark="the line `unused devices:` at its end",
     missing=lambda text: "" if re.search(r"^unused devices: ", text, re.MULTILINE) else "`unused devices:` is missing",
-    hides="what waits and how far work is; that arrays are there, and how they are, sysfs tells",
     statuses=frozenset(),
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from backends.answers import Whole, line_end
 from backends.model import Fact
 from backends.text import clean
 from backends.topology.tree import number
@@ -16,6 +17,15 @@ from backends.values import dataclass
 ASK_PLATFORM = ("--detail-platform",)
 """What mdadm is asked."""
 
+WHOLE = Whole(
+    tool="mdadm --detail-platform",
+    mark="a disk of the container, which stands behind all that is told of its platform, and no line is torn",
+    missing=line_end,
+    statuses=frozenset(),
+)
+"""Of a container none of whose disks is named nothing is said of its platform."""
+
+_NONE = re.compile(r"imsm capabilities not found|no active Intel\(R\) RAID", re.IGNORECASE)
 _LINE = re.compile(r" {0,12}([A-Za-z0-9/][A-Za-z0-9/ ]{0,24}?) : (.{1,300})")
 _DISK = re.compile(r"(/dev/\S{1,64}) \(")
 
@@ -87,6 +97,10 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> ImsmPlatform | None:
-    """That to which disks, by their nodes, are attached; the only one where none is named."""
-    found = [one for one in platforms if not set(disks).isdisjoint(one.disks)]
-    return found[0] if found else next(iter(platforms), None) if len(platforms) == 1 else None
+    """That to which disks, by their nodes, are attached; None where they are named nowhere."""
+    return next((one for one in platforms if not set(disks).isdisjoint(one.disks)), None)
+
+
+def has_none(returncode: int, words: str) -> bool:
+    """Whether mdadm says, by its status and on standard error, that the machine has no such firmware."""
+    return returncode in (1, 2) and _NONE.search(words) is not None

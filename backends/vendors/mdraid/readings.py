@@ -153,7 +153,7 @@ def _speed(view: ArrayView, key: str) -> Reading:
 def bitmap_word(attributes: Mapping[str, str]) -> str | None:
     """Which bitmap there is: `none`, `internal`, `file`, `clustered`; None where the kernel does not tell."""
     location = attributes.get("bitmap/location")
-    if location is None:
+    if location is None or (location != "none" and "bitmap/metadata" not in attributes):
         return None
     if attributes.get("bitmap/metadata") == "clustered":
         return "clustered"
@@ -286,6 +286,8 @@ def _why_not_grow(view: ArrayView, *, imsm: bool = False) -> str | None:
     array = view.array
     if array.foreign is not None and not (imsm and view.container_metadata == IMSM):
         return array.foreign
+    if array.cut:
+        return array.cut
     if array.is_frozen:
         return f"the volumes of {array.container} are frozen, as for a reshape of one of them: wait for its end"
     if array.sync is not None:
@@ -301,6 +303,8 @@ def _flag(view: ArrayView, kind: str, name: str) -> Reading:
         "write_mostly": ("Read like any other.", "Read only when nothing else can be."),
         "failfast": ("Requests are tried again.", "Requests fail at the first trouble."),
     }[kind]
+    if f"dev-{name}/state" in view.array.untold:
+        member = None
     return Reading(
         now=None if member is None else "on" if kind in member.flags else "off",
         raw=None if member is None else ",".join(member.flags),

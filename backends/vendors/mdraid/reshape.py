@@ -41,8 +41,8 @@ class Offer:
 def why_fixed(array: ArrayFacts) -> str | None:
     """Why neither chunk nor layout can be changed now; None when they can."""
     sync = array.sync
-    if array.foreign is not None:
-        return array.foreign
+    if array.foreign is not None or array.cut:
+        return array.foreign or array.cut
     if sync is not None:
         done = "" if sync.progress is None else f" ({sync.progress:.1%} done)"
         return f"a {sync.action} {'waits' if sync.waiting else 'is under way'}{done}: wait for its end"

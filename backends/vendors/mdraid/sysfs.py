@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
+from backends.answers import CUT, Whole
 from backends.host import Host
 from backends.vendors.mdraid.facts import ArrayFacts, parse_array
 from backends.vendors.mdraid.mdstat import WHOLE, parse_mdstat
@@ -73,24 +75,34 @@ ATTRIBUTES = (
 MEMBER_ATTRIBUTES = ("state", "slot", "size", "offset", "errors")
 """What is read of every member's `md/dev-NAME` folder."""
 
+WHOLE_FOLDER = Whole(
+    tool="sysfs of md arrays",
+    mark="of what is read, every file that the folder lists can be read",
+    missing=lambda text: "",
+    hides="the end of a value, which the kernel hands over at once",
+    statuses=frozenset(),
+)
+"""Which files there are depends on the kernel and the level, so the folder itself tells."""
+
 
 async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple[ArrayFacts, ...]:
     """All arrays, or those of these kernel names that are there, in the order of their names.
 
     A node without array (state `clear`, no members) is left out: the kernel keeps it until somebody closes it.
+    What was not told as a whole says so itself (`ArrayFacts.cut`).
     """
     pattern = "*" if names is None or len(names) != 1 else next(iter(names))
-    states, members, stat = await asyncio.gather(
-        host.list(f"/sys/block/{pattern}/md/array_state"),
-        host.list(f"/sys/block/{pattern}/md/dev-*/state"),
-        host.read("/proc/mdstat"),
-    )
+    folder = f"/sys/block/{pattern}/md/"
+    lists = (host.list(folder + words) for words in ("array_state", "dev-*/state", "*", "*/*"))
+    stat, (states, members, *listed) = await asyncio.gather(host.read("/proc/mdstat"), asyncio.gather(*lists))
     present = [path.split("/")[3] for path in states]
     wanted = [f"/sys/block/{name}/md/{attribute}" for name in present for attribute in ATTRIBUTES]
     folders = [path.rsplit("/", 1)[0] for path in members]
     wanted += [f"{folder}/{attribute}" for folder in folders for attribute in MEMBER_ATTRIBUTES]
     texts = await host.read_many(wanted)
-    rows = parse_mdstat("" if stat is None or WHOLE.missing(stat) else stat)
+    lacks = "it cannot be read" if stat is None else WHOLE.missing(stat)
+    rows = parse_mdstat("" if stat is None or lacks else stat)
+    unread = {path for paths in listed for path in paths}.intersection(wanted) - texts.keys()
     found: list[ArrayFacts] = []
     for name in sorted(present, key=lambda name: (len(name), name)):
         base = f"/sys/block/{name}/md"
@@ -103,6 +115,15 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
             if folder.startswith(f"{base}/dev-")
         }
         array = parse_array(name, own, parts, rows.get(name))
-        if array.members or array.array_state not in ("clear", ""):
-            found.append(array)
+        untold = frozenset(path.removeprefix(f"{base}/") for path in unread if path.startswith(f"{base}/"))
+        if array.members or untold or array.array_state not in ("clear", ""):
+            found.append(replace(array, untold=untold, cut=_cut_words(base, untold, lacks)))
     return tuple(found)
+
+
+def _cut_words(folder: str, untold: Iterable[str], mdstat_lacks: str) -> str:
+    """What of an array was not told; "" where all was."""
+    if names := sorted(untold):
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return f"{folder}: {CUT}: {', '.join(names[:3])}{more} cannot be read"
+    return f"/proc/mdstat: {CUT}: {mdstat_lacks}" if mdstat_lacks else ""

@@ -95,7 +95,8 @@ class MdHost(FakeHost):
             "/sys/devices/system/cpu/online": "0-7",
             "/proc/sys/dev/raid/speed_limit_max": "200000",
         }
-        super().__init__(machine(disks("sda", "sdb", "sdc", "sdd"), *parts), root=root)
+        empty = {"/proc/mdstat": "Personalities :\nunused devices: <none>\n"}
+        super().__init__(machine(empty, disks("sda", "sdb", "sdc", "sdd"), *parts), root=root)
         self.files |= more
         self.made_up = True
         self.has_mdadm = mdadm
@@ -117,6 +118,8 @@ class MdHost(FakeHost):
         verb = command.argv[1]
         if verb in self.answers:
             return self.answers[verb]
+        if verb == "--detail":
+            return Completed(returncode=0, stdout=self._export(command.argv[-1].removeprefix("/dev/")), stderr="")
         if command.mutates:
             self.ran.append(command.argv)
             array = next(word for word in command.argv[2:] if word.startswith("/dev/md"))
@@ -125,6 +128,16 @@ class MdHost(FakeHost):
             if verb == "--stop":
                 self.stopped()
         return Completed(returncode=0, stdout="", stderr="")
+
+    def _export(self, name: str) -> str:
+        """What mdadm says of an array whose UUID it does not know."""
+        base = f"/sys/block/{name}/md"
+        rows = [f"MD_LEVEL={self.files.get(f'{base}/level', '')}", "MD_METADATA=1.2"]
+        for path in sorted(self.files):
+            if path.startswith(f"{base}/dev-") and path.endswith("/slot"):
+                member = re.sub(r"[^A-Za-z0-9]", "_", path.split("/")[5])
+                rows.append(f"MD_DEVICE_{member}_ROLE={self.files[path]}")
+        return "\n".join([*rows, ""])
 
     def _play(self, base: str, word: str) -> None:
         option, _, value = word.partition("=")

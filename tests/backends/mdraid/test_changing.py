@@ -262,8 +262,7 @@ class TestReshape:
     async def test_a_backup_file_only_where_the_members_have_no_room(self, before: int, words: list[str]) -> None:
         host = MdHost(array())
         host.stats["/var/lib"] = FileStat(kind="directory", size=0)
-        room = f"   Unused Space : before={before} sectors, after=0 sectors\n"
-        host.answers["--examine"] = Completed(returncode=0, stdout=room, stderr="")
+        host.answers["--examine"] = room(before)
         change = await plan(host, "chunk_size", "131072")
         assert list(change.writes[0].argv[2:-1]) == words
         assert ("is needed to go on" in change.risk_text) == (len(words) > 1)
@@ -272,9 +271,7 @@ class TestReshape:
         host = MdHost(array())
         host.stats["/var/lib"] = FileStat(kind="directory", size=0)
         host.files["/proc/self/mountinfo"] = "25 1 9:0 / / rw,relatime shared:1 - ext4 /dev/md0 rw"
-        host.answers["--examine"] = Completed(
-            returncode=0, stdout="   Unused Space : before=0 sectors, after=0 sectors", stderr=""
-        )
+        host.answers["--examine"] = room(0)
         with pytest.raises(BlockedError, match="lies on the array itself"):
             await plan(host, "chunk_size", "131072")
 
@@ -420,6 +417,12 @@ class TestMadeAnew:
         assert host.ran == []
 
 
+def room(before: int) -> Completed:
+    """What mdadm says of the room on a member, in sectors."""
+    text = f"   Unused Space : before={before} sectors, after=0 sectors\n   Array State : AAAA ('A' == active)\n"
+    return Completed(returncode=0, stdout=text, stderr="")
+
+
 def examined(layout: str, chunk: str, uuid: str = MDADM_UUID) -> Completed:
     """What mdadm says of a member."""
     text = f"""/dev/sda:
@@ -429,6 +432,8 @@ def examined(layout: str, chunk: str, uuid: str = MDADM_UUID) -> Completed:
     Data Offset : 2048 sectors
          Layout : {layout}
      Chunk Size : {chunk}
+
+    Array State : AAAA ('A' == active, '.' == missing, 'R' == replacing)
 """
     return Completed(returncode=0, stdout=text, stderr="")
 

@@ -36,7 +36,10 @@ unused devices: <none>
 
 EXPORT = (
     "MD_LEVEL=raid5\nMD_DEVICES=3\nMD_CONTAINER=/dev/md127\nMD_MEMBER=0\nMD_UUID=d34ae9ba:11179edc:8f1ecb7a:814fe985\n"
+    "MD_DEVICE_dev_sda_ROLE=0\nMD_DEVICE_dev_sda_DEV=/dev/sda\nMD_DEVICE_dev_sdb_ROLE=spare\n"
+    "MD_DEVICE_dev_sdd_ROLE=1\nMD_DEVICE_dev_sdd_DEV=/dev/sdd\nMD_DEVICE_dev_sdc_ROLE=2\n"
 )
+"""Of all three at once."""
 
 NO_PLATFORM = "mdadm: imsm capabilities not found for controller: /sys/devices/pci0000:00/0000:00:1f.2 (type SATA)\n"
 
@@ -223,8 +226,10 @@ def test_what_names_no_platform_is_none(text: str) -> None:
 
 
 async def test_disks_of_another_controller_are_told() -> None:
-    host = machine(VROC.replace("/dev/sda", "/dev/sdz"))
-    assert facts((await arrays(host))["md127"])["Platform"] == "none of those that mdadm finds"
+    found = await MdRaid(machine(VROC.replace("/dev/sda", "/dev/sdz"))).inventory()
+    (problem,) = found.problems
+    assert problem.message.endswith("none of the disks of md127 is in it, as of another controller.")
+    assert "Platform" not in {fact.label for array in found.arrays for fact in array.facts}
 
 
 @pytest.mark.parametrize("host", [MdHost(root=False), MdHost(mdadm=False)], ids=["no root", "no mdadm"])
