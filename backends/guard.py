@@ -67,6 +67,11 @@ class GuardAnswer:
     """What would be destroyed, one line each."""
 
     @property
+    def shown(self) -> str:
+        """What a person reads: its name where the kernel's is a number of this boot, else its node."""
+        return self.device if self.plate is None else self.plate.name
+
+    @property
     def confirm_text(self) -> str | None:
         """What must be typed; None where nothing may be written."""
         return None if self.plate is None else self.plate.word
@@ -119,7 +124,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer
     if intent is Intent.READ or refused:
         return GuardAnswer(device=facts.device, ok=not refused, refused=refused, hint=hint)
     reasons = _against_writing(facts)
-    tight = refusals(facts.device, facts.rooms, area)
+    tight = refusals(facts.shown, facts.rooms, area)
     if reasons or tight:
         kinds = ["likely" for use in facts.uses if LIKELY in use.detail] + [use.kind for use in facts.uses]
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
@@ -131,7 +136,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer
         device=facts.device,
         ok=True,
         needs_confirmation=bool(facts.signatures),
-        plate=nameplate(facts.identity, facts.others, name=facts.device, apart=facts.apart),
+        plate=nameplate(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
         found=tuple(_found(facts, signature) for signature in facts.signatures),
     )
 
@@ -139,9 +144,9 @@ def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer
 def _never(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
     """What rules out even reading."""
     if not facts.is_block:
-        return (f"{facts.device} is no block device.",), "`raidbench devices` lists what is there."
+        return (f"{facts.shown} is no block device.",), "`raidbench devices` lists what is there."
     if not facts.size_bytes:
-        return (f"{facts.device} has no medium: its size is 0.",), "Choose another device."
+        return (f"{facts.shown} has no medium: its size is 0.",), "Choose another device."
     return (), ""
 
 
@@ -154,11 +159,11 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
         if (mark.layer, signature.part) not in {(use.kind, use.part) for use in known}
     ]
     if facts.read_only:
-        reasons.append(f"{facts.device} is read-only.")
-    reasons += [f"{facts.device}: {words}, so it counts as in use." for words in facts.unknown]
+        reasons.append(f"{facts.shown} is read-only.")
+    reasons += [f"{facts.shown}: {words}, so it counts as in use." for words in facts.unknown]
     if not is_told_apart(facts.identity, facts.interface):
         reasons.append(
-            f"{facts.device} reports neither serial number nor WWN, so it cannot be distinguished from another disk."
+            f"{facts.shown} reports neither serial number nor WWN, so it cannot be distinguished from another disk."
         )
     return reasons
 
@@ -175,7 +180,7 @@ def _default_hint(facts: DeviceFacts) -> str:
 
 
 def _place(facts: DeviceFacts, part: str | None) -> str:
-    return node_path(part) if part is not None else facts.disk or facts.device
+    return node_path(part) if part is not None else facts.disk or facts.shown
 
 
 def _sentence(facts: DeviceFacts, use: Use) -> str:
@@ -196,7 +201,7 @@ def require(verdict: GuardAnswer, typed: str | None = None) -> None:
     _require_ok(verdict)
     if not verdict.confirmed_by(typed) and verdict.plate is not None:
         raise RefusedError(
-            f"{verdict.device} is not blank: {'; '.join(verdict.found)}.",
+            f"{verdict.shown} is not blank: {'; '.join(verdict.found)}.",
             hint=f"To destroy that, confirm with the word {verdict.plate.word}. {verdict.plate.sentence}",
         )
 
@@ -211,7 +216,7 @@ def require_shown(verdict: GuardAnswer, shown: Collection[str] | None) -> None:
     new = [one for one in verdict.found if shown is not None and one not in shown]
     if new:
         raise RefusedError(
-            f"Something lies on {verdict.device} that was not there when it was confirmed: {'; '.join(new)}.",
+            f"Something lies on {verdict.shown} that was not there when it was confirmed: {'; '.join(new)}.",
             hint="Look at it, and start anew.",
         )
 

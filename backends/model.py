@@ -202,6 +202,8 @@ class Array:
     """Spans that the stripe lies over, 1 where there is only one; None if not known."""
     device: str | None = None
     """Block device node."""
+    link: str | None = None
+    """A path to the node that stays the same where the kernel numbers nodes anew at every boot: `/dev/vg0/db`."""
     folder: str | None = None
     """Where a filesystem is mounted, so that files there lie on it; its path, to be compared and not cleaned."""
     members: tuple[Target, ...] = ()
@@ -216,6 +218,11 @@ class Array:
     """Background work under way."""
     facts: tuple[Fact, ...] = ()
     """Anything else worth a line."""
+
+    @property
+    def called(self) -> str | None:
+        """What administrators call it instead of a node that has another number at the next boot: `vg0/db`."""
+        return self.target.address if self.link is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,12 +310,21 @@ class Inventory:
         )
 
     def find(self, address: str) -> Controller | Array | Drive | None:
-        """The thing whose target prints as `address` (`block:sda`) or whose device node it is."""
+        """The thing whose target prints as `address` (`block:sda`), or whose device node or lasting path it is.
+
+        `block:dm-3` is whatever the kernel calls so.
+        """
         things: tuple[Controller | Array | Drive, ...] = (*self.controllers, *self.arrays, *self.drives)
         for thing in things:
             if str(thing.target) == address:
                 return thing
-        return next(iter(self.at(address)), None)
+        backend, colon, name = address.partition(":")
+        node = f"/dev/{name}" if colon and backend == KERNEL else address
+        return next(iter(self.at(node)), None) or next((one for one in self.arrays if one.link == address), None)
+
+    def lasting(self, device: str) -> str:
+        """A device node as a person reads it: by a path that stays where it has another number at the next boot."""
+        return next((one.link for one in self.arrays if one.device == device and one.link), device)
 
     def at(self, device: str) -> tuple[Array | Drive, ...]:
         """Everything that this device node is: an array, a vendor's drive, the kernel's disk, in this order."""

@@ -21,6 +21,15 @@ _ARRAYS = ("md.", "dm.")
 """Fronts of identifiers that are an array's UUID, written nowhere on anything."""
 
 
+_MAPPED = {
+    "dm.LVM-": "an LVM volume",
+    "dm.CRYPT-": "an encrypted volume",
+    "dm.mpath-": "a disk on several paths",
+    "dm.": "a volume of device-mapper",
+}
+"""What is none of a maker's, by how its identifier begins."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nameplate:
     """A device as a question shows it."""
@@ -38,18 +47,27 @@ class Nameplate:
         return f"{self.name} is {self.words}."
 
 
-def nameplate(device: Identity, others: Iterable[Identity] = (), *, name: str = "", apart: bool = False) -> Nameplate:
+def nameplate(
+    device: Identity,
+    others: Iterable[Identity] = (),
+    *,
+    name: str = "",
+    called: str | None = None,
+    apart: bool = False,
+) -> Nameplate:
     """The nameplate of a device among all others of the machine; one of them may be itself under another name.
 
     Not so where they are known to be `apart`, whatever they report.
 
     The word is the last six characters of its serial number or WWN, more of them where another device ends alike; its
-    kernel name where it has neither. `name`: what to call it, its kernel name unless given.
+    name where it has neither: what it is `called` by administrators, else by the kernel. `name`: what to call it in the
+    sentence, that unless given.
     """
+    own = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     words = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
-    word = next((word for word in words if not any(mark.endswith(word) for mark in foreign)), device.name)
-    return Nameplate(name=name or device.name, words=_words(device, word), word=word)
+    word = next((word for word in words if not any(mark.endswith(word) for mark in foreign)), own)
+    return Nameplate(name=name or own, words=_words(device, word), word=word)
 
 
 def word_of(plates: Iterable[Nameplate]) -> str:
@@ -64,7 +82,8 @@ def nameplate_of(inventory: Inventory, target: Target) -> Nameplate:
     if thing is None:
         return nameplate(Identity(name=target.address), name=str(target))
     others = [_identity(other) for other in things if _apart(thing, other)]
-    plate = nameplate(_identity(thing), others, name=str(target))
+    called = thing.called if isinstance(thing, Array) else None
+    plate = nameplate(_identity(thing), others, name=str(target), called=called)
     if any(other.name == plate.word for other in others):  # two arrays may have been given one name
         return replace(plate, word=target.address)
     return plate
@@ -117,6 +136,8 @@ def _identity(thing: Controller | Array | Drive) -> Identity:
 
 
 def _words(device: Identity, word: str) -> str:
+    if kind := next((words for front, words in _MAPPED.items() if (device.wwn or "").startswith(front)), None):
+        return ", ".join(filter(None, (kind, size_words(device.size_bytes) if device.size_bytes else "")))
     if device.model and not (_marks(device) or device.size_bytes or device.devno):
         return device.model  # a filesystem, say: neither a disk nor of a size
     known = []

@@ -221,7 +221,7 @@ def lost_lines(ready: Preparation) -> list[str]:
     told = []
     for site in ready.overwritten:
         assert site.judgement is not None  # only devices are overwritten
-        told.append(f"This run WRITES to {site.device}. All data on it will be lost.")
+        told.append(f"This run WRITES to {site.judgement.verdict.shown}. All data on it will be lost.")
         told += (
             f"  {clean(found, 300)}" for found in site.judgement.verdict.found or ("Nothing known was found on it.",)
         )

@@ -15,11 +15,12 @@ from app.cli.output import lines, say
 from app.cli.render import LineLayout
 from app.engine.view import device
 from app.engine.view.arrangement import Branch, Thing, arranged
-from app.engine.view.device_table import OTHERS, name_words
+from app.engine.view.device_table import OTHERS
 from app.engine.view.setting import Tuning, tuning
 from app.engine.view.table import Row
 from backends.errors import RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.names import name_of
 from backends.partial_inventory import ToldParts
 from backends.registry import Machine
 from backends.text import clean
@@ -172,7 +173,7 @@ class WaitingLine:
 
 
 def _called(one: Controller | str) -> str:
-    return clean(one if isinstance(one, str) else name_words(one), 64)
+    return clean(one if isinstance(one, str) else name_of(one), 64)
 
 
 def _things(branch: Branch) -> Iterator[Thing]:

@@ -43,6 +43,10 @@ class DeviceFacts:
     """Its node, by the kernel's name, whatever link was given."""
     is_block: bool
     """A block device; all else is unset when it is none."""
+    called: str | None = None
+    """What administrators call it where the kernel's name is a number of this boot: `vg0/db`."""
+    link: str | None = None
+    """And where it lies then: `/dev/vg0/db`."""
     disk: str | None = None
     """The node of the disk it is a partition of; None if it is none."""
     identity: Identity | None = None
@@ -67,6 +71,11 @@ class DeviceFacts:
     """All other disks of the machine: what means this one must not mean another."""
     apart: bool = False
     """Whether those are other disks whatever they report; else one may be this one under another name."""
+
+    @property
+    def shown(self) -> str:
+        """Its path as a person reads it."""
+        return self.link or self.device
 
 
 async def inspect(
@@ -114,6 +123,8 @@ async def inspect(
     return DeviceFacts(
         device=node.device,
         is_block=True,
+        called=picture.called(node.name),
+        link=picture.link(node.name),
         disk=disk.device if disk is not node else None,
         identity=identity_in(picture.tree, node),
         interface=interface(disk),

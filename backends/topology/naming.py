@@ -262,7 +262,7 @@ def relations(
     below = tree.below(name)
     for node in below:
         if node.name != start:
-            found[node.name] = Relation(words=f"built on {node.device}", nodes=(node,), member=True)
+            found[node.name] = Relation(words=f"built on {node.shown}", nodes=(node,), member=True)
     seen = {start, *(tree.disk_of(node.name) for node in below)}
     for beside, words in ({} if mapped is None else sharers(tree, mapped, name)).items():
         seen.add(beside)

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from backends.identity import Signature, Use
 from backends.text import clean
 from backends.topology.backings import Backing
-from backends.topology.layers import HELD, Pools, layer_uses, pool_of, volume_shown
+from backends.topology.layers import HELD, Pools, layer_uses, lvm_name, pool_of, volume_shown
 from backends.topology.mapped import Segments, Stretch, snapshots_of, untold
 from backends.topology.mounts import Mount
 from backends.topology.naming import Relation, files_of, identity, paths_of, relations
@@ -129,6 +129,20 @@ class Topology:
         pairs = [(one, other) for one, others in (*self.twins.items(), *self.likely.items()) for other in others]
         known = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [pair for pair in pairs if pair[0] < pair[1] and None in (known[pair[0]].wwn, known[pair[1]].wwn)]
+
+    def called(self, name: str) -> str | None:
+        """What administrators call a device that has another number at the next boot: `vg0/db`, `crypt1`, `tank/vm`."""
+        node = self.tree.nodes[name]
+        given = clean(node.attributes.get("dm/name", ""))
+        return self.pools.volumes.get(name) or ((volume_shown(node) or given) if given else None)
+
+    def link(self, name: str) -> str | None:
+        """Where such a device lies at every boot: `/dev/vg0/db`, `/dev/mapper/crypt1`, `/dev/zvol/tank/vm`."""
+        if (volume := self.pools.volumes.get(name)) is not None:
+            return f"/dev/zvol/{volume}"
+        node, own = self.tree.nodes[name], lvm_name(self.tree.nodes[name])
+        whole = own is not None and not own.endings
+        return f"/dev/{self.called(name)}" if whole else node.shown if node.shown != node.device else None
 
     def without(self, pairs: Collection[tuple[str, str]]) -> Topology:
         """The same, but these are two disks each, as was proven."""

@@ -93,9 +93,9 @@ class Node:
 
     @property
     def shown(self) -> str:
-        """Its node, with the volume's name when device-mapper gave it one."""
+        """A path to it: by the name that device-mapper was given, whose numbers are others at the next boot."""
         given = clean(self.attributes.get("dm/name", ""))
-        return f"{self.device} ({given})" if given else self.device
+        return f"/dev/mapper/{given}" if given else self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

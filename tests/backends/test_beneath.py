@@ -159,9 +159,8 @@ async def test_what_lies_on_a_disk_without_an_identity_has_none_either(
 ) -> None:
     add(host, "sdm")
     add(host, name, on=on, **own)
-    sentence = (
-        f"/dev/{name}: /dev/sdm, which it lies on, reports neither serial number nor WWN, and may be another disk"
-    )
+    path = f"/dev/mapper/{given}" if (given := own.get("dm__name")) else f"/dev/{name}"
+    sentence = f"{path}: /dev/sdm, which it lies on, reports neither serial number nor WWN, and may be another disk"
     assert sentence in await said(host, f"/dev/{name}")
 
 

@@ -150,7 +150,10 @@ PARTS = {
 
 @pytest.mark.parametrize("name", PARTS)
 async def test_what_lvm_has_is_named_with_its_role(name: str) -> None:
-    assert await said(volumes(), name) == f"/dev/{name} is {PARTS[name]}."
+    host = volumes()
+    given = host.files.get(f"/sys/block/{name}/dm/name")
+    path = f"/dev/mapper/{given}" if given else f"/dev/{name}"
+    assert await said(host, name) == f"{path} is {PARTS[name]}."
 
 
 @pytest.mark.parametrize("name", ["dm-0", "dm-5", "dm-9", "dm-12", "dm-15"])
@@ -177,14 +180,14 @@ async def test_a_group_with_many_volumes_is_told_with_some_of_them() -> None:
 async def test_a_physical_volume_on_a_volume_of_another_group_is_one() -> None:
     host = volumes()
     host.add("dm-30", "dm-0", **lvm("inner-lv"))
-    assert await said(host, "dm-0") == "/dev/dm-0 is a physical volume of inner (inner/lv)."
+    assert await said(host, "dm-0") == "/dev/vg0/spare is a physical volume of inner (inner/lv)."
 
 
 async def test_a_target_that_lvm_did_not_make_is_told_by_its_name() -> None:
     host = Machine()
     host.add("sda")
     host.add("dm-0", "sda", dm__name="a-b", dm__uuid="CRYPT-LUKS2-x")
-    assert await said(host, "sda") == "/dev/sda: /dev/dm-0 (a-b) is built on it."
+    assert await said(host, "sda") == "/dev/sda: /dev/mapper/a-b is built on it."
 
 
 async def test_what_lvm_has_beside_another_target_is_told_with_it() -> None:
@@ -192,7 +195,7 @@ async def test_what_lvm_has_beside_another_target_is_told_with_it() -> None:
     host.add("sda")
     host.add("dm-0", "sda", dm__name="crypt")
     host.add("dm-1", "sda", **lvm("vg0-db"))
-    told = "/dev/sda is a physical volume of vg0 (vg0/db). /dev/sda: /dev/dm-0 (crypt) is built on it."
+    told = "/dev/sda is a physical volume of vg0 (vg0/db). /dev/sda: /dev/mapper/crypt is built on it."
     assert await said(host, "sda") == told
 
 
@@ -245,7 +248,7 @@ async def test_what_bcache_has_is_named_with_its_role(name: str) -> None:
 async def test_another_target_on_a_device_of_bcache_is_told_by_its_name() -> None:
     host = cached()
     host.add("dm-0", "sdc", dm__name="own")
-    assert "/dev/sdc: /dev/dm-0 (own) is built on it." in await said(host, "sdc")
+    assert "/dev/sdc: /dev/mapper/own is built on it." in await said(host, "sdc")
 
 
 async def test_a_bcache_device_that_nothing_uses_is_free() -> None:
@@ -376,7 +379,7 @@ async def test_a_volume_in_use_is_refused() -> None:
     host = pools()
     devno = host.stats["/dev/zd0"].devno
     host.files["/proc/self/mountinfo"] = f"{MOUNTS}\n40 25 {devno} / /mnt rw - ext4 /dev/zd0 rw"
-    assert await said(host, "zd0") == "/dev/zd0 is mounted on /mnt."
+    assert await said(host, "zd0") == "/dev/zvol/tank/a/vm is mounted on /mnt."
 
 
 async def test_a_system_that_lies_in_a_pool_makes_its_disks_the_systems() -> None:

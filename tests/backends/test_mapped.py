@@ -51,7 +51,7 @@ async def refused(host: FakeHost, device: str = "/dev/dm-0") -> tuple[str, ...]:
 WHOLE = f"0 {SECTORS} linear 8:0 0"
 AFTER = f"0 {SECTORS} linear 8:0 {SECTORS}"
 CRYPT = f"0 {SECTORS} crypt aes-cbc-essiv:sha256 {'0' * 32} 0 8:0 0"
-SHARED = ("/dev/dm-0 is on the same part of /dev/sda as /dev/dm-1 (b), mounted on /mnt.",)
+SHARED = ("/dev/mapper/a is on the same part of /dev/sda as /dev/mapper/b, mounted on /mnt.",)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ async def test_a_program_that_has_the_other_one_open_is_named() -> None:
     host.files |= {"/proc/77/task/77/fd/3": "", "/proc/77/comm": "qemu"}
     host.stats["/proc/77/task/77/fd/3"] = FileStat(kind="block", size=0, devno="253:1")
     assert await refused(host) == (
-        "/dev/dm-0 is on the same part of /dev/sda as /dev/dm-1 (b): qemu (process 77) has it open.",
+        "/dev/mapper/a is on the same part of /dev/sda as /dev/mapper/b: qemu (process 77) has it open.",
     )
 
 
@@ -110,7 +110,7 @@ async def test_what_is_on_the_same_part_is_locked_and_held_with_it() -> None:
 
 
 UNTOLD = (
-    "/dev/dm-0: dmsetup does not tell which parts of /dev/sda it and /dev/dm-1 (b) have, so it counts as in use.",
+    "/dev/mapper/a: dmsetup does not tell which parts of /dev/sda it and /dev/mapper/b have, so it counts as in use.",
 )
 
 
@@ -148,11 +148,11 @@ async def test_a_target_over_a_target_over_the_same_part_is_seen_from_either_sid
     host.files |= {"/sys/block/dm-2/slaves/dm-0": "", "/sys/block/dm-0/holders/dm-2": ""}
     host.stats["/dev/dm-2"] = FileStat(kind="block", size=0, devno="253:2")
     assert await refused(host, "/dev/dm-2") == (
-        "/dev/dm-2 is on the same part of /dev/sda as /dev/dm-1 (b), mounted on /mnt.",
+        "/dev/mapper/c is on the same part of /dev/sda as /dev/mapper/b, mounted on /mnt.",
     )
     host.files["/proc/self/mountinfo"] = MOUNTS
     assert await refused(host, "/dev/dm-1") == (
-        "/dev/dm-1 is on the same part of /dev/sda as /dev/dm-0 (a): /dev/dm-2 (c) is built on it.",
+        "/dev/mapper/b is on the same part of /dev/sda as /dev/mapper/a: /dev/mapper/c is built on it.",
     )
 
 

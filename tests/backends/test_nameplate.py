@@ -30,6 +30,22 @@ def test_without_both_it_is_the_kernel_name() -> None:
     assert nameplate(Identity(name="loop7", size_bytes=1 << 20, backing="/x.img")).word == "loop7"
 
 
+@pytest.mark.parametrize(
+    ("uuid", "words"),
+    [("LVM-abc", "an LVM volume"), ("CRYPT-LUKS2-1-x", "an encrypted volume"), ("mpath-36", "a disk on several paths")],
+)
+def test_what_has_another_number_at_the_next_boot_is_called_by_its_name(uuid: str, words: str) -> None:
+    volume = Identity(name="dm-3", wwn=f"dm.{uuid}", size_bytes=1 << 30)
+    plate = nameplate(volume, (DISK,), name="/dev/vg0/db", called="vg0/db")
+    assert (plate.word, plate.sentence) == ("vg0/db", f"/dev/vg0/db is {words}, 1 GiB.")
+
+
+def test_a_question_about_an_array_asks_for_the_same_word_as_one_about_its_node() -> None:
+    target, known = Target(backend="lvm", address="vg0/db", scope=Scope.ARRAY), Identity(name="dm-3", devno="253:3")
+    found = Inventory(arrays=(Array(target=target, device="/dev/dm-3", link="/dev/vg0/db", identity=known),))
+    assert nameplate_of(found, target).word == nameplate(known, called="vg0/db").word == "vg0/db"
+
+
 def test_a_filesystem_is_called_one_and_neither_serial_number_nor_size_is_missed() -> None:
     target = Target(backend="zfs", address="tank/files", scope=Scope.ARRAY)
     found = Inventory(arrays=(Array(target=target, name="files", identity=Identity(name="x", model="ZFS filesystem")),))

@@ -36,14 +36,15 @@ async def judged(host: ThinMachine, name: str, mib: int | None = None) -> str:
 
 @pytest.mark.parametrize("told", [True, False], ids=["by its table", "by LVM's marks"])
 async def test_what_a_snapshot_was_taken_of_is_refused_and_the_snapshot_named(told: bool) -> None:
-    assert f"/dev/dm-2 {REFUSED}" in await judged(snapshotted(told=told), "dm-2", 1)
+    assert f"/dev/vgA/linear {REFUSED}" in await judged(snapshotted(told=told), "dm-2", 1)
 
 
 async def test_what_is_built_on_the_origin_of_a_snapshot_is_refused_too() -> None:
     host = snapshotted()
     host.mapped("dm-9", "crypt1", "crypt aes 0 253:2 0", "crypt", "dm-2", mib=64, dm__uuid="CRYPT-LUKS2-1-crypt1")
-    assert "/dev/dm-9 is built on /dev/dm-2, the origin of the active snapshot vgA/snap." in await judged(
-        host, "dm-9", 1
+    assert (
+        "/dev/mapper/crypt1 is built on /dev/mapper/vgA-linear, the origin of the active snapshot vgA/snap."
+        in await judged(host, "dm-9", 1)
     )
 
 
@@ -70,7 +71,7 @@ async def test_a_snapshot_is_written_as_far_as_its_store_reaches() -> None:
     host = snapshotted()
     assert await judged(host, "dm-3", 14) == ""
     assert await judged(host, "dm-3", 15) == (
-        "Writing 15 MiB of /dev/dm-3 may take 15.1 MiB of the store of the snapshot vgA/snap: 16 MiB of 16 MiB are"
+        "Writing 15 MiB of /dev/vgA/snap may take 15.1 MiB of the store of the snapshot vgA/snap: 16 MiB of 16 MiB are"
         " free, and a tenth stays free."
     )
 
@@ -96,11 +97,11 @@ async def test_a_snapshot_that_has_died_is_refused() -> None:
 async def test_a_thin_volume_is_written_as_far_as_its_pool_reaches() -> None:
     assert await judged(pooled(used=10), "dm-3", 80) == ""
     assert await judged(pooled(used=10), "dm-3", 81) == (
-        "Writing 81 MiB of /dev/dm-3 may take 81 MiB of the thin pool vgA/pool: 90 MiB of 100 MiB are free, and a tenth"
-        " stays free. Once it is full, nothing can be written to vgA/mail either."
+        "Writing 81 MiB of /dev/vgA/thin may take 81 MiB of the thin pool vgA/pool: 90 MiB of 100 MiB are free, and"
+        " a tenth stays free. Once it is full, nothing can be written to vgA/mail either."
     )
     assert await judged(pooled(total=560), "dm-3") == ""
-    assert "Writing all of /dev/dm-3 may take 500 MiB" in await judged(pooled(total=550), "dm-3")
+    assert "Writing all of /dev/vgA/thin may take 500 MiB" in await judged(pooled(total=550), "dm-3")
 
 
 async def test_where_it_does_not_fit_more_room_is_advised_and_where_it_is_in_use_what_ends_that() -> None:
@@ -199,8 +200,8 @@ async def test_a_vdo_volume_is_written_as_far_as_its_pool_reaches() -> None:
 async def test_a_sparse_volume_of_zfs_is_written_as_far_as_its_pool_reaches() -> None:
     assert await judged(zvol(), "zd0", 200) == ""
     assert await judged(zvol(), "zd0", 201) == (
-        "Writing 201 MiB of /dev/zd0 may take 201 MiB of the ZFS pool tank: 300 MiB of 1000 MiB are free, and a tenth"
-        " stays free. Once it is full, nothing can be written to the file systems of tank either."
+        "Writing 201 MiB of /dev/zvol/tank/a/vm may take 201 MiB of the ZFS pool tank: 300 MiB of 1000 MiB are free,"
+        " and a tenth stays free. Once it is full, nothing can be written to the file systems of tank either."
     )
 
 

@@ -57,7 +57,7 @@ async def test_root_on_lvm_on_md_makes_all_disks_below_the_systems() -> None:
     assert {"sda", "sdb"} <= found.system
     assert found.uses("sdc") == ()
     assert Use(kind="holder", detail="/dev/md0 is built on it", part="sda1") in found.uses("sda")
-    assert Use(kind="holder", detail="/dev/dm-0 (vg-root) is built on it") in found.uses("md0")
+    assert Use(kind="holder", detail="/dev/mapper/vg-root is built on it") in found.uses("md0")
 
 
 async def test_the_second_device_of_a_mounted_btrfs_is_used() -> None:

@@ -132,7 +132,7 @@ async def test_a_member_that_a_program_holds_open_counts_unless_it_looks_after_i
         "/proc/77/task/77/fd/3": FileStat(kind="block", size=0, devno="8:160"),
     }
     answer = await verdict(host, "/dev/dm-0")
-    assert answer.refused == (() if ok else ("/dev/dm-0 is built on /dev/sdk: qemu (process 77) has it open.",))
+    assert answer.refused == (() if ok else ("/dev/mapper/data is built on /dev/sdk: qemu (process 77) has it open.",))
 
 
 async def test_a_run_is_refused_where_something_came_that_was_not_shown() -> None:

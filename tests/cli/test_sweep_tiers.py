@@ -88,7 +88,17 @@ def test_a_filesystem_is_measured_in_its_folder(cli: Cli) -> None:
 def test_write_back_is_told_from_write_through(cli: Cli) -> None:
     job = ("--profile", "randwrite-4k", "--size", "2G", "--runtime", "5", "--ramp", "1")
     done = cli(
-        *LINUX, "ab", "vg0/mail", "cache_mode=write-back", *job, "--pairs", "3", "--yes", "--confirm", "dm-5", "--json"
+        *LINUX,
+        "ab",
+        "vg0/mail",
+        "cache_mode=write-back",
+        *job,
+        "--pairs",
+        "3",
+        "--yes",
+        "--confirm",
+        "vg0/mail",
+        "--json",
     )
     assert done.status == 0, done.err
     rows = done.json["experiment"]["figures"]

@@ -104,7 +104,7 @@ def mounted(place: Place) -> Iterator[tuple[Tried, ...]]:
             Tried(
                 "device-mapper target over a loop device on it",
                 above,
-                f"{above} is built on {upper}, set up on {first}, mounted on {point}.",
+                f"{shown(above)} is built on {upper}, set up on {first}, mounted on {point}.",
             ),
         )
 
@@ -135,9 +135,9 @@ def below_volume_of_partition(place: Place) -> Iterator[tuple[Tried, ...]]:
 
 
 def shown(device: str) -> str:
-    """A device-mapper target with its name."""
-    name = (BLOCK / Path(device).name / "dm/name").read_text().strip()
-    return f"{device} ({name})"
+    """The path by which a device-mapper target is told; any other device's node."""
+    place = BLOCK / Path(device).name / "dm/name"
+    return f"/dev/mapper/{place.read_text().strip()}" if place.exists() else device
 
 
 @contextmanager
@@ -180,26 +180,26 @@ def volumes(place: Place) -> Iterator[tuple[Tried, ...]]:
             yield (
                 place.by_second(f", {of_group}"),
                 Tried("the disk", device, f"{device} is {of_group}."),
-                Tried("volume, mounted", nodes["data"], f"{nodes['data']} is mounted on {point}."),
+                Tried("volume, mounted", nodes["data"], f"/dev/{group}/data is mounted on {point}."),
                 Tried(
                     "origin of a snapshot",
                     nodes["data-real"],
-                    f"{nodes['data-real']} is the origin of {group}/data, {group}/snap.",
+                    f"/dev/mapper/{group}-data-real is the origin of {group}/data, {group}/snap.",
                 ),
                 Tried(
                     "copy-on-write area of a snapshot",
                     nodes["snap-cow"],
-                    f"{nodes['snap-cow']} is the snapshot of {group}/snap.",
+                    f"/dev/mapper/{group}-snap-cow is the snapshot of {group}/snap.",
                 ),
                 Tried(
                     "data of a thin pool",
                     nodes["pool_tdata"],
-                    f"{nodes['pool_tdata']} is a part of {thin}.",
+                    f"/dev/mapper/{group}-pool_tdata is a part of {thin}.",
                 ),
                 Tried(
                     "thin pool",
                     nodes["pool-tpool"],
-                    f"{nodes['pool-tpool']} is a part of {thin}.",
+                    f"/dev/mapper/{group}-pool-tpool is a part of {thin}.",
                 ),
             )
     finally:
@@ -219,7 +219,7 @@ def encrypted(place: Place) -> Iterator[tuple[Tried, ...]]:
             yield (
                 place.by_second(f": {shown(node)} is built on it"),
                 Tried("the disk", device, f"{device}: {shown(node)} is built on it."),
-                Tried("what is open", node, f"{node} is mounted on {point}."),
+                Tried("what is open", node, f"{shown(node)} is mounted on {point}."),
             )
     finally:
         run("cryptsetup", "close", "labtwo")
@@ -236,9 +236,9 @@ def overlapping(place: Place) -> Iterator[tuple[Tried, ...]]:
         point = stack.enter_context(mount(one, place.point))
         words = f"is on the same part of {first} as {shown(one)}, mounted on {point}."
         yield (
-            Tried("another target over the same part", other, f"{other} {words}"),
-            Tried("another target over half of it", half, f"{half} {words}"),
-            Tried("a target over the other one", above, f"{above} {words}"),
+            Tried("another target over the same part", other, f"{shown(other)} {words}"),
+            Tried("another target over half of it", half, f"{shown(half)} {words}"),
+            Tried("a target over the other one", above, f"{shown(above)} {words}"),
         )
 
 
@@ -253,7 +253,7 @@ def shared_by_dm_crypt(place: Place) -> Iterator[tuple[Tried, ...]]:
         one, other = map(dm_node, ("labone", "labtwo"))
         filesystem(one)
         point = stack.enter_context(mount(one, place.point))
-        said = f"{other} is on the same part of {device} as {shown(one)}, mounted on {point}."
+        said = f"{shown(other)} is on the same part of {device} as {shown(one)}, mounted on {point}."
         yield (Tried("opened twice, the other one", other, said),)
 
 
@@ -297,7 +297,7 @@ def images(place: Place) -> Iterator[tuple[Tried, ...]]:
         same = f"set up on the same data as {lower}, mounted on {point}"
         yield (
             Tried("another loop device, with an offset", second, f"{second} is {same}."),
-            Tried("device-mapper target over that", above, f"{above} is built on {second}, {same}."),
+            Tried("device-mapper target over that", above, f"{shown(above)} is built on {second}, {same}."),
         )
 
 
@@ -381,7 +381,7 @@ def multipath(place: Place) -> Iterator[tuple[Tried, ...]]:
             yield (
                 Tried("a path", first, first + words),
                 Tried("the other path", second, second + words),
-                Tried("what is built of them", made.device, f"{made.device} is mounted on {point}."),
+                Tried("what is built of them", made.device, f"{shown(made.device)} is mounted on {point}."),
             )
 
 

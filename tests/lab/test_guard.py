@@ -50,7 +50,9 @@ def names(disk: Disk, other: Disk) -> dict[str, str]:
 
 def word_of(device: str, disk: Disk) -> str:
     """What has to be typed: of what is built on a disk its name."""
-    return disk.word if device == disk.device else Path(device).name
+    name = Path(device).name
+    given = Path(f"/sys/block/{name}/dm/name")
+    return disk.word if device == disk.device else given.read_text().strip() if given.exists() else name
 
 
 def attempt(writer: Writer, change: Change, look: Callable[[], str]) -> str:

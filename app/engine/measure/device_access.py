@@ -111,7 +111,12 @@ class Gate:
             drives = (await self._disks()).drives
             drive = next((drive for drive in drives if drive.device in (path, real)), None)
             if drive is not None:
-                facts = facts_of(drive, [one for one in drives if one.target.backend == KERNEL])
+                picture, name = await look(self._host), kernel_name(drive.device or "")
+                facts = replace(
+                    facts_of(drive, [one for one in drives if one.target.backend == KERNEL]),
+                    called=picture.called(name),
+                    link=picture.link(name),
+                )
                 if intent is Intent.WRITE and drive.identity is not None:
                     facts = replace(facts, rooms=await self.rooms(drive.identity.devno or ""))
                 return facts, judge(facts, intent, area)

@@ -40,20 +40,26 @@ def _words(
     steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
     seconds = times * (ready.job.ramp + ready.job.runtime + steady)
     most = cap_of(ready, site, inventory)
-    amount = amount_words(site.device, seconds, runs, None if most is None else times * most)
-    written = "Written" if len(ready.sites) == 1 else f"Written to {site.device}"
+    called = inventory.lasting(site.device)
+    amount = amount_words(site.device, seconds, runs, None if most is None else times * most, called)
+    written = "Written" if len(ready.sites) == 1 else f"Written to {called}"
     return (f"{written}: {fill}{amount}", *endurance_words(inventory, site.disk or site.device))
 
 
-def amount_words(device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None) -> str:
-    """How much is written to a device in that time, as fast as it was written so far; `cap`: where it ends before."""
+def amount_words(
+    device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None, called: str = ""
+) -> str:
+    """How much is written to a device in that time, as fast as it was written so far; `cap`: where it ends before.
+
+    `called`: its name where that is another one.
+    """
     written = {run.id: run.write_to(device) for run in runs}
     rates = {run: done.bytes_per_second for run, done in written.items() if done is not None}
     fastest = max(rates, key=lambda run: rates[run], default=None)
     if cap is not None and (fastest is None or rates[fastest] * seconds > cap):
         return f"{size_words(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"
     if fastest is None:
-        return f"an unknown amount in {units.duration(seconds)}, no run of this session wrote to {device}"
+        return f"an unknown amount in {units.duration(seconds)}, no run of this session wrote to {called or device}"
     most = size_words(round(rates[fastest] * seconds))
     return f"{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 
 from app.engine.session.event_values import Look, Progress, RecordedVerdict, SteadyPlan, Written
@@ -10,6 +11,9 @@ from app.engine.session.sweep_record import SweepEnded, SweepEvent, SweepExtende
 from backends.change import Change
 from backends.model import Inventory, Problem, Target
 from backends.values import dataclass
+
+_NUMBERED = re.compile(r"/dev/(?:dm-|zd)\d+")
+"""Nodes of device-mapper and of ZFS volumes: the next boot numbers them anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +197,11 @@ class RunStarted:
     def each(self) -> tuple[RunTarget, ...]:
         """All that is measured, one or several."""
         return self.targets or (RunTarget(target=self.target, device=self.device, scratch=self.scratch),)
+
+    @property
+    def place(self) -> str:
+        """Where it measured, as a person reads it: the node, or the address where that had a number of its boot."""
+        return self.target if self.device is None or _NUMBERED.fullmatch(self.device) else self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,11 @@ from backends.errors import NotFoundError, RaidbenchError
 from backends.joining import joined_parts
 from backends.model import Array, Controller, Drive, Inventory, Target, Task
 from backends.nameplate import Nameplate, nameplate_of
+from backends.names import name_of, named
 from backends.protocol import PlansTogether, TellsTasks
 from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.suggestions import suggested
+from backends.text import clean
 
 if TYPE_CHECKING:
     from backends.registry import Machine
@@ -106,15 +108,17 @@ class Hardware:
     async def find(self, address: str) -> Controller | Array | Drive:
         """The thing an address, a device node or a link to one names.
 
-        Raises NotFoundError naming what is there.
+        Also what it is called in the list, `ssd`. Raises NotFoundError naming what is there, or whatever else is meant
+        by the same word.
         """
         inventory = self._record.session.inventory if not self._record.session.probing else await self.probe()
         found = inventory.find(address)
         if found is None and ":" not in address and "/" not in address:
             found = inventory.find(f"/dev/{address}")
         if found is None and ":" not in address:
-            named = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
-            found = next((thing for thing in named if thing is not None), None)
+            by_address = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
+            found = next((thing for thing in by_address if thing is not None), None)
+        found = _by_name(inventory, address, found)
         if found is None and address.startswith("/"):
             real = await self._record.host.link(address)
             found = inventory.find(real) if real else None
@@ -234,9 +238,24 @@ class Hardware:
         return next((array.tasks for array in found if array.target == target), None)
 
 
+def _by_name(
+    inventory: Inventory, name: str, found: Controller | Array | Drive | None
+) -> Controller | Array | Drive | None:
+    """What is called so in the list, where an address does not tell. Raises NotFoundError where it may be several."""
+    if found is not None and name in (str(found.target), getattr(found, "device", None)):
+        return found
+    others = named(inventory, name)
+    meant = {thing.target: thing for thing in (others if found is None else (found, *others))}
+    if len(meant) > 1:
+        raise NotFoundError(
+            f"{clean(name, 100)!r} may be {' or '.join(map(str, meant))}.", hint="Name it by its address."
+        )
+    return next(iter(meant.values()), None)
+
+
 def _words(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
     """What may be typed for each: its address, that within its backend, its kernel name."""
     for thing in things:
-        yield from (str(thing.target), thing.target.address)
+        yield from (str(thing.target), thing.target.address, name_of(thing))
         if not isinstance(thing, Controller) and thing.device is not None:
             yield thing.device.rpartition("/")[2]

@@ -141,6 +141,13 @@ class Destroyed:
     """What had to be typed."""
     found: tuple[str, ...] = ()
     """What lay on it when it was confirmed; anything else stops the sweep."""
+    called: str = ""
+    """A path to it that stays where the node has another number at the next boot: `/dev/vg0/db`."""
+
+    @property
+    def shown(self) -> str:
+        """What a person reads."""
+        return self.called or self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,8 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
         elif ready.device is not None and all(one.device != ready.device for one in destroys):
             (plate,) = ready.plates  # it may be written to
             plates.append(plate)
-            destroys.append(Destroyed(device=ready.device, name=plate.word, found=ready.found))
+            called = plate.name if plate.name != ready.device else ""
+            destroys.append(Destroyed(device=ready.device, name=plate.word, found=ready.found, called=called))
             wear += _wear(bench, ready, writing_seconds(design, name))
     if destroys or refused:
         risk = Risk.DESTROYS_DATA
@@ -97,8 +98,9 @@ def _wear(bench: Workbench, ready: Preparation, seconds: float) -> tuple[str, ..
     if not seconds or ready.device is None:
         return ()
     session = bench.session
-    amount = amount_words(ready.device, seconds, session.runs)
-    words = (f"Written to {ready.device}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
+    called = session.inventory.lasting(ready.device)
+    amount = amount_words(ready.device, seconds, session.runs, called=called)
+    words = (f"Written to {called}: {amount}", *endurance_words(session.inventory, ready.disk or ready.device))
     return tuple(f"{each}." for each in words)
 
 

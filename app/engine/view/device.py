@@ -67,6 +67,11 @@ def paths_words(thing: Array | Drive) -> str:
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
+def node_words(thing: Array | Drive) -> str:
+    """Its node below /dev, by a path that stays where the kernel numbers nodes at every boot: `sdb`, `vg0/db`."""
+    return ((thing.link if isinstance(thing, Array) else None) or thing.device or "").removeprefix("/dev/")
+
+
 def capacity_words(thing: Thing) -> str:
     """How much it holds; "" of a controller."""
     return "" if isinstance(thing, Controller) else sizes.size_words(thing.size_bytes)
@@ -219,6 +224,7 @@ def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
 
 
 def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
+    node = (array.device or "").removeprefix("/dev/")
     yield "Name", array.name
     yield "Level", array.level.value
     yield "State", ": ".join(filter(None, (array.state.value, reason(array))))
@@ -226,7 +232,7 @@ def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
     yield "Strip", _size(array.strip_bytes)
     yield "Full stripe", _full_stripe(array.strip_bytes, array.data_drives)
     yield "Data drives", str(array.data_drives or "")
-    yield "Device", array.device
+    yield "Device", f"{array.link} (now {node})" if array.link else array.device
     yield "Members", ", ".join(map(str, array.members))
 
 
@@ -349,4 +355,5 @@ def target_words(inventory: Inventory, device: str | None, name: str) -> tuple[s
     if thing is None:
         return (name,)
     own = thing.name if isinstance(thing, Array) else None
-    return tuple(filter(None, (own or name, kind_words(thing), node)))
+    called = thing.called if isinstance(thing, Array) else None  # and so the node says nothing more
+    return tuple(filter(None, (own or name, kind_words(thing), "" if called else node)))

@@ -7,12 +7,22 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from app.engine.view.arrangement import TROUBLE, Branch, Thing, arranged, grade
-from app.engine.view.device import capacity_words, facts, kind_words, paths_words, protection_cell, state_cell, state_of
+from app.engine.view.device import (
+    capacity_words,
+    facts,
+    kind_words,
+    node_words,
+    paths_words,
+    protection_cell,
+    state_cell,
+    state_of,
+)
 from app.engine.view.setting import UNREAD, Tuning
 from app.engine.view.table import Align, Cell, Column, Fold, Mark, Row, Table, Tone, text_of
 from backends import sizes
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.names import name_of
 from backends.values import dataclass
 from widgets.plain import units
 
@@ -91,7 +101,7 @@ def matching(texts: Mapping[str, str], words: str) -> frozenset[str]:
 def called(inventory: Inventory, found: Collection[str], words: str) -> frozenset[str]:
     """Those of the found whose name holds what was typed."""
     things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
-    names = {str(thing.target): name_words(thing).lower() for thing in things}
+    names = {str(thing.target): name_of(thing).lower() for thing in things}
     return frozenset(key for key in found if words.strip().lower() in names.get(key, ""))
 
 
@@ -106,13 +116,13 @@ def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) ->
         for fact in group.facts
     )
     how = tuned.get(thing.target, UNREAD)
-    row = (name_words(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
+    row = (name_of(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
     return " ".join((*(str(view.target) for view in views), *row, *known)).lower()
 
 
 ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "address": ("address", None),
-    "name": ("name", lambda thing: name_words(thing).lower()),
+    "name": ("name", lambda thing: name_of(thing).lower()),
     "size": ("size, the largest first", lambda thing: -(thing.size_bytes or 0)),
     "state": ("state, the worst first", lambda thing: grade(thing.state)),
     "kind": ("kind", lambda thing: kind_words(thing)),
@@ -188,7 +198,7 @@ class _Listing:
             fold=fold,
             banner=tuple(_heading(thing)) if isinstance(thing, Controller) else (),
             cells=(
-                Cell(name_words(thing), quiet),
+                Cell(name_of(thing), quiet),
                 capacity_words(thing),
                 state_cell(branch),
                 how.write_cache,
@@ -196,7 +206,7 @@ class _Listing:
                 how.strip if how.strip.text or not isinstance(thing, Array) else Cell(_strip(thing)),
                 Cell(kind_words(thing), quiet),
                 "" if isinstance(thing, Controller) else _device_words(thing),
-                "" if isinstance(thing, Controller) else _use_words(thing.uses),
+                "" if isinstance(thing, Controller) else use_words(thing.uses),
                 how.others,
                 members_words(branch) if isinstance(thing, Array) else _model(thing),
                 key,
@@ -240,7 +250,7 @@ def _counted(words: Counter[str]) -> str:
 
 def _heading(controller: Controller) -> Iterator[str | Cell]:
     """A controller right across the table: its place, its model, its cache, its battery, what it is at."""
-    yield Cell(name_words(controller), Tone.ACCENT)
+    yield Cell(name_of(controller), Tone.ACCENT)
     yield Cell(controller.model or controller.vendor, Tone.ACCENT)
     if controller.cache_bytes:
         yield sizes.size_words(controller.cache_bytes)
@@ -258,19 +268,6 @@ def _problem(problem: Problem) -> Row:
     return Row(key=problem.where, banner=(said,), cells=tuple(cells.get(column, "") for column in KEYS))
 
 
-def name_words(thing: Thing) -> str:
-    """What it is called where it stands: `c0`, `ssd`, `e245:s10`, `sda`, `nvme0n1`."""
-    address = thing.target.address
-    match thing:
-        case Array() if thing.device != f"/dev/{address}" and thing.name:
-            return thing.name  # of md arrays the kernel's name is the one that everybody uses
-        case Drive() | Array() if thing.controller is not None:
-            address = address.removeprefix(f"{thing.controller.address.rstrip('/')}/")
-        case _:
-            pass
-    return address.strip("/").replace("/", ":")
-
-
 def _model(thing: Thing) -> str:
     match thing:
         case Array():
@@ -286,10 +283,10 @@ def _strip(array: Array) -> str:
 
 
 def _device_words(thing: Array | Drive) -> str:
-    return paths_words(thing) or (thing.device or "").removeprefix("/dev/")
+    return paths_words(thing) or node_words(thing)
 
 
-def _use_words(uses: tuple[Use, ...]) -> str:
+def use_words(uses: tuple[Use, ...]) -> str:
     """What uses it, as short as it may be: where it is mounted, and what else."""
     mounts = [use.detail.removeprefix("mounted on ") for use in uses if use.kind == "mount"]
     others = [use.detail for use in uses if use.kind != "mount" and not (use.kind == "root" and mounts)]

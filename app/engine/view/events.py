@@ -62,7 +62,7 @@ def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
         case SweepStarted(design=design):
             steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
             body = [f"{role} is {address}" for role, address in design.targets.items()]
-            body += [f"destroys what is on {each.device}" for each in design.destroys]
+            body += [f"destroys what is on {each.shown}" for each in design.destroys]
             body += [f"before: {each.key} of {each.target} = {each.value}" for each in design.originals]
             body += [f"left out: {each.row}, {each.column}: {each.reason}" for each in design.skipped]
             return f"sweep {design.title}: {steps} for {cells}, seed {design.seed}", body, Tone.ACCENT

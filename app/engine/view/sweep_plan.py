@@ -138,7 +138,7 @@ def _not_active(design: Design) -> Iterator[FactLine]:
 def _lost(design: Design) -> Iterator[FactLine]:
     by = _destroying(design)
     for one in design.destroys:
-        yield FactLine(one.device, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
+        yield FactLine(one.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
         yield from (FactLine("", f"  {found}") for found in one.found)
 
 

@@ -131,6 +131,7 @@ def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iter
             size_bytes=node.size_bytes,
             why=why,
             device=node.device,
+            link=f"/dev/zvol/{clean(name)}",
             identity=identity(node),
             uses=picture.uses(kernel),
         )
@@ -192,6 +193,7 @@ def _dataset(
         state=status.state if status is not None else State.UNKNOWN,
         size_bytes=dataset.size_bytes,
         device=device,
+        link=f"/dev/zvol/{clean(dataset.name)}" if device is not None else None,
         folder=dataset.mountpoint,
         members=members if volume else (),
         identity=identity(node) if node is not None else Identity(name=clean(dataset.name), model=_MODELS[volume]),

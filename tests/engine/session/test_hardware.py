@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.engine.workbench import Workbench
-from backends.model import Drive, Inventory, Problem, Target
+from backends.errors import NotFoundError
+from backends.model import Array, Drive, Inventory, Problem, Scope, Target
 from backends.protocol import Vendor
 from backends.registry import Machine
 from tests.backends.fakes import FakeHost
@@ -98,3 +99,21 @@ async def test_what_does_not_answer_any_more_is_gone_after_the_next_look(bench: 
     await bench.hardware.probe()
     bench.slow.found = Inventory()
     assert (await bench.hardware.probe(), bench.session.inventory) == (seen("quick"), seen("quick"))
+
+
+def volume(card: str) -> Array:
+    """A card's first volume, which somebody called `ssd`."""
+    owner = Target(backend="quick", address=card, scope=Scope.CONTROLLER)
+    target = Target(backend="quick", address=f"{card}/v0", scope=Scope.ARRAY)
+    return Array(target=target, controller=owner, name="ssd")
+
+
+async def test_what_is_called_so_in_the_list_is_found_and_two_of_one_name_are_told(bench: Bench) -> None:
+    bench.quick.told.set()
+    bench.slow.told.set()
+    bench.quick.found = Inventory(arrays=(volume("/c0"),))
+    assert (await bench.hardware.find("ssd")).target.address == "/c0/v0"
+    bench.quick.found = Inventory(arrays=(volume("/c0"), volume("/c1")))
+    await bench.hardware.probe()
+    with pytest.raises(NotFoundError, match="'ssd' may be quick:/c0/v0 or quick:/c1/v0"):
+        await bench.hardware.find("ssd")

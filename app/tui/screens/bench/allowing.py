@@ -32,7 +32,7 @@ async def allowed(app: Port, ready: Preparation) -> bool:
 
 def _overwriting(app: Port, ready: Preparation) -> Confirmation:
     """The question before one device or several are written to."""
-    devices = [site.device or site.name for site in ready.overwritten]
+    devices = list(map(_shown, ready.overwritten))
     lost = "it" if len(devices) == 1 else "them"
     return Confirmation(
         title=f"{ready.job.describe()} writes to {', '.join(devices)}",
@@ -50,7 +50,11 @@ def _overwriting(app: Port, ready: Preparation) -> Confirmation:
 def _found(site: Site) -> tuple[str, ...]:
     """What lies on a device and would be lost."""
     found = () if site.judgement is None else site.judgement.verdict.found
-    return found or (f"nothing: {site.device or site.name} is blank",)
+    return found or (f"nothing: {_shown(site)} is blank",)
+
+
+def _shown(site: Site) -> str:
+    return site.name if site.judgement is None else site.judgement.verdict.shown
 
 
 def _wear(app: Port, ready: Preparation) -> tuple[str, ...]:

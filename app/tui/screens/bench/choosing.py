@@ -13,12 +13,11 @@ from app.engine.measure.preparation import NamedTarget
 from app.engine.measure.scratch import DEFAULT_SIZE
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.state import Session
+from app.tui import measurable
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.job_form import JobForm
 from app.tui.screens.bench.live_view import steady_choices, steady_plan, steady_way
 from backends.errors import RaidbenchError
-from backends.model import Array, Drive
-from backends.sizes import size_words
 from backends.text import clean
 from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
 from widgets.field_dialog import TextDialog
@@ -163,8 +162,7 @@ class ChoosingScreen(WorkbenchScreen):
     def action_target(self) -> None:
         """Choose a scratch file, a device, or several devices."""
         session = self.workbench_app.session
-        things: tuple[Array | Drive, ...] = (*session.inventory.arrays, *session.inventory.drives)
-        choices = (_SCRATCH, *(_choice(thing) for thing in things if thing.device is not None))
+        choices = (_SCRATCH, *measurable.choices(session.inventory))
         now = {each.name for each in self.request().targets} if self.beside else set()
         dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=now, alone=_SCRATCH.value)
 
@@ -196,17 +194,6 @@ class ChoosingScreen(WorkbenchScreen):
 _SCRATCH = ChoiceItem(
     value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."
 )
-
-
-def _choice(thing: Array | Drive) -> ChoiceItem:
-    used = f"in use: {thing.uses[0].kind} {thing.uses[0].detail}. " if thing.uses else ""
-    name = getattr(thing, "model", None) or getattr(thing, "name", None) or ""
-    return ChoiceItem(
-        value=str(thing.target),
-        label=" ".join(filter(None, (str(thing.target), size_words(thing.size_bytes), name))),
-        help=f"{used}Reading a raw device is safe, writing to it destroys what is on it.",
-        risk="in use" if thing.uses else "",
-    )
 
 
 def _read_jobfile(path: str) -> bytes:

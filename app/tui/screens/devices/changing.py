@@ -13,13 +13,13 @@ from textual.screen import Screen
 from app.engine.change.trial import why_not_tried
 from app.engine.view import change as view
 from app.engine.view.arrangement import Thing
-from app.engine.view.device_table import name_words
 from app.engine.view.effects import SETTING, WAITS, Tier, effect_words, kept_words, outcome_cell, risk_cell, tier
 from app.engine.view.table import Cell
 from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.model import Controller, Inventory, Target
 from backends.nameplate import Nameplate, word_of
+from backends.names import name_of
 from backends.settings import Reading, Risk, Setting, worst
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange
@@ -242,7 +242,7 @@ class Changing:
         """What the list calls what is changed."""
         inventory = self._app.workbench.session.inventory
         found = {change.target: inventory.find(str(change.target)) for change in changes}
-        return {target: name_words(_shown(inventory, thing)) for target, thing in found.items() if thing is not None}
+        return {target: name_of(_shown(inventory, thing)) for target, thing in found.items() if thing is not None}
 
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, Nameplate]:
         return {change.target: await self._app.workbench.hardware.nameplate(change.target) for change in changes}

@@ -14,7 +14,6 @@ from textual.widgets import Input
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Branch, Thing, reason
 from app.engine.view.device import capacity_words, counts, facts, kind_words, state_cell
-from app.engine.view.device_table import name_words
 from app.engine.view.setting import UNREAD, Tuning, tuning
 from app.engine.view.table import FactLine, Facts, Tone
 from app.tui.base import WorkbenchScreen
@@ -26,6 +25,7 @@ from app.tui.screens.devices.device_list import DeviceList
 from app.tui.screens.devices.settings_panel import Part, SettingsPanel, able_first, defect, pairs, parts_of, read_again
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Target
+from backends.names import name_of
 from backends.protocol import KeepsReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
@@ -497,7 +497,7 @@ def title_words(thing: Thing) -> str:
     branch = Branch(thing=thing, why=reason(thing) if isinstance(thing, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
-    words = (name_words(thing), kind_words(thing), capacity_words(thing), f"{sign}{state.text}".strip())
+    words = (name_of(thing), kind_words(thing), capacity_words(thing), f"{sign}{state.text}".strip())
     return " · ".join(filter(None, words))
 
 

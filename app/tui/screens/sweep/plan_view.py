@@ -131,9 +131,9 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
         reasons = tuple(filter(None, (*surveyed.refused, surveyed.hint)))
         return Confirmation(title=title, tier="refused", reasons=reasons)
     destroys = surveyed.risk is Risk.DESTROYS_DATA
-    lost = tuple(f"{one.device}: {found}" for one in design.destroys for found in one.found)
-    blank = tuple(f"{one.device}: nothing is known to lie on it" for one in design.destroys if not one.found)
-    overwritten = tuple(f"{one.device} is overwritten. There is no undo." for one in design.destroys)
+    lost = tuple(f"{one.shown}: {found}" for one in design.destroys for found in one.found)
+    blank = tuple(f"{one.shown}: nothing is known to lie on it" for one in design.destroys if not one.found)
+    overwritten = tuple(f"{one.shown} is overwritten. There is no undo." for one in design.destroys)
     return Confirmation(
         title=title,
         tier=TIERS[tier(surveyed.risk)],

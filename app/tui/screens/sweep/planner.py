@@ -15,7 +15,7 @@ from app.engine.session.state import Session
 from app.engine.session.sweep_steps import Design
 from app.engine.sweep.expand import expand
 from app.engine.sweep.targets import Known
-from app.tui.screens.sweep import choices as sweep_choices
+from app.tui import measurable
 from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of
 from app.tui.screens.sweep.plan_choices import PlanChoices
 from app.tui.screens.sweep.plan_view import AXIS_COLUMNS, JOINT, OTHER, axis_rows, file_rows, fold_words, plan_groups
@@ -68,7 +68,7 @@ class SweepPlanner(PlanChoices):
         app = self.workbench_app
         named = app.options.profile if app.options.profile in PROFILES else next(iter(PROFILES))
         job, name = app.job_choice or (profile(named).job, named)
-        free = [str(thing.target) for thing in sweep_choices.things(session.inventory) if not thing.uses]
+        free = [str(thing.target) for thing in measurable.things(session.inventory) if not thing.uses]
         scratch = os.path.abspath(os.path.expanduser(app.options.scratch))
         address = app.wanted_device[0] if app.wanted_device is not None else next(iter(free), scratch)
         self.draft = Draft(address=address, job=job, profile=name)
