@@ -75,10 +75,10 @@ def unit_text(command: Sequence[str], journal: Path, environment: Mapping[str, s
     return _TEXT.format(
         told=told,
         what=what,
-        journal=_word(str(journal)),
-        folder=_word(str(journal.parent)),
-        environment="".join(f"Environment={_word(f'{name}={value}')}\n" for name, value in environment.items()),
-        command=" ".join(map(_word, command)),
+        journal=unit_word(str(journal)),
+        folder=unit_word(str(journal.parent)),
+        environment="".join(f"Environment={unit_word(f'{name}={value}')}\n" for name, value in environment.items()),
+        command=" ".join(map(unit_word, command)),
     )
 
 
@@ -116,7 +116,7 @@ async def _systemctl(host: Host, *words: str) -> None:
         )
 
 
-def _word(text: str) -> str:
+def unit_word(text: str) -> str:
     """A word as systemd reads it again (systemd.service(5), COMMAND LINES).
 
     Raises RefusedError for what a line cannot hold.

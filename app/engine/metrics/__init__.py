@@ -1,0 +1,1 @@
+"""What raidbench knows of a machine as figures for a monitoring."""

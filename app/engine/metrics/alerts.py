@@ -1,0 +1,186 @@
+"""What a monitoring makes of the metrics: rules of Prometheus that alert, and a board of Grafana. Pure.
+
+Both name metrics of the table only, and `METRICS` is asked for each.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from app.engine.metrics.table import METRICS, PREFIX
+from backends.model import BROKEN, State
+from backends.values import dataclass
+
+_NAMES = {one.name for one in METRICS}
+
+
+def _m(name: str) -> str:
+    """A metric's whole name. Raises KeyError for one that there is not."""
+    if PREFIX + name not in _NAMES:
+        raise KeyError(name)
+    return PREFIX + name
+
+
+_NOT_WHOLE = "|".join(state.value for state in BROKEN if state is not State.REBUILDING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """One alerting rule."""
+
+    name: str
+    """As Prometheus shows it."""
+    expr: str
+    """PromQL."""
+    lasting: str
+    """How long it has to be so; "0m" is at once."""
+    severity: str
+    """`critical`, `warning` or `info`."""
+    summary: str
+    """One line, with labels as Prometheus fills them in."""
+
+
+ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="RaidbenchCacheProtectionLost",
+        expr=f'{_m("cache_protection")}{{state=~"failed|missing|degraded"}} == 1',
+        lasting="0m",
+        severity="critical",
+        summary="{{ $labels.target }}: its {{ $labels.kind }} is {{ $labels.state }}, nothing keeps its cache",
+    ),
+    Alert(
+        name="RaidbenchNotWhole",
+        expr=f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1',
+        lasting="0m",
+        severity="critical",
+        summary="{{ $labels.target }} is {{ $labels.state }}",
+    ),
+    Alert(
+        name="RaidbenchFault",
+        expr=f'{_m("finding")}{{severity="fault"}} == 1',
+        lasting="0m",
+        severity="critical",
+        summary="{{ $labels.where }}: {{ $labels.rule }}",
+    ),
+    Alert(
+        name="RaidbenchSetAndNotInForce",
+        expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0',
+        lasting="0m",
+        severity="warning",
+        summary="{{ $labels.target }}: {{ $labels.key }} is set and not in force",
+    ),
+    Alert(
+        name="RaidbenchWarning",
+        expr=f'{_m("finding")}{{severity="warn"}} == 1',
+        lasting="15m",
+        severity="warning",
+        summary="{{ $labels.where }}: {{ $labels.rule }}",
+    ),
+    Alert(
+        name="RaidbenchWorn",
+        expr=f"{_m('endurance_used_ratio')} > 0.9",
+        lasting="1h",
+        severity="warning",
+        summary="{{ $labels.target }}: {{ $value | humanizePercentage }} of its endurance is used",
+    ),
+    Alert(
+        name="RaidbenchTooFull",
+        expr=" or ".join(f"{_m(f'pool_{part}full_ratio')} > 0.9" for part in ("", "data_", "metadata_")),
+        lasting="15m",
+        severity="critical",
+        summary="{{ $labels.target }} is {{ $value | humanizePercentage }} full",
+    ),
+    Alert(
+        name="RaidbenchProblem",
+        expr=f"{_m('problems')} > 0",
+        lasting="30m",
+        severity="warning",
+        summary="{{ $value }} devices or tools give no answer or tell of a problem: raidbench devices",
+    ),
+    Alert(
+        name="RaidbenchSilent",
+        expr=f"time() - {_m('last_look_timestamp_seconds')} > 1800",
+        lasting="0m",
+        severity="warning",
+        summary="raidbench has not looked for half an hour",
+    ),
+)
+
+
+def rules_text() -> str:
+    """A file of rules for Prometheus (YAML; a quoted string is one of JSON)."""
+    rows = ["groups:", "  - name: raidbench", "    rules:"]
+    for one in ALERTS:
+        rows += [
+            f"      - alert: {one.name}",
+            f"        expr: {json.dumps(one.expr)}",
+            f"        for: {one.lasting}",
+            "        labels:",
+            f"          severity: {one.severity}",
+            "        annotations:",
+            f"          summary: {json.dumps(one.summary)}",
+        ]
+    return "\n".join(rows) + "\n"
+
+
+_PANELS: tuple[tuple[str, str, str, str, str], ...] = (
+    ("Faults", "stat", f'sum({_m("findings")}{{severity="fault"}})', "", "short"),
+    ("Warnings", "stat", f'sum({_m("findings")}{{severity="warn"}})', "", "short"),
+    ("Without an answer", "stat", f"sum({_m('problems')})", "", "short"),
+    ("Findings", "table", f"{_m('finding')} == 1", "", "short"),
+    (
+        "Not whole",
+        "table",
+        f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1',
+        "",
+        "short",
+    ),
+    ("Set and not in force", "table", f"{_m('setting_in_force')} == 0", "", "short"),
+    ("Temperature", "timeseries", _m("temperature_celsius"), "{{target}}", "celsius"),
+    ("Endurance used", "timeseries", _m("endurance_used_ratio"), "{{target}}", "percentunit"),
+    ("Pools", "timeseries", f"{_m('pool_full_ratio')} or {_m('pool_data_full_ratio')}", "{{target}}", "percentunit"),
+    ("Background work", "timeseries", _m("task_progress_ratio"), "{{target}} {{task}}", "percentunit"),
+    (
+        "Battery in order",
+        "timeseries",
+        f'{_m("cache_protection")}{{state="optimal"}}',
+        "{{target}}",
+        "short",
+    ),
+    ("Time of a look", "timeseries", _m("look_seconds"), "{{instance}}", "s"),
+)
+"""Title, kind, expression, legend and unit of each panel."""
+
+
+def board_text() -> str:
+    """A board that Grafana imports, with one variable for the source of the data."""
+    panels: list[dict[str, Any]] = []
+    for at, (title, kind, expr, legend, unit) in enumerate(_PANELS):
+        stat = kind == "stat"
+        target = {"expr": expr, "legendFormat": legend, "refId": "A", "instant": kind != "timeseries"}
+        panels.append(
+            {
+                "id": at + 1,
+                "title": title,
+                "type": kind,
+                "datasource": {"type": "prometheus", "uid": "${source}"},
+                "targets": [target | ({"format": "table"} if kind == "table" else {})],
+                "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
+                "gridPos": {"x": at * 8, "y": 0, "w": 8, "h": 4}
+                if stat
+                else {"x": (at - 3) % 3 * 8, "y": 4 + (at - 3) // 3 * 8, "w": 8, "h": 8},
+            }
+        )
+    source = {"name": "source", "label": "Source", "type": "datasource", "query": "prometheus"}
+    board = {
+        "title": "Storage by raidbench",
+        "uid": "raidbench",
+        "schemaVersion": 39,
+        "tags": ["storage", "raidbench"],
+        "refresh": "5m",
+        "time": {"from": "now-7d", "to": "now"},
+        "templating": {"list": [source]},
+        "panels": panels,
+    }
+    return json.dumps(board, indent=1) + "\n"

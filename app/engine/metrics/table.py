@@ -1,0 +1,241 @@
+"""The table of metrics: name, help, labels and where each figure comes from. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+
+from app.engine.check.checking import Checked
+from app.engine.check.finding import Severity
+from app.engine.check.sight import fact_limit, fact_number
+from backends.model import Array, Controller, Drive, Inventory, State, Target
+from backends.settings import Reading, Setting
+from backends.values import dataclass
+
+PREFIX = "raidbench_"
+
+Sample = tuple[tuple[str, ...], float]
+"""Values of the labels in their order, and the figure."""
+
+PROTECTIONS = ("optimal", "learning", "charging", "degraded", "failed", "missing", "unknown")
+"""States of what keeps a cache over a power cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """One look at a machine, from which all metrics are made."""
+
+    inventory: Inventory = field(default_factory=Inventory)
+    """What there is."""
+    settings: Mapping[Target, tuple[Setting, ...]] = field(default_factory=dict)
+    """The declared settings of each target."""
+    readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)
+    """What is set."""
+    checked: Checked = field(default_factory=Checked)
+    """What the rules say."""
+    version: str = ""
+    """Of raidbench."""
+    at: float = 0.0
+    """When it was looked, of time.time()."""
+    seconds: float = 0.0
+    """How long it took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One metric: all are gauges, which OpenMetrics and the textfile of node_exporter both take."""
+
+    name: str
+    """With its prefix and unit."""
+    help: str
+    """One line."""
+    labels: tuple[str, ...]
+    """Names of its labels; none of them changes its value by itself."""
+    samples: Callable[[Looked], Iterable[Sample]]
+    """Its figures."""
+
+
+def _things(looked: Looked) -> Iterator[Controller | Array | Drive]:
+    """All of the inventory, a disk with several paths once."""
+    yield from looked.inventory.controllers
+    yield from looked.inventory.arrays
+    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+
+
+def _stored(looked: Looked) -> Iterator[Array | Drive]:
+    yield from looked.inventory.arrays
+    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+
+
+def _info(looked: Looked) -> Iterator[Sample]:
+    for one in _things(looked):
+        model = None if isinstance(one, Array) else one.model
+        firmware = None if isinstance(one, Array) else one.firmware
+        serial = None if isinstance(one, Array) else one.serial
+        wwn = one.wwn if isinstance(one, Drive) else None
+        device = None if isinstance(one, Controller) else one.device
+        kind = type(one).__name__.lower()
+        level = one.level.value if isinstance(one, Array) else None
+        media = one.media.value if isinstance(one, Drive) else None
+        told = (kind, model, firmware, level, media, device, serial, wwn)
+        yield (str(one.target), *(text or "" for text in told)), 1.0
+
+
+def _states(looked: Looked) -> Iterator[Sample]:
+    for one in _stored(looked):
+        for state in State:
+            yield (str(one.target), state.value), float(one.state is state)
+
+
+def _sizes(looked: Looked) -> Iterator[Sample]:
+    for one in _stored(looked):
+        if one.size_bytes is not None:
+            yield (str(one.target),), float(one.size_bytes)
+
+
+def _protection(looked: Looked) -> Iterator[Sample]:
+    for card in looked.inventory.controllers:
+        if card.protection is not None and card.protection.kind != "none":
+            state = card.protection.state if card.protection.state in PROTECTIONS else "unknown"
+            for each in PROTECTIONS:
+                yield (str(card.target), card.protection.kind, each), float(state == each)
+
+
+def _settings(looked: Looked) -> Iterator[tuple[Target, Setting, Reading]]:
+    for target, readings in looked.readings.items():
+        for one in looked.settings.get(target, ()):
+            reading = readings.get(one.key)
+            if reading is not None and reading.now is not None and not one.secret:
+                yield target, one, reading
+
+
+def _set_words(looked: Looked) -> Iterator[Sample]:
+    for target, one, reading in _settings(looked):
+        if reading.now is not None and not _is_number(reading.now):
+            yield (str(target), one.key, reading.now), 1.0
+
+
+def _set_numbers(looked: Looked) -> Iterator[Sample]:
+    for target, one, reading in _settings(looked):
+        if reading.now is not None and _is_number(reading.now):
+            yield (str(target), one.key), float(reading.now)
+
+
+def _in_force(looked: Looked) -> Iterator[Sample]:
+    for target, one, reading in _settings(looked):
+        yield (str(target), one.key), float(not reading.overruled)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
+
+
+def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[Looked], Iterator[Sample]]:
+    """The number, or the limit behind it, of a line of facts."""
+
+    def samples(looked: Looked) -> Iterator[Sample]:
+        for one in _things(looked):
+            value = fact_limit(one, label) if limit else fact_number(one, label)
+            if value is not None:
+                yield (str(one.target),), round(value * scale, 6)
+
+    return samples
+
+
+def _working(looked: Looked) -> Iterator[Controller | Array]:
+    yield from looked.inventory.controllers
+    yield from looked.inventory.arrays
+
+
+def _tasks(looked: Looked) -> Iterator[Sample]:
+    for owner in _working(looked):
+        for task in owner.tasks:
+            yield (str(owner.target), task.kind), 1.0
+
+
+def _progress(looked: Looked) -> Iterator[Sample]:
+    for owner in _working(looked):
+        for task in owner.tasks:
+            if task.progress is not None:
+                yield (str(owner.target), task.kind), round(task.progress, 6)
+
+
+def _problems(looked: Looked) -> Iterator[Sample]:
+    yield (), float(len(looked.checked.problems))
+
+
+def _counts(looked: Looked) -> Iterator[Sample]:
+    for severity in Severity:
+        yield (severity.value,), float(looked.checked.count(severity))
+
+
+def _findings(looked: Looked) -> Iterator[Sample]:
+    told = dict.fromkeys((one.rule.id, one.rule.severity.value, one.said.where) for one in looked.checked.findings)
+    for one in told:
+        yield one, 1.0
+
+
+def _unknown(looked: Looked) -> Iterator[Sample]:
+    yield (), float(len(looked.checked.unknown))
+
+
+def _metric(name: str, help: str, labels: tuple[str, ...], samples: Callable[[Looked], Iterable[Sample]]) -> Metric:
+    return Metric(name=PREFIX + name, help=help, labels=labels, samples=samples)
+
+
+_AT = ("target",)
+_IDENTITY = ("target", "kind", "model", "firmware", "level", "media", "device", "serial", "wwn")
+
+METRICS: tuple[Metric, ...] = (
+    _metric("build_info", "1, with the version of raidbench", ("version",), lambda looked: [((looked.version,), 1.0)]),
+    _metric(
+        "last_look_timestamp_seconds",
+        "When the devices were looked at, since 1970",
+        (),
+        lambda looked: [((), looked.at)],
+    ),
+    _metric("look_seconds", "How long the look at the devices took", (), lambda looked: [((), looked.seconds)]),
+    _metric("problems", "Devices and tools that gave no answer, or told that something is wrong", (), _problems),
+    _metric("target_info", "1, with what a controller, an array or a drive is", _IDENTITY, _info),
+    _metric("target_state", "1 for the state of an array or a drive, 0 for the others", ("target", "state"), _states),
+    _metric("target_size_bytes", "Size of an array or a drive", _AT, _sizes),
+    _metric(
+        "cache_protection",
+        "1 for the state of the battery or capacitor that keeps a card's cache, 0 for the others",
+        ("target", "kind", "state"),
+        _protection,
+    ),
+    _metric("setting_info", "1, with the word that a setting is set to", ("target", "key", "value"), _set_words),
+    _metric("setting_value", "What a setting is set to, of those that are numbers", ("target", "key"), _set_numbers),
+    _metric("setting_in_force", "0 where another value is in force than is set", ("target", "key"), _in_force),
+    _metric("temperature_celsius", "Temperature", _AT, _fact("Temperature")),
+    _metric(
+        "endurance_used_ratio",
+        "Share of the rated endurance used; may pass 1",
+        _AT,
+        _fact("Endurance used", 0.01),
+    ),
+    _metric("spare_ratio", "Share of the spare blocks of flash that is left", _AT, _fact("Spare", 0.01)),
+    _metric(
+        "spare_limit_ratio",
+        "Share of spare blocks at which the drive warns",
+        _AT,
+        _fact("Spare", 0.01, limit=True),
+    ),
+    _metric("media_errors", "Errors of data integrity that an NVMe drive did not recover", _AT, _fact("Media errors")),
+    _metric("pool_full_ratio", "Share of a pool that is full", _AT, _fact("Full", 0.01)),
+    _metric("pool_data_full_ratio", "Share of a thin pool's data used", _AT, _fact("Used, data", 0.01)),
+    _metric("pool_metadata_full_ratio", "Share of a thin pool's metadata used", _AT, _fact("Used, metadata", 0.01)),
+    _metric("task_running", "1 while background work is under way", ("target", "task"), _tasks),
+    _metric("task_progress_ratio", "Share of the background work that is done", ("target", "task"), _progress),
+    _metric("findings", "How many findings the check has, by severity", ("severity",), _counts),
+    _metric("finding", "1 for each finding of the check", ("rule", "severity", "where"), _findings),
+    _metric("unknowns", "How many questions of the check nothing answers", (), _unknown),
+)
+"""Every metric, in the order in which they are printed."""
+
+
+def rows() -> list[str]:
+    """The table of docs/metrics.md."""
+    head = ["| metric | labels | what |", "| --- | --- | --- |"]
+    return head + [f"| `{one.name}` | {' '.join(f'`{each}`' for each in one.labels)} | {one.help} |" for one in METRICS]
