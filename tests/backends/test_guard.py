@@ -26,6 +26,7 @@ from backends.topology.naming import identity
 from backends.topology.tree import read_node
 from tests.backends import loops
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, program, run
+from tests.backends.swaps import bytes_but, kernels_own, make_swap
 from tests.packages import needs
 
 pytestmark = [pytest.mark.root, needs_loops()]
@@ -258,21 +259,21 @@ async def test_a_loop_device_over_an_active_swap_file_is_refused(tmp_path: Path,
 
 
 async def _with_swap_inside(device: Loop, point: Path, lazily: bool) -> tuple[GuardAnswer, bytes, bytes]:
-    """The verdict while a swap file on it is active, and its bytes before and after."""
+    """The verdict while a swap file on it is active, and its bytes before and after, but what the kernel swaps."""
     ext4(device.sure())
     with ExitStack() as stack:
         stack.enter_context(mounted(device.device, point))
         area = point / "swap"
         area.write_bytes(bytes(1 << 20))
         area.chmod(0o600)
-        run("mkswap", str(area))
+        make_swap(area)
+        own = kernels_own(area)
         if subprocess.run(["swapon", str(area)], check=False, capture_output=True).returncode:
             pytest.skip("no swap file can be made here")
         held = os.open(area, os.O_RDONLY)
         stack.callback(os.close, held)
         stack.callback(ctypes.CDLL(None).swapoff, f"/proc/self/fd/{held}".encode())  # its path may lead nowhere by then
-        os.sync()
-        before = device.backing.read_bytes()
+        before = bytes_but(device.backing, own)
         if lazily:
             run("umount", "--lazy", str(point))
             stack.callback(run, "mount", device.device, str(point))  # what mounted it takes it away once more
@@ -280,7 +281,7 @@ async def _with_swap_inside(device: Loop, point: Path, lazily: bool) -> tuple[Gu
         with pytest.raises(RefusedError):
             async with secure(LocalHost(), device.device, Intent.WRITE, device.name):
                 raise AssertionError("it must not be handed over")
-        return answer, before, device.backing.read_bytes()
+        return answer, before, bytes_but(device.backing, own)
 
 
 @needs("mkfs.ext4", "mkswap")
