@@ -47,7 +47,7 @@ def text_of(looked: Looked, *, serials: bool = True) -> str:
     """All metrics as one text; without `serials` the labels that tell them are empty."""
     from prometheus_client.openmetrics.exposition import generate_latest
 
-    text: bytes = generate_latest(_Families(looked, serials=serials))  # type: ignore[no-untyped-call]
+    text: bytes = generate_latest(_Families(looked, serials=serials))
     return text.decode()
 
 

@@ -27,7 +27,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text(encoding="u
 
 
 def openmetrics(text: str) -> Iterable[Family]:
-    found: Iterable[Family] = text_string_to_metric_families(text)  # type: ignore[no-untyped-call]
+    found: Iterable[Family] = text_string_to_metric_families(text)
     return found
 
 
