@@ -407,6 +407,10 @@ class WorkbenchApp(SessionApp):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._signalled, number)
 
+    def hang_up(self) -> None:
+        """The terminal is gone: end in good order."""
+        self._signalled(signal.SIGHUP)
+
     def _signalled(self, number: int) -> None:
         self.end_reason = signal.Signals(number).name
         self.run_worker(self.stop_and_exit(128 + number), group="signalled", exclusive=True)

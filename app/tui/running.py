@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
+import select
 import sys
 import termios
 import time
 import traceback
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
@@ -17,6 +18,7 @@ from typing import IO, Any, cast
 from textual.app import App
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 from textual.widgets import Input
 
 from app.engine.workbench import Workbench
@@ -50,6 +52,21 @@ class _Patient:
         return getattr(self._stream, name)
 
 
+class _Attached(EscapeParser):
+    """Notices the end of the terminal, which Textual (8.2) takes for a key that has not come yet, for ever."""
+
+    def __init__(self, terminal: int, *given: bool, **words: Any) -> None:
+        super().__init__(*given, **words)
+        self._poll = select.poll()
+        self._poll.register(terminal, 0)  # a hang-up is told whatever was asked for
+
+    def tick(self) -> Iterable[Message]:
+        """As ever, ten times a second. Raises OSError where the terminal is gone."""
+        if self._poll.poll(0):
+            raise OSError("the terminal is gone")
+        return super().tick()
+
+
 class SteadyDriver(LinuxDriver):
     """Textual's driver, that takes a lost terminal for a hang-up instead of waiting for it."""
 
@@ -60,15 +77,19 @@ class SteadyDriver(LinuxDriver):
         self._file = cast("Any", _Patient(cast("IO[str]", self._file)))
 
     def run_input_thread(self) -> None:
-        """Read keys until the end; a terminal that is gone hangs up, whether or not the kernel says so as well."""
+        """Read keys until the end; a terminal that is gone hangs up, whether or not the kernel says so as well.
+
+        It says so before anybody listens to that, where the terminal goes early, and never to who ignores it (nohup).
+        """
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
-        parser = partial(EscapeParser, bound=bound, typing=lambda: isinstance(app.focused, Input))
+        parser = partial(_Attached, self.fileno, bound=bound, typing=lambda: isinstance(app.focused, Input))
         setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # by this name Textual makes its own
         try:
             super().run_input_thread()
         except OSError:
-            os.kill(os.getpid(), signal.SIGHUP)
+            with contextlib.suppress(RuntimeError):  # the loop is over: so is the rest, soon
+                self._loop.call_soon_threadsafe(app.hang_up)
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, if it is still there."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.terminal import terminal, wait_until
+from tests.journeys.terminal import PROGRAM, terminal, wait_until
 
 BROKEN = """
 import sys
@@ -113,3 +113,15 @@ def test_a_change_cut_off_by_a_kill_is_told_and_restored_at_the_next_start(tmp_p
     with terminal(tmp_path, program(STUCK, "again")) as again:
         again.press("r", "in the middle of a change")
         again.wait_for("128 KiB")
+
+
+@pytest.mark.long
+def test_a_terminal_that_goes_without_a_signal_ends_it(tmp_path: Path) -> None:
+    deaf = "import signal, subprocess, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); subprocess.run(sys.argv[1:])"
+    with terminal(tmp_path, (sys.executable, "-c", deaf, *PROGRAM)) as made:  # which alone would be told
+        made.wait_for(" REC ")
+        made.keys("q")
+        made.hang_up()
+        wait_until(lambda: made.process.poll() is not None, "the end")
+        log = next(tmp_path.glob("state/sessions/*/*.jsonl")).read_text()
+        assert "SIGHUP" in log.splitlines()[-1] or "left" in log.splitlines()[-1]

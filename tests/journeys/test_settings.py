@@ -416,7 +416,7 @@ async def test_a_device_that_vanishes_under_the_cursor_leaves_another_selected(t
         await settled(pilot)
         screen = pilot.app.screen
         assert isinstance(screen, DevicesScreen)
-        assert (selected(pilot), screen._selected, "I/O scheduler" in text_of(pilot)) == (
+        assert (selected(pilot), screen.devices.selected, "I/O scheduler" in text_of(pilot)) == (
             "block:vda",
             "block:vda",
             True,

@@ -44,6 +44,12 @@ THREE = 170
 A_FEW = 32
 """Devices whose settings are read before the list is drawn again."""
 
+REST = 0.15
+"""Seconds for which the cursor rests before its device is shown: arrow keys that follow one another draw the list."""
+
+SOON = 0.05
+"""Seconds within which most settings are read: what takes longer is waited for before everybody's eyes."""
+
 
 class DevicesScreen(WorkbenchScreen):
     """The list of devices, and the selected one: beside it where there is room, else over it."""
@@ -55,7 +61,7 @@ class DevicesScreen(WorkbenchScreen):
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
-        self._selected: str | None = None
+        self._shown: str | None = None  # whose settings and facts are drawn: while the cursor moves, not the row's
         self._beginning = False
         self._tuned: dict[Target, Tuning] = {}
         self._why_empty = ""
@@ -73,6 +79,7 @@ class DevicesScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """The first steps are among the facts."""
+        self.panel.wanted = lambda: self._selected
         self._beginning = bool(first_steps(self.workbench_app))
         if self._beginning:
             self.detail.show_tab("facts")
@@ -91,6 +98,11 @@ class DevicesScreen(WorkbenchScreen):
     def panel(self) -> SettingsPanel:
         """Its settings."""
         return self.query_one(SettingsPanel)
+
+    @property
+    def _selected(self) -> str | None:
+        """The address under the cursor: what every key acts on, whatever is drawn beside the list by now."""
+        return self.devices.selected
 
     def on_resize(self, event: events.Resize) -> None:
         """Beside each other, or one over the other: whatever has the keys stays in sight."""
@@ -204,26 +216,40 @@ class DevicesScreen(WorkbenchScreen):
     @on(KeyedTable.RowHighlighted, "#devices")
     def _highlighted(self) -> None:
         self._say_beside()
-        key = self.devices.selected
-        if key is None or key == self._selected:
-            return
-        self._selected = key
-        self._why_empty = "reading its settings ..."
-        self.panel.show(())
-        self._look(anew=True)
+        if self._shown is None:
+            self._turn_to_row()
+        elif self._selected not in (None, self._shown):
+            self.run_worker(self._turn_when_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_look`
+
+    async def _turn_when_at_rest(self) -> None:
+        """Show the device under the cursor once no key has moved it for a while."""
+        await asyncio.sleep(REST)
+        self._turn_to_row()
+
+    def _turn_to_row(self) -> None:
+        """Show the device under the cursor, unless it is shown."""
+        if self._selected not in (None, self._shown):
+            self._look()
 
     def _thing(self) -> Thing | None:
+        """What is under the cursor."""
         if self._selected is None or self._inventory is None:
             return None
         return self._inventory.find(self._selected)
 
-    def _look(self, *, anew: bool = False, moved: frozenset[Target] | None = None) -> None:
-        """Show the facts now, the settings when they are read; `anew` for another device.
+    def _look(self, *, moved: frozenset[Target] | None = None) -> None:
+        """Show the device under the cursor: facts and settings at once when these are read, which is soon.
 
         `moved`: what was set since they were read, None if all may be otherwise.
         """
+        anew = self._selected != self._shown
+        first = self._shown is None
+        self._shown = self._selected
+        if anew:
+            self._why_empty, moved = "reading its settings ...", None
         thing = self._thing()
-        self._show_facts(anew=anew)
+        if first or not anew or thing is None:
+            self._show_facts(anew=anew)
         if thing is not None:  # the settings stay as they are until they are read: no outcome beside an old value
             # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.
             self.run_worker(partial(self._read, thing, moved), group="read", exclusive=True)  # type: ignore[arg-type]
@@ -250,7 +276,8 @@ class DevicesScreen(WorkbenchScreen):
         if thing is None:
             known, title = self._problems(), self._selected or ""
         else:
-            told = {setting.label for part in self.panel.parts for setting in part.settings}
+            parts = self.panel.parts if self.panel.of == self._selected else ()
+            told = {setting.label for part in parts for setting in part.settings}
             known = (*self._problems(), *facts(app.workbench.jobs.remembered(thing), told=told))
             title = title_words(thing)
             self._show_history(thing)
@@ -272,8 +299,10 @@ class DevicesScreen(WorkbenchScreen):
         machine = bench.hardware.machine
         parts: list[Part] = []
         why = ""
+        anew = self.panel.of != str(thing.target)
+        waiting = self.set_timer(SOON, partial(self._show_read, thing, ()), pause=not anew)
         try:
-            if isinstance(machine.backend(thing.target), KeepsReadings) and not self.panel.parts:
+            if isinstance(machine.backend(thing.target), KeepsReadings) and (anew or not self.panel.parts):
                 self._show_read(thing, await parts_of(bench, inventory, thing, machine.kept))
             read = machine.read if moved is None else partial(read_again, machine, self.panel.parts, moved)
             parts = await parts_of(bench, inventory, thing, read)
@@ -282,19 +311,26 @@ class DevicesScreen(WorkbenchScreen):
         except Exception as error:  # a vendor module of somebody else's must not end the workbench
             bench.problem(str(thing.target), defect(thing, error))
             why = defect(thing, error).message
+        finally:
+            waiting.stop()
         self._show_read(thing, parts, why)
         if parts and not isinstance(thing, Controller):
             self._tuned = {**self._tuned, thing.target: tuning(pairs(parts))}
             self._fill()
 
-    def _show_read(self, thing: Thing, parts: Sequence[Part], why: str = "") -> None:
-        if str(thing.target) == self._selected:
-            self._show_settings(able_first(parts), why)
-            self._show_facts(anew=False)
+    def _show_read(self, thing: Thing, parts: Sequence[Part], why: str | None = None) -> None:
+        """Its settings as they were read; without any and a reason why, they are waited for."""
+        at = str(thing.target)
+        if at != self._selected or (not parts and why is None and self.panel.of == at):
+            return
+        anew = self.panel.of != at
+        with self.app.batch_update():
+            self._show_settings(able_first(parts), why or ("" if parts or why is not None else self._why_empty))
+            self._show_facts(anew=anew)
 
     def _show_settings(self, parts: tuple[Part, ...], why: str) -> None:
         self._why_empty = why
-        self.panel.show(parts)
+        self.panel.show(parts, of=self._selected)
         self._say_empty(self.workbench_app.session)
 
     def _changing(self) -> Changing:
@@ -325,6 +361,7 @@ class DevicesScreen(WorkbenchScreen):
 
     def _go_inside(self) -> None:
         """To the device that is selected."""
+        self._turn_to_row()
         self.devices.stay()
         self.add_class("-inside")
         if self._beginning:  # the first steps stood where the settings are
@@ -339,6 +376,8 @@ class DevicesScreen(WorkbenchScreen):
     def on_descendant_focus(self) -> None:
         """Where there is room for one only, it is the one with the keys."""
         self.set_class(self.detail.holds_focus, "-inside")
+        if self.detail.holds_focus:
+            self._turn_to_row()
         self._say_beside()
 
     @on(KeyedTable.RowSelected, "#devices")
@@ -366,6 +405,7 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_tab(self) -> None:
         """Show the next tab of the device."""
+        self._turn_to_row()
         self.detail.next_tab()
         thing = self._thing()
         if thing is not None:

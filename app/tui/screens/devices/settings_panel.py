@@ -83,6 +83,10 @@ class SettingsPanel(Vertical):
         """What is shown."""
         self.outcomes: dict[str, dict[str, Cell]] = {}
         """How changes ended: target -> key -> words; shown until something else is staged there."""
+        self.of: str | None = None
+        """The address of the device that they are of."""
+        self.wanted: Callable[[], str | None] = lambda: self.of
+        """The address of the device that keys are meant for: while its settings are not shown yet, none is staged."""
 
     def compose(self) -> ComposeResult:
         """Table and help."""
@@ -98,9 +102,9 @@ class SettingsPanel(Vertical):
     def _app(self) -> Port:
         return cast("Port", self.app)
 
-    def show(self, parts: tuple[Part, ...]) -> None:
-        """Show these settings."""
-        self.parts = parts
+    def show(self, parts: tuple[Part, ...], *, of: str | None) -> None:
+        """Show these settings, which the device at the address `of` has."""
+        self.parts, self.of = parts, of
         self.fill()
 
     def fill(self) -> None:
@@ -184,6 +188,11 @@ class SettingsPanel(Vertical):
             if table.rows:
                 self.screen.set_focus(table)
             return None
+        if self.wanted() != self.of:
+            self._app.tell_briefly("The settings of the row under the cursor are still being read.")
+            return None
+        if not self.parts and table.empty:
+            self._app.tell_briefly(f"There is nothing to choose yet: {table.empty}")
         spot = self._spot()
         if spot is not None and spot.reading.availability.why_not is not None:
             self.app.notify(
@@ -222,7 +231,7 @@ class SettingsPanel(Vertical):
     def unstage(self) -> None:
         """Take the staged value of the setting back."""
         spot = self._spot()
-        if spot is not None:
+        if spot is not None and self.wanted() == self.of:
             self._stage(spot, None)
 
     @on(KeyedTable.RowSelected)
