@@ -131,7 +131,11 @@ class _AbOptions:
 )
 @click.option("--more", metavar="EXPERIMENT", help="Go on with a stopped experiment, such as e1, by its plan.")
 @click.option(
-    "--rest", type=click.FloatRange(0, 600), metavar="SECONDS", help="Idle time before each run, 5 if not named."
+    "--rest",
+    type=click.FloatRange(0, 600),
+    metavar="SECONDS",
+    help="Idle time before each run, at least; 5 if not named. Up to a third of a run more is drawn, so that what "
+    "comes back at intervals keeps no step with the runs.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
@@ -257,7 +261,7 @@ async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
     request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady, told=True)
     not_read_only(request)
     ready = await bench.jobs.prepare(request)
-    rest = wish.rest if bench.host.capabilities.live else 0.0
+    rest = wish.rest if bench.host.capabilities.live else None
     noise = known_noise(bench, ready)
     if change is None:
         pairs = wish.looks[-1].pairs

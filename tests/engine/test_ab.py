@@ -103,7 +103,7 @@ def script(table: Table) -> ScriptedLoad:
 async def planned(table: Table, *, pairs: int = 3, key: str = "read_ahead_kb", value: str = "4096") -> AbPlan:
     change = await table.bench.hardware.plan(SDA, key, value)
     ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
-    return plan_ab(change, ready, looks=one_look(pairs), rest_seconds=0.0, seed=1)
+    return plan_ab(change, ready, looks=one_look(pairs), rest_seconds=None, seed=1)
 
 
 async def test_every_run_is_measured_at_the_value_of_its_letter(table: Table) -> None:
@@ -356,10 +356,20 @@ async def test_no_two_pauses_are_of_one_length_and_none_is_shorter_than_asked(bo
     assert all(5.0 <= pause <= 5.0 + 70 / 3 for pause in plan.rests)
 
 
+async def test_pauses_are_drawn_also_where_none_was_asked_for(both: tuple[Change, Preparation]) -> None:
+    plan = plan_ab(both[0], both[1], rest_seconds=0.0)
+    assert len(set(plan.rests)) == len(plan.order)
+    assert max(plan.rests) > 70 / 6
+
+
+async def test_what_is_simulated_has_no_pauses(both: tuple[Change, Preparation]) -> None:
+    assert set(plan_ab(both[0], both[1], rest_seconds=None).rests) == {0.0}
+
+
 async def test_a_difference_that_shows_early_ends_it_at_the_first_look(table: Table) -> None:
     change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
     ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
-    record = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=0.0, seed=1))
+    record = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=None, seed=1))
     assert record.end is not None
     assert (record.end.status, len(script(table).values), record.start.pairs) == (RunStatus.OK, 12, 20)
     assert "in 6 pairs" in told(table, "e1")
@@ -373,11 +383,11 @@ async def test_a_stopped_experiment_is_not_decided_and_goes_on_by_its_plan(table
     change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
     ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
     script(table).at_run[6] = stop
-    stopped = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=0.0, seed=1))
+    stopped = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=None, seed=1))
     assert stopped.end is not None
     assert "it was to be judged after 6 pairs, 4 pairs more" in told(table, "e1")
     record, done = continued(table.bench.session, "e1", change, ready)
-    more = plan_ab(change, ready, rest_seconds=0.0, goes_on=record, done=done)
+    more = plan_ab(change, ready, rest_seconds=None, goes_on=record, done=done)
     ended = await run_experiment(table.bench, more)
     assert ended.end is not None
     assert [each.id for each in table.bench.session.experiments] == ["e1"]

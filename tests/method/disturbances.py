@@ -7,6 +7,8 @@ from math import log, pi, sin
 from random import Random
 from types import MappingProxyType
 
+from app.engine.measure.idle_wait import drawn_pause
+
 Level = Callable[[Random, Sequence[float]], list[float]]
 """From the moments at which the runs begin, in seconds, to what is added to the logarithm of each."""
 
@@ -15,10 +17,10 @@ RUN, RAMP, REST = 60.0, 10.0, 5.0
 
 
 def moments(random: Random, runs: int) -> list[float]:
-    """When each of the runs begins to be counted; rests are drawn from REST to a third of a run more."""
+    """When each of the runs begins to be counted; the pauses are those of the program."""
     found, now = [], 0.0
     for _ in range(runs):
-        now += REST + random.random() * (RUN + RAMP) / 3 + RAMP
+        now += drawn_pause(random, REST, RUN + RAMP) + RAMP
         found.append(now)
         now += RUN
     return found

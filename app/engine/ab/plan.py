@@ -11,6 +11,7 @@ from app.engine.judge.noise import SIZES, RunNoise, pairs_for, sight
 from app.engine.judge.pairs import RULE, STANDARD, Letter, one_look, order, reached, switches
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
+from app.engine.measure.idle_wait import drawn_pause
 from app.engine.measure.measurer import Preparation
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
@@ -115,7 +116,7 @@ def plan_ab(
     looks: tuple[Look, ...] = STANDARD,
     until_percent: float | None = None,
     threshold_percent: float = THRESHOLD_PERCENT,
-    rest_seconds: float = REST_SECONDS,
+    rest_seconds: float | None = REST_SECONDS,
     seed: int | None = None,
     goes_on: ExperimentRecord | None = None,
     done: int = 0,
@@ -123,9 +124,9 @@ def plan_ab(
 ) -> AbPlan:
     """The plan of an experiment; which comes first in each pair is drawn.
 
-    `rest_seconds` is the least: each pause is drawn from it to a third of a run more, so that nothing that happens at
-    intervals falls on the same letter each time; 0 leaves pauses out. `goes_on`: an experiment to take up after `done`
-    pairs, by its own plan. Raises InvalidValueError (there is nothing to compare), RefusedError (it cannot be set back
+    `rest_seconds` is the least: each pause is drawn from it to a third of a run more, also where it is 0; None is for
+    what is simulated, which has nothing to wait for. `goes_on`: an experiment to take up after `done` pairs, by its
+    own plan. Raises InvalidValueError (there is nothing to compare), RefusedError (it cannot be set back
     and forth).
     """
     if goes_on is not None:
@@ -159,7 +160,7 @@ def plan_null(
     *,
     pairs: int = NULL_PAIRS,
     threshold_percent: float = THRESHOLD_PERCENT,
-    rest_seconds: float = REST_SECONDS,
+    rest_seconds: float | None = REST_SECONDS,
     seed: int | None = None,
     noise: RunNoise | None = None,
 ) -> AbPlan:
@@ -173,7 +174,7 @@ def plan_null(
 
 
 def _drawn(
-    change: Change, ready: Preparation, looks: tuple[Look, ...], rest_seconds: float, seed: int | None
+    change: Change, ready: Preparation, looks: tuple[Look, ...], rest_seconds: float | None, seed: int | None
 ) -> AbPlan:
     """With order and pauses drawn. Raises InvalidValueError."""
     pairs = looks[-1].pairs
@@ -182,7 +183,7 @@ def _drawn(
     drawn = Random().randrange(2**32) if seed is None else seed
     random = Random(drawn)
     letters = order(looks, random)
-    longer = (ready.job.ramp + ready.job.runtime) / 3 if rest_seconds else 0.0
+    run = ready.job.ramp + ready.job.runtime
     return AbPlan(
         change=change,
         ready=ready,
@@ -191,7 +192,7 @@ def _drawn(
         threshold_percent=THRESHOLD_PERCENT,
         seed=drawn,
         order=letters,
-        rests=tuple(rest_seconds + random.random() * longer for _ in letters),
+        rests=tuple(0.0 if rest_seconds is None else drawn_pause(random, rest_seconds, run) for _ in letters),
     )
 
 

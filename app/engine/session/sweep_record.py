@@ -163,12 +163,11 @@ class SweepRecord:
 
     def runs_of(self, cell_id: str, *purposes: Purpose) -> tuple[tuple[Step, str], ...]:
         """Completed runs of a cell as (step, run id), in the order of the steps; of all purposes if none is named."""
-        runs = {end.step: end.run for end in self.ended if end.result is StepResult.DONE and end.run is not None}
-        return tuple(
-            (step, runs[step.number])
-            for step in self.steps
-            if step.cell == cell_id and step.number in runs and (not purposes or step.purpose in purposes)
-        )
+        own = [step for step in self.steps if step.cell == cell_id and (not purposes or step.purpose in purposes)]
+        numbers = {step.number for step in own}
+        ends = (end for end in self.ended if end.step in numbers and end.result is StepResult.DONE)
+        runs = {end.step: end.run for end in ends if end.run is not None}
+        return tuple((step, runs[step.number]) for step in own if step.number in runs)
 
 
 def begun(event: SweepStarted) -> SweepRecord:

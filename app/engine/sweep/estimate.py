@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from math import log2
 
 from app.engine.fio.job import Job
+from app.engine.measure.idle_wait import mean_pause
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
+from app.engine.sweep.order import measured_seconds
 from app.engine.sweep.saturation import LEAST_RUNS, bases, family
 from backends.values import dataclass
 
@@ -111,7 +113,8 @@ def _walk(
 
 
 def _run(cell: SweepCell, rest: int) -> float:
-    return float(cell.job.get("ramp", 0)) + float(cell.job.get("runtime", 0)) + rest + START_SECONDS
+    run = measured_seconds(cell)
+    return run + mean_pause(rest, run) + START_SECONDS
 
 
 def _seconds(

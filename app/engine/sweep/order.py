@@ -1,4 +1,4 @@
-"""The order of the steps: slow settings change least, everything else is drawn at random. Pure.
+"""The order of the steps and the pauses before them: slow settings change least, all else is drawn at random. Pure.
 
 Cells that share every slow setting and feature are a block. Within a block every repeat is a round that visits all of
 its cells, in an order drawn anew: what was measured is judged by the orders that could have been drawn, and the same
@@ -14,7 +14,8 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from app.engine.session.sweep_steps import Assignment, Purpose, Step, SweepCell
+from app.engine.measure.idle_wait import drawn_pause
+from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
 
 _T = TypeVar("_T")
 
@@ -57,6 +58,16 @@ def mirrored(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()
     for turn in range(bool(begun), rounds):
         row = row[::-1] if turn % 2 else draw()
         yield row
+
+
+def pause_before(step: Step, cell: SweepCell, design: Design) -> float:
+    """Seconds of quiet before the run of a step; the same after a crash as before."""
+    return drawn_pause(Random(f"{design.seed} pause {step.number}"), design.rest, measured_seconds(cell))
+
+
+def measured_seconds(cell: SweepCell) -> float:
+    """How long a run of it takes, its ramp included."""
+    return float(cell.job.get("ramp", 0)) + float(cell.job.get("runtime", 0))
 
 
 def _block(cell: SweepCell) -> _Block:

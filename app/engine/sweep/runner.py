@@ -26,6 +26,7 @@ from app.engine.session.sweep_steps import Design, Step, StepResult, SweepCell, 
 from app.engine.sweep.adaptive_steps import further
 from app.engine.sweep.applying import FeatureMissingError, activate, bring, forget, restore, settle
 from app.engine.sweep.following import LiveWriter
+from app.engine.sweep.order import pause_before
 from app.engine.sweep.targets import is_active
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
@@ -187,7 +188,7 @@ class SweepRunner:
         try:
             otherwise = await self._prepare_machine(cell)
             ready = await self._ready(cell)
-            await self._rest()
+            await self._rest(step, cell)
             if self._stopping.is_set():
                 return _ended(step, StepResult.STOPPED, reason=_ASKED)
             run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready))
@@ -252,12 +253,12 @@ class SweepRunner:
             raise RefusedError(f"Something lies on {ready.device} that was not there before: {'; '.join(new)}.")
         return ready.confirm_text
 
-    async def _rest(self) -> None:
+    async def _rest(self, step: Step, cell: SweepCell) -> None:
         """Quiet before a run, so that none inherits another's; a simulated array has none to come to."""
-        if not self._bench.host.capabilities.live or not self.record.design.rest:
+        if not self._bench.host.capabilities.live:
             return
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self.record.design.rest):
+            async with asyncio.timeout(pause_before(step, cell, self.record.design)):
                 await self._stopping.wait()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
+from app.engine.measure.idle_wait import mean_pause
 from app.engine.session.labels import in_words
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view.comparison_words import counted, row_difference, row_name, sentence
@@ -185,13 +186,13 @@ class AbProgress:
 def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) -> AbProgress:
     """`left_of_run`: seconds of the run that goes on, 0 between two runs.
 
-    A pause is drawn from the least to a third of a run more, so half of that is counted.
+    Pauses are counted as long as they are on the average.
     """
     own = [run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
     planned = len(record.start.order)
     if not own:
         return AbProgress(begun=0, planned=planned, left=None)
     length, rest = own[-1].planned_seconds, record.start.rest_seconds
-    pause = rest + length / 6 if rest else 0.0
+    pause = mean_pause(rest, length) if rest else 0.0
     left = (planned - len(own)) * (length + pause) + left_of_run
     return AbProgress(begun=len(own), planned=planned, left=max(0.0, left))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from app.engine.session.sweep_steps import Purpose
 from app.engine.sweep.estimate import HALVINGS, later_runs, seconds_left, switches
 from app.engine.sweep.expand import expand
+from app.engine.sweep.order import measured_seconds, pause_before
 from app.engine.sweep.plan import PlanError
 from tests.engine.sweep.making import after, design, known, plan, started, values
 
@@ -159,16 +161,28 @@ def test_the_order_is_drawn_and_the_seed_brings_it_back() -> None:
     assert design(CACHE + DEPTH, seed=3).steps == design(CACHE + DEPTH, seed=3).steps
 
 
+def test_no_two_pauses_of_a_sweep_are_of_one_length_and_the_seed_brings_them_back() -> None:
+    made = design(CACHE + STRIP + DEPTH)
+    known_cells = {cell.id: cell for cell in made.cells}
+    for rest in (0, made.rest):
+        asked = replace(made, rest=rest)
+        pauses, again = ([pause_before(step, known_cells[step.cell], asked) for step in made.steps] for _ in range(2))
+        assert pauses == again
+        assert len(set(pauses)) == len(pauses)
+        runs = [measured_seconds(known_cells[step.cell]) for step in made.steps]
+        assert all(rest <= pause <= rest + run / 3 for pause, run in zip(pauses, runs, strict=True))
+
+
 def test_the_estimate_counts_runs_changes_and_arrays_made_anew() -> None:
     plain, slow = design(DEPTH), design(STRIP)
-    assert plain.seconds == 4 * (5 + 1 + 5 + 2)
-    assert slow.seconds == 8 * 13 + 3 * 60
+    assert plain.seconds == 4 * (5 + 1 + 5 + 1 + 2)  # the pause is a second more on the average
+    assert slow.seconds == 8 * 14 + 3 * 60
 
 
 def test_time_left_follows_how_long_the_steps_really_take() -> None:
     record = started(design(DEPTH))
-    assert seconds_left(record, 0.0) == 52
-    record = after(record, record.steps[0], "r1")  # took 2 s instead of 13
+    assert seconds_left(record, 0.0) == 56
+    record = after(record, record.steps[0], "r1")  # took 2 s instead of 14
     assert seconds_left(record, 0.0) == pytest.approx(6.0)
 
 

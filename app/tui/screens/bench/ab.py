@@ -260,9 +260,9 @@ class Experimenting:
         return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest, noise=noise)
 
     @property
-    def _rest(self) -> float:
+    def _rest(self) -> float | None:
         """Seconds before each run: nothing simulated comes to rest."""
-        return REST_SECONDS if self._app.workbench.host.capabilities.live else 0.0
+        return REST_SECONDS if self._app.workbench.host.capabilities.live else None
 
     async def _run(self, plan: AbPlan) -> None:
         try:
