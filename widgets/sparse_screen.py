@@ -1,48 +1,68 @@
-"""A screen that sends only the changed part of a line, where Textual sends the line from the widget's left edge."""
+"""A screen that sends only what differs from what is shown, where Textual sends lines from the widget's left edge."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from rich.console import Console
-from rich.control import Control
 from textual import events
-from textual._compositor import Compositor, CompositorUpdate
+from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 
-Result = TypeVar("Result")
+from widgets.shown_cells import Piece, ShownCells
 
-Piece = tuple[int, int, int, Strip]
-"""Row, first column, column after the last, and what to show there."""
+Result = TypeVar("Result")
 
 Spans = dict[int, list[tuple[int, int]]]
 """By row, the spans that are still to be filled."""
 
 
 class SparseUpdate(CompositorUpdate):
-    """The changed spans and nothing else."""
+    """The changed spans, and of them what differs from what is shown."""
 
-    def __init__(self, pieces: list[Piece]) -> None:
+    def __init__(self, pieces: list[Piece], shown: ShownCells) -> None:
         """`pieces` do not overlap."""
-        self._pieces = sorted(pieces, key=lambda piece: piece[:2])
+        self._pieces = pieces
+        self._shown = shown
 
     def render_segments(self, console: Console) -> str:
-        """The escape sequences and text of the changed spans."""
-        out: list[str] = []
-        here: tuple[int, int] | None = None
-        for y, left, right, strip in self._pieces:
-            # Next to the last piece the cursor stands where it must: the six bytes of a move are saved.
-            if here != (y, left):
-                out.append(Control.move_to(left, y).segment.text)
-            out.append(strip.render(console))
-            here = (y, right)
-        return "".join(out)
+        """The escape sequences and text of what differs."""
+        return self._shown.sequence(self._pieces, console)
+
+
+class WholeUpdate(LayoutUpdate):
+    """All of the screen, whatever is shown."""
+
+    def __init__(self, strips: list[Iterable[Strip]], region: Region, shown: ShownCells) -> None:
+        super().__init__(strips, region)
+        self._shown = shown
+
+    def render_segments(self, console: Console) -> str:
+        """The escape sequences and text of every cell."""
+        pieces: list[Piece] = []
+        for y, line in enumerate(self.strips, self.region.y):
+            x = self.region.x
+            for strip in line:
+                pieces.append((y, x, x + strip.cell_length, strip))
+                x += strip.cell_length
+        self._shown.forget()
+        return self._shown.sequence(pieces, console)
 
 
 class SparseCompositor(Compositor):
     """Textual's compositor with sparse updates: asks only the widgets that show in a changed span, for those lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown = ShownCells()
+
+    def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
+        """The update of the whole screen; `simplify` for one that is no terminal."""
+        update = super().render_full_update(simplify)
+        return update if simplify else WholeUpdate(update.strips, update.region, self._shown)
 
     def render_partial_update(self) -> SparseUpdate | None:  # type: ignore[override]
         """The update of the dirty regions, or `None` when there are none."""
@@ -75,7 +95,7 @@ class SparseCompositor(Compositor):
                 spans[y] = _fill(spans[y], area, y, strips[y - first], pieces)
                 if not spans[y]:
                     del spans[y]
-        return SparseUpdate(pieces)
+        return SparseUpdate(pieces, self._shown)
 
 
 def _fill(

@@ -25,6 +25,9 @@ _KEYS = (*["down"] * 12, *["pagedown"] * 4, *["up"] * 6, "end", "home", *["down"
 _SETTLED = 8.0
 """Seconds until the workbench has found what is there."""
 
+_APART = 0.06
+"""Seconds between two keys of whoever holds one down slowly."""
+
 
 def measure(place: Place) -> Iterator[Figure]:
     """Keys and changes of the screen without a terminal, as processor time; idling in a real one."""
@@ -32,6 +35,9 @@ def measure(place: Place) -> Iterator[Figure]:
     keys, switches = asyncio.run(_measure(place.folder, rounds))
     yield median(f"{DRIVES} drives: key answered, 95th percentile", keys, "ms", goal=50.0)
     yield median(f"{DRIVES} drives: screen changed, 95th percentile", switches, "ms", goal=100.0)
+    sent = [_sent(place, rows) for rows in ([3] if place.quick else [2, 3, 5, 8])]
+    yield median("bytes of an arrow key, one on the other", [keys for keys, _ in sent], "kB", goal=1.2, note="120x40")
+    yield median("bytes of the pane beside it, at rest", [pane for _, pane in sent], "kB", goal=8.0, note="120x40")
     yield median("workbench CPU, idle", list(_idle(place)), "% of a core", goal=0.3)
 
 
@@ -63,6 +69,23 @@ async def _pressed(pilot: Pilot[int], key: str) -> float:
 
 def _slowest(times: list[float]) -> float:
     return statistics.quantiles(times, n=20, method="inclusive")[-1]
+
+
+def _sent(place: Place, rows: int) -> tuple[float, float]:
+    """Kilobytes for each of as many arrow keys down and up again, and then for the device that is shown at rest."""
+    with Terminal(place.raidbench("--demo"), place.environment()) as terminal:
+        terminal.first_frame()
+        terminal.drain(_SETTLED)
+        terminal.press(b"\x1b[B\r\x1b")  # into a device and back: the first steps are done with
+        terminal.drain(2.0)
+        before = terminal.sent
+        for key in [b"\x1b[B"] * rows + [b"\x1b[A"] * (rows - 1):
+            terminal.press(key)
+            terminal.drain(_APART)
+        keys = (terminal.sent - before) / (2 * rows - 1) / 1000
+        before = terminal.sent
+        terminal.drain(2.0)
+        return keys, (terminal.sent - before) / 1000
 
 
 def _idle(place: Place) -> Iterator[float]:
