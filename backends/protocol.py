@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from backends.change import Change
 from backends.host import Host
+from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.values import dataclass
@@ -109,6 +110,25 @@ class PlansTogether(Protocol):
         """What setting all of `values` would do, in the order in which they have to be set.
 
         Each is planned as if those before it were set. Raises as `Backend.plan`.
+        """
+        ...
+
+
+@runtime_checkable
+class MakesArrays(Protocol):
+    """A backend that can say which commands make an array, and of which drives it makes some."""
+
+    async def candidates(self) -> tuple[Candidate, ...]:
+        """The drives that only its cards see, with what stands against each; () where the kernel sees all.
+
+        Raises ToolFailedError.
+        """
+        ...
+
+    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+        """What making it would do, as things are now; nothing is changed.
+
+        `controller`: the card that makes it. Raises InvalidValueError, BlockedError, NotFoundError, ToolFailedError.
         """
         ...
 

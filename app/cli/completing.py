@@ -359,6 +359,20 @@ def _baseline(line: Words) -> Iterable[Item]:
             return ()
 
 
+def _array(line: Words) -> Iterable[Item]:
+    match line.rest:
+        case ():
+            return [Item("list"), Item("create")]
+        case ("create",):
+            from backends.making import LEVELS
+
+            return [Item(level.value) for level in LEVELS]
+        case ("create", _, *_):
+            return _targets(line)
+        case _:
+            return ()
+
+
 def _roles(line: Words) -> Iterator[Item]:
     """An address, also behind ROLE=."""
     role, equals, address = line.last.partition("=")
@@ -386,6 +400,7 @@ def _folders(line: Words) -> Iterable[Item]:
 POSITIONAL: Mapping[str, Offer] = {
     "show": _once(_targets),
     "check": _once(_targets),
+    "array": _array,
     "set": _target_then(_settings),
     "ab": _target_then(_settings),
     "persist": _target_then(_settings),

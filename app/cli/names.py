@@ -6,6 +6,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "devices": ("app.cli.devices", "Everything found: controllers, arrays, drives."),
     "show": ("app.cli.devices", "Facts and settings of one target, and what may be changed."),
     "check": ("app.cli.check", "What of the set-up costs speed or safety, without any load."),
+    "array": ("app.cli.array", "The arrays, the drives that one can be made of, and what makes one."),
     "set": ("app.cli.change", "Change settings, after showing the exact commands."),
     "undo": ("app.cli.undo", "Take back changes of the session."),
     "keep": ("app.cli.trial", "Keep what is on trial."),

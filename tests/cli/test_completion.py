@@ -182,11 +182,12 @@ def test_every_word_of_the_tables_is_one_of_the_program() -> None:
     assert tuple(TITLES) == tuple(PROFILES)
 
 
-def test_the_commands_of_baseline_are_those_that_there_are() -> None:
-    context = group.make_context("raidbench", ["baseline"], resilient_parsing=True)
-    baseline = group.get_command(context, "baseline")
-    assert isinstance(baseline, click.Group)
-    assert set(values("baseline", "")) == set(baseline.commands)
+@pytest.mark.parametrize("name", ["baseline", "array"])
+def test_the_commands_of_a_group_are_those_that_there_are(name: str) -> None:
+    context = group.make_context("raidbench", [name], resilient_parsing=True)
+    commands = group.get_command(context, name)
+    assert isinstance(commands, click.Group)
+    assert set(values(name, "")) == set(commands.commands)
 
 
 # -- in the shells themselves -----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from uuid import uuid4
 
 from backends.answers import cut_error, cut_problem, each_once, hear, judged
 from backends.change import Change
@@ -28,6 +29,7 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import STALL, Command, Host
 from backends.identity import Identity, Signature
+from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
@@ -38,6 +40,7 @@ from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import WHOLE_EXPORT, parse_export, unnamed
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
+from backends.vendors.mdraid.making import plan_array, spelled
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
     Beside,
@@ -199,6 +202,19 @@ class MdRaid:
         except RaidbenchError:
             pass
         return None
+
+    async def candidates(self) -> tuple[Candidate, ...]:
+        """None of its own: the kernel sees every drive that md can have."""
+        return ()
+
+    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+        """The lines of mdadm that make it, its node and its UUID chosen."""
+        tool = self._host.which(("mdadm",))
+        if tool is None:
+            raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
+        taken = [path.split("/")[3] for path in await self._host.list("/sys/block/md*/dev")]
+        uuids = tuple(spelled(uuid4().hex) for _ in range(1 + (wish.spans or 2)))
+        return plan_array(wish, mdadm=tool, taken=taken, uuids=uuids, assume_clean=assume_clean)
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this array's line replaced; no other line is touched."""

@@ -27,6 +27,7 @@ from backends.changing import (
 )
 from backends.errors import (
     BlockedError,
+    InvalidValueError,
     RaidbenchError,
     ToolFailedError,
     ToolTimeoutError,
@@ -34,6 +35,7 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
+from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
@@ -44,6 +46,7 @@ from backends.vendors.megaraid.dialect import CanReread, Contents
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.identities import of_card, of_volume, require_same
 from backends.vendors.megaraid.inventory import card_tasks, inventory, volume_tasks
+from backends.vendors.megaraid.making import candidates, plan_array
 from backends.vendors.megaraid.open_card import Memory, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
     as_it_was,
@@ -253,6 +256,34 @@ class MegaRaid:
         require_own(change, planned.writes)
         await self._runner.run(change, unit, planned.writes)
         await self._runner.require_same_number(change, unit, place.volume, places_of(contents, change.members))
+
+    async def candidates(self) -> tuple[Candidate, ...]:
+        """Every drive that only a card has, with what the card says against it. Cards that cannot be read have none."""
+        picture = await look(self._host)
+        found: list[Candidate] = []
+        for unit in self._units.known or await self._units.look():
+            try:
+                contents = unit.contents if unit.contents is not None else await unit.read()
+            except RaidbenchError:
+                continue
+            found += candidates(unit.prefix, contents, picture)
+        return tuple(found)
+
+    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+        """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        if assume_clean:
+            raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
+        if controller is None:
+            raise InvalidValueError("It is not said which card makes it.")
+        _, unit = await self._unit(controller)
+        contents = await unit.read()
+        now = {one.drive: one for one in candidates(unit.prefix, contents, await look(self._host))}
+        for one in wish.drives:
+            there = now.get(one.drive)
+            if there is None or there.serial != one.serial:
+                raise changing.gone(one.drive)
+            require_free_drive(there)
+        return plan_array(wish, contents, unit.dialect)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """Work on a virtual drive as last read with its settings, and of its card as last looked at.

@@ -6,6 +6,7 @@ is not understood means `unknown`, never a default.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 
@@ -139,6 +140,10 @@ class VirtualDrive:
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
 
 
+GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
+"""How the tools call a drive that may be used; one that tests itself or is not supported has other words."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicalDrive:
     """A drive behind the card."""
@@ -181,6 +186,10 @@ class PhysicalDrive:
     """Degrees Celsius."""
     errors: Mapping[str, int] = field(default_factory=dict)
     """Counters: `media`, `other`, `predictive`."""
+    locked: bool = False
+    """Encrypts itself and is locked: what lies on it cannot be read, nor written."""
+    alert: bool = False
+    """It has itself flagged a S.M.A.R.T. alert: it predicts that it fails."""
     inquiry: str | None = None
     """MegaCli's raw inquiry string, which mixes vendor, model and serial."""
     volumes: tuple[int, ...] = ()

@@ -4,7 +4,6 @@ made.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from backends.change import NOT_THERE, Change, Write
@@ -17,7 +16,7 @@ from backends.text import clean
 from backends.vendors.megaraid.addresses import Place
 from backends.vendors.megaraid.dialect import Answer, CanTryAgain, Contents, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
-from backends.vendors.megaraid.facts import PhysicalDrive
+from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
 from backends.vendors.megaraid.geometry import companions_of
 from backends.vendors.megaraid.identities import of_card
 from backends.vendors.megaraid.open_card import OpenCard
@@ -116,9 +115,6 @@ class Runner:
 
 # -- making again what was deleted and, cut short, not made: of its drives, by their serials --------------------------
 
-_FREE = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
-"""How the tools call a drive that may be used; one that tests itself or is not supported has other words."""
-
 _RISK = (
     "A virtual drive is made of these drives: whatever lies on them is lost. The card says that no array uses them; "
     "raidbench cannot read what lies on them."
@@ -194,7 +190,7 @@ def _free(contents: Contents, serial: str) -> PhysicalDrive:
     drive = found[0]
     used = [one.number for one in contents.volumes if drive.place in one.drives]
     unused = drive.group is None and not drive.volumes and not used and not drive.foreign and not drive.jobs
-    if not unused or drive.state is not State.UNASSIGNED or not _FREE.fullmatch(drive.state_raw):
+    if not unused or drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw):
         words = "foreign" if drive.foreign else f"{drive.state_raw or 'in an unknown state'}"
         raise RefusedError(f"The drive {clean(serial)} at {drive.place} is not free: it is {words}.")
     return drive

@@ -134,6 +134,8 @@ def drive(record: Record) -> PhysicalDrive:
         link=given(value("link speed")),
         temperature_c=degrees(value("drive temperature")),
         errors={name: count for name, count in counters.items() if count is not None},
+        locked=value("locked").lower() == "locked",
+        alert=value("drive has flagged a s.m.a.r.t alert").lower() == "yes",
         inquiry=given(inquiry.value) if inquiry else None,
         jobs=tuple(record.jobs),
     )

@@ -77,8 +77,14 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
         link=_link(own),
         temperature_c=celsius(own.text("drive temperature", "temperature(c)", "temperature")),
         errors={name: count for name, key in _ERRORS.items() if (count := own.whole(key)) is not None},
+        locked=_says(own, "yes", "locked"),
+        alert=_says(own, "yes", "s.m.a.r.t alert flagged by drive"),
         volumes=tuple(sorted(seen.volumes.get(at, ()))),
     )
+
+
+def _says(own: Fields, word: str, *keys: str) -> bool:
+    return (own.text(*keys) or "").lower() == word
 
 
 def _media(text: str | None, interface: str | None) -> Media:

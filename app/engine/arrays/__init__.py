@@ -1,0 +1,1 @@
+"""Arrays made for a measurement."""

@@ -1,0 +1,114 @@
+"""Which drives of a machine are free to make an array of, and why the others are not; what making one would do."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
+from backends.free_drives import kernel_candidates
+from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
+from backends.model import Drive, Inventory, Problem, State, Target
+from backends.protocol import MakesArrays
+from backends.suggestions import suggested
+from backends.text import clean
+
+if TYPE_CHECKING:
+    from backends.registry import Machine
+
+SOFTWARE = "md"
+"""What makes arrays of the drives that the kernel sees."""
+
+_WHY_NOT = {
+    State.UNASSIGNED: "the card calls it free, and raidbench makes no arrays with this card's tool",
+    State.SPARE: "it is a hot spare",
+    State.FOREIGN: "it carries a foreign configuration: an array of another card may be on it",
+}
+"""What stands against a drive of a card whose tool is asked for nothing more than a list."""
+
+
+async def candidates_of(machine: Machine, inventory: Inventory) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
+    """Every drive of an inventory, free or not; and what could not be asked."""
+    found: list[Candidate] = list(await kernel_candidates(machine.host, inventory))
+    problems: list[Problem] = []
+    for name, backend in (await machine.backends.present()).items():
+        if isinstance(backend, MakesArrays):
+            try:
+                found += await backend.candidates()
+            except RaidbenchError as error:
+                problems.append(Problem(where=name, message=error.message, hint=error.hint))
+    known = {one.drive for one in found}
+    found += [_listed(one) for one in inventory.drives if one.device is None and one.target not in known]
+    return tuple(sorted(found, key=lambda one: str(one.controller or ""))), tuple(problems)
+
+
+def _listed(drive: Drive) -> Candidate:
+    """A drive of a card of which only the list is known."""
+    used = f"it is in {drive.array}" if drive.array is not None else ""
+    return Candidate(
+        drive=drive.target,
+        controller=drive.controller,
+        place=drive.target.address,
+        model=drive.model,
+        serial=drive.serial,
+        media=drive.media,
+        interface=drive.interface,
+        size_bytes=drive.size_bytes,
+        sector_bytes=drive.logical_block,
+        why_not=(used or _WHY_NOT.get(drive.state, f"it is {drive.state.value}"),),
+    )
+
+
+def chosen(found: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
+    """The drives that somebody names, in that order: by address, node, kernel name, place or serial number.
+
+    Raises NotFoundError, InvalidValueError where a name means several, RefusedError for one that is not free.
+    """
+    picked = tuple(_named(found, name) for name in names)
+    for one in picked:
+        require_free_drive(one)
+    return picked
+
+
+def _named(found: Sequence[Candidate], name: str) -> Candidate:
+    called = {one.drive: _names_of(one) for one in found}
+    same = [one for one in found if name in called[one.drive]]
+    if len(same) > 1:
+        raise InvalidValueError(
+            f"{clean(name, 60)} means {' and '.join(str(one.drive) for one in same[:3])}.", hint="Name the address."
+        )
+    if not same:
+        known = [str(one.drive) for one in found if one.free]
+        hint = suggested(name, [word for words in called.values() for word in words], f"Free: {', '.join(known[:12])}.")
+        raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if known else "No drive is free.")
+    return same[0]
+
+
+def _names_of(one: Candidate) -> tuple[str, ...]:
+    short = one.place.removeprefix("/dev/")
+    return tuple(filter(None, (str(one.drive), one.drive.address, one.place, short, one.serial)))
+
+
+def maker_of(drives: Sequence[Candidate]) -> Target | None:
+    """The card that all drives hang from; None where the kernel has them. Raises InvalidValueError for several."""
+    cards = {one.controller for one in drives}
+    if len(cards) > 1:
+        raise InvalidValueError(
+            "The drives do not hang from one card.", hint="An array is made of drives of one card, or of the kernel's."
+        )
+    return next(iter(cards), None)
+
+
+def new_name() -> str:
+    """A name that no array has: the token by which it is known again."""
+    return f"rb-{secrets.token_hex(4)}"
+
+
+async def plan_array(machine: Machine, wish: ArrayWish, *, assume_clean: bool = False) -> ArrayPlan:
+    """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
+    card = maker_of(wish.drives)
+    backend = machine.backends[SOFTWARE if card is None else card.backend]
+    if not isinstance(backend, MakesArrays):
+        raise BlockedError(f"raidbench makes no arrays on {card}.")
+    return await backend.plan_array(wish, card, assume_clean=assume_clean)

@@ -1,0 +1,156 @@
+"""What is told of arrays and of the drives that one can be made of: tables, sentences and JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from app.engine.view import schema
+from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
+from backends.making import ArrayPlan, Candidate, words_to_type
+from backends.model import Array, Inventory, Target
+from backends.sizes import exact_words, size_words
+
+
+def arrays_table(inventory: Inventory) -> Table:
+    """One row an array, with its members by serial number."""
+    columns = (
+        Column(title="Array", key="array"),
+        Column(title="Level", key="level"),
+        Column(title="Strip", key="strip", align=Align.RIGHT, priority=2),
+        Column(title="Size", key="size", align=Align.RIGHT),
+        Column(title="State", key="state", priority=1),
+        Column(title="Members", key="members"),
+    )
+    serials = serials_of(inventory)
+    rows = tuple(
+        Row(
+            key=str(one.target),
+            cells=(
+                str(one.target),
+                one.level.value,
+                "" if one.strip_bytes is None else exact_words(one.strip_bytes),
+                size_words(one.size_bytes),
+                one.state.value,
+                ", ".join(serials.get(member, str(member)) for member in one.members),
+            ),
+        )
+        for one in inventory.arrays
+    )
+    return Table(columns=columns, rows=rows, heading="Arrays")
+
+
+def serials_of(inventory: Inventory) -> Mapping[Target, str]:
+    """Serial numbers of drives by address, of those that report one."""
+    return {one.target: one.serial for one in inventory.drives if one.serial}
+
+
+def drives_table(found: Sequence[Candidate]) -> Table:
+    """One row a drive: whether it is free, else the first reason why not."""
+    columns = (
+        Column(title="Drive", key="drive"),
+        Column(title="Model", key="model", priority=2),
+        Column(title="Serial number", key="serial"),
+        Column(title="Size", key="size", align=Align.RIGHT),
+        Column(title="To make an array of", key="free"),
+    )
+    rows = tuple(
+        Row(
+            key=str(one.drive),
+            dim=not one.free,
+            cells=(str(one.drive), one.model or "", one.serial or "", size_words(one.size_bytes), _standing(one)),
+        )
+        for one in found
+    )
+    return Table(columns=columns, rows=rows, heading="Drives")
+
+
+def _standing(one: Candidate) -> Cell:
+    if one.why_not:
+        more = f" (and {len(one.why_not) - 1} more)" if len(one.why_not) > 1 else ""
+        return Cell(f"no: {one.why_not[0].rstrip('.')}{more}")
+    if one.lies:
+        return Cell(f"free, and would lose {'; '.join(one.lies)}", Tone.ATTENTION)
+    return Cell("free, blank" if one.seen else "free by the card's words; what lies on it is unknown", Tone.GOOD)
+
+
+def candidate(one: Candidate) -> schema.Json:
+    """A drive as JSON."""
+    return {
+        "address": str(one.drive),
+        **schema.picked(one, "controller", "place", "model", "serial", "media", "interface", "size_bytes"),
+        "logical_block_bytes": one.sector_bytes,
+        "free": one.free,
+        "why_not": list(one.why_not),
+        "lies_on_it": list(one.lies),
+        "content_known": one.seen,
+    }
+
+
+def array(one: Array, serials: Mapping[Target, str]) -> schema.Json:
+    """An array as JSON: members by address and serial number."""
+    return {
+        "address": str(one.target),
+        **schema.picked(
+            one, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"
+        ),
+        "members": [{"address": str(member), "serial": serials.get(member)} for member in one.members],
+    }
+
+
+def plan_facts(plan: ArrayPlan) -> Facts:
+    """What would be made."""
+    return Facts(facts=tuple(_lines(plan)), heading=f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}")
+
+
+def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
+    wish = plan.wish
+    drives = ", ".join(f"{one.place} ({one.serial or 'no serial number'})" for one in wish.drives)
+    yield FactLine("Drives", f"{len(wish.drives)}: {drives}")
+    if wish.spans is not None:
+        yield FactLine("Spans", f"{wish.spans}, each of {len(wish.drives) // wish.spans} drives, in this order")
+    yield FactLine("Capacity", f"about {size_words(plan.size_bytes)}, {plan.data_drives} drives carry data")
+    yield FactLine("The level costs", f"{plan.cost} of {len(wish.drives)} drives")
+    if wish.strip_bytes is not None:
+        full = plan.full_stripe_bytes
+        yield FactLine("Strip", exact_words(wish.strip_bytes))
+        yield FactLine("Full stripe", "-" if full is None else exact_words(full))
+    if wish.policies:
+        yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in wish.policies.items()))
+    yield FactLine("Takes", f"{plan.seconds:.1f} s, and then: {plan.initialising}")
+
+
+def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
+    """Warnings, what would be lost, and what has to be typed for it."""
+    told = list(plan.warnings)
+    told += [f"Would be lost: {line}." for one in plan.wish.drives for line in one.lies]
+    unknown = [one for one in plan.wish.drives if not one.seen]
+    if unknown:
+        serials = ", ".join(one.serial or one.place for one in unknown)
+        told.append(
+            "The card says that no array uses these drives. raidbench cannot read what lies on them; one that came "
+            f"from another machine may hold data, which would be lost: {serials}."
+        )
+        told.append(f"Who makes it has to mean these very drives: {words_to_type(unknown)}.")
+    return tuple(told)
+
+
+def plan(one: ArrayPlan) -> schema.Json:
+    """What would be made, as JSON."""
+    wish = one.wish
+    return {
+        "level": wish.level.value,
+        "name": wish.name,
+        "made_by": one.maker,
+        "drives": [candidate(each) for each in wish.drives],
+        "spans": wish.spans,
+        "strip_bytes": wish.strip_bytes,
+        "full_stripe_bytes": one.full_stripe_bytes,
+        "size_bytes": one.size_bytes,
+        "data_drives": one.data_drives,
+        "costs_drives": one.cost,
+        "policies": dict(wish.policies),
+        "seconds": one.seconds,
+        "initialising": one.initialising,
+        "steps": [list(step.argv) for step in one.steps],
+        "warnings": list(plan_sentences(one)),
+    }

@@ -1,0 +1,84 @@
+"""Which disks that the kernel sees are free to make an array of, by the guard and by what lies on them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from backends.errors import RaidbenchError
+from backends.guard import Intent, look_at
+from backends.host import Host
+from backends.identity import Signature
+from backends.making import Candidate
+from backends.model import Drive, Inventory, Media, State
+from backends.text import clean
+
+_NO_DISKS = ("loop", "zram", "ram", "zvol", "dm")
+"""Interfaces of what is no disk of its own; a disk with several paths has its own interface."""
+
+_MEMBERS = {
+    "crypto_LUKS": "it bears a LUKS header: an encrypted volume, whatever lies in it",
+    "btrfs": "it bears a btrfs filesystem, which may lie on other disks too",
+}
+"""What is a part of something bigger for an array, though a run may write over it after its word; by blkid's TYPE."""
+
+_AT_ONCE = 8
+"""Disks that are looked at together: each is asked about by two programs."""
+
+
+async def kernel_candidates(host: Host, inventory: Inventory) -> tuple[Candidate, ...]:
+    """Every disk of the kernel that could be one of an array, with all that stands against it. Nothing is written."""
+    turn = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(drive: Drive) -> Candidate:
+        async with turn:
+            return await kernel_candidate(host, drive)
+
+    return tuple(await asyncio.gather(*(one(drive) for drive in inventory.drives if _is_disk(drive, inventory))))
+
+
+def _is_disk(drive: Drive, inventory: Inventory) -> bool:
+    volumes = {array.device for array in inventory.arrays}
+    return (
+        drive.device is not None
+        and drive.target not in inventory.twins
+        and drive.device not in volumes
+        and drive.interface not in _NO_DISKS
+        and drive.media is not Media.RAM
+        and not drive.shown_elsewhere
+    )
+
+
+async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
+    """A disk as it is now: judged as before a run that writes to all of it, and by what marks a part of something."""
+    assert drive.device is not None
+    bare = Candidate(
+        drive=drive.target,
+        place=drive.device,
+        model=drive.model,
+        serial=drive.serial,
+        media=drive.media,
+        interface=drive.interface,
+        size_bytes=drive.size_bytes,
+        sector_bytes=drive.logical_block,
+        seen=True,
+    )
+    try:
+        facts, verdict = await look_at(host, drive.device, Intent.WRITE)
+    except RaidbenchError as error:
+        return replace(bare, why_not=(error.message,))
+    reasons = [*verdict.refused, *(f"{_MEMBERS[kind]}." for kind in dict.fromkeys(_kinds(facts.signatures)))]
+    if drive.state in (State.FAILED, State.MISSING, State.OFFLINE, State.DEGRADED, State.SPARE, State.FOREIGN):
+        reasons.append(f"It is {drive.state.value}.")
+    return replace(
+        bare,
+        size_bytes=facts.size_bytes or drive.size_bytes,
+        why_not=tuple(clean(one, 300) for one in reasons),
+        lies=tuple(clean(one, 200) for one in verdict.found),
+        signatures=facts.signatures,
+        identity=facts.identity,
+    )
+
+
+def _kinds(signatures: tuple[Signature, ...]) -> list[str]:
+    return [one.kind for one in signatures if one.kind in _MEMBERS]

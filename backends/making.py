@@ -1,0 +1,220 @@
+"""Arrays to be made: which drives are free and why the others are not, and what a level makes of those. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import field
+
+from backends import raid
+from backends.change import Write
+from backends.errors import InvalidValueError, RefusedError
+from backends.identity import Identity, Signature
+from backends.model import Level, Media, Target
+from backends.text import clean
+from backends.values import dataclass
+
+LEVELS = (Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID6, Level.RAID10, Level.RAID50, Level.RAID60)
+"""Levels that can be made."""
+
+SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
+"""Levels that a RAID card makes of spans."""
+
+END = 4
+"""Characters of each serial number that are typed for drives of which nobody can say what lies on them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A drive that an array might be made of."""
+
+    drive: Target
+    """Its address."""
+    controller: Target | None = None
+    """The card that it hangs from, where that makes arrays of it; None where the kernel does."""
+    place: str
+    """What the tool calls it: `252:3`, `/dev/sdb`."""
+    model: str | None = None
+    """Model."""
+    serial: str | None = None
+    """Serial number."""
+    media: Media = Media.UNKNOWN
+    """What stores the bits."""
+    interface: str | None = None
+    """`sata`, `sas`, `nvme`."""
+    size_bytes: int | None = None
+    """Capacity."""
+    sector_bytes: int | None = None
+    """Logical sector."""
+    why_not: tuple[str, ...] = ()
+    """Every reason against making an array of it, each a sentence or a part of one; () for a free one."""
+    lies: tuple[str, ...] = ()
+    """What lies on a free one and would be lost, one line each; () where nothing known does."""
+    signatures: tuple[Signature, ...] = ()
+    """The same, for a look whether more has come since."""
+    seen: bool = False
+    """Whether the kernel sees what lies on it; else only the card has it, and its content is unknown."""
+    identity: Identity | None = None
+    """What it is to the kernel; None where only the card has it."""
+
+    @property
+    def free(self) -> bool:
+        """Whether an array may be made of it."""
+        return not self.why_not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayWish:
+    """An array that somebody wants."""
+
+    level: Level
+    """Its level."""
+    drives: tuple[Candidate, ...]
+    """What it is to be made of, in this order: it decides the spans."""
+    strip_bytes: int | None = None
+    """Bytes on one drive before the next one follows; None for a level without, and for the maker's usual one."""
+    spans: int | None = None
+    """Spans of RAID 10, 50 and 60; None for the usual."""
+    name: str
+    """What it is to be called, at most 15 letters, digits, `-` and `_`; the token by which it is known again."""
+    policies: dict[str, str] = field(default_factory=dict)
+    """Policies at birth, by our keys: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayPlan:
+    """What making an array would do."""
+
+    wish: ArrayWish
+    """What was asked for, with what was left open filled in."""
+    maker: str
+    """`md`, `storcli64`, `MegaCli64`: what makes it."""
+    steps: tuple[Write, ...]
+    """The exact commands."""
+    size_bytes: int | None
+    """Usable capacity as far as it can be told before; the maker rounds it down."""
+    data_drives: int
+    """Drives that carry data in one stripe."""
+    seconds: float
+    """How long the commands take, about."""
+    initialising: str
+    """What has to happen to it afterwards, and how long that takes: a sentence."""
+    warnings: tuple[str, ...] = ()
+    """What somebody should know before: sentences."""
+
+    @property
+    def full_stripe_bytes(self) -> int | None:
+        """Bytes of data in one stripe; None for a level without."""
+        return raid.full_stripe(self.wish.strip_bytes, self.data_drives)
+
+    @property
+    def cost(self) -> int:
+        """Drives of which the capacity goes into copies and parity."""
+        return len(self.wish.drives) - self.data_drives
+
+
+_LEAST = {
+    Level.RAID0: 1,
+    Level.RAID1: 2,
+    Level.RAID5: 3,
+    Level.RAID6: 4,
+    Level.RAID10: 4,
+    Level.RAID50: 6,
+    Level.RAID60: 8,
+}
+"""Fewest drives. Some makers take fewer (md a RAID 5 of two), which nobody measures."""
+
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def is_name(name: str) -> bool:
+    """Whether every maker takes a name."""
+    return 0 < len(name) <= 15 and name[0].isalnum() and set(name) <= _NAME
+
+
+def spans_of(level: Level, drives: int, spans: int | None) -> int:
+    """Spans of a level over so many drives: pairs of a RAID 10, two of RAID 50 and 60 unless said; 1 of all others.
+
+    Raises InvalidValueError where the drives do not fit into them.
+    """
+    if level not in SPANNED:
+        if spans not in (None, 1):
+            raise InvalidValueError(f"{level.name} has no spans.", hint="RAID10, RAID50 and RAID60 have.")
+        return 1
+    found = spans if spans is not None else drives // 2 if level is Level.RAID10 else 2
+    each = {Level.RAID10: 2, Level.RAID50: 3, Level.RAID60: 4}[level]
+    if found < 2 or drives % found or drives // found < each or (level is Level.RAID10 and drives // found % 2):
+        raise InvalidValueError(
+            f"{level.name} of {drives} drives cannot have {found} spans.",
+            hint=f"Each span has the same number of drives, at least {each}"
+            + (", and an even one." if level is Level.RAID10 else "."),
+        )
+    return found
+
+
+def require_shape(wish: ArrayWish) -> int:
+    """Drives of the array that carry data. Raises InvalidValueError for a level that these drives do not make."""
+    level, count = wish.level, len(wish.drives)
+    if level not in _LEAST:
+        raise InvalidValueError(f"{level.value} cannot be made.", hint=f"{', '.join(one.value for one in LEVELS)} can.")
+    if count < _LEAST[level]:
+        raise InvalidValueError(f"{level.name} takes at least {_LEAST[level]} drives, and {count} are named.")
+    if not is_name(wish.name):
+        raise InvalidValueError(
+            f"{clean(wish.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
+        )
+    copies = count if level is Level.RAID1 and wish.drives[0].controller is None else 2
+    data = raid.data_drives(level, count, spans=spans_of(level, count, wish.spans), copies=copies)
+    if not data:
+        raise InvalidValueError(f"{level.name} cannot be made of {count} drives.", hint="Its drives come in pairs.")
+    return data
+
+
+def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
+    """Warnings about the drives beside each other. Raises InvalidValueError where no array is to be made of these.
+
+    Mixed media, interfaces and sector sizes are refused: an array is as slow as its slowest drive, and cards refuse
+    most of that. Unequal sizes are a warning, as the smallest counts.
+    """
+    named = [one.drive for one in drives]
+    if len(set(named)) != len(named):
+        raise InvalidValueError("A drive is named twice.")
+    for what, values in (
+        ("media", [one.media.value for one in drives]),
+        ("interfaces", [one.interface or "unknown" for one in drives]),
+        ("sector sizes", [str(one.sector_bytes or "unknown") for one in drives]),
+    ):
+        if len(kinds := sorted(set(values))) > 1:
+            raise InvalidValueError(
+                f"The drives have different {what} ({', '.join(kinds)}).", hint="Choose alike ones."
+            )
+    sizes = {one.size_bytes for one in drives}
+    models = {one.model for one in drives}
+    told = ["The drives are not of one size: the smallest counts."] if len(sizes) > 1 else []
+    told += [f"The drives are of {len(models)} models."] if len(models) > 1 else []
+    return tuple(told)
+
+
+def require_free_drive(drive: Candidate) -> None:
+    """Raises RefusedError with every reason against a drive. There is no way round any of them."""
+    if drive.why_not:
+        why = " ".join(one if one.endswith(".") else f"{one}." for one in drive.why_not)
+        raise RefusedError(
+            f"No array can be made of {drive.place}: {why}",
+            hint="`raidbench array list` says which drives are free, and why the others are not.",
+        )
+
+
+def capacity(wish: ArrayWish, data_drives: int, *, lost_bytes: int = 0) -> int | None:
+    """Bytes that are usable: the smallest drive counts, less what the maker keeps on each. None if not told."""
+    sizes = [one.size_bytes for one in wish.drives]
+    known = [size for size in sizes if size]
+    if len(known) != len(sizes):
+        return None
+    each = min(known) - lost_bytes
+    strip = wish.strip_bytes or 1
+    return max(0, each // strip * strip * data_drives)
+
+
+def words_to_type(drives: Iterable[Candidate]) -> str:
+    """The ends of the serial numbers, in order, with commas between: what is typed for drives that only a card sees."""
+    return ",".join("".join((one.serial or one.place).split())[-END:] for one in drives)

@@ -1,0 +1,170 @@
+"""Which drives of a MegaRAID card are free by the card's words, and the command lines that make an array of them."""
+
+from __future__ import annotations
+
+from backends.change import Write
+from backends.errors import BlockedError, InvalidValueError
+from backends.making import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape, spans_of
+from backends.model import Level, State
+from backends.sizes import size_words
+from backends.topology import Topology
+from backends.vendors.megaraid.addresses import card_target, drive_target
+from backends.vendors.megaraid.choices import strips
+from backends.vendors.megaraid.dialect import Contents, Dialect, NewVolume
+from backends.vendors.megaraid.effective import CardView
+from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
+from backends.vendors.megaraid.plans import creation
+from backends.vendors.megaraid.presence import drive_node
+
+_STRIP = 256 << 10
+"""Bytes, where nobody says: what today's cards take unless told."""
+
+_MOST_ON_CARD, _MOST_IN_VOLUME, _MOST_SPANS = 64, 32, 8
+"""Virtual drives of a card, drives of one, and its spans (MegaRAID SAS Software User Guide)."""
+
+_BUSY = ("rebuild", "migration", "copyback")
+"""Work beside which nothing is made."""
+
+_DEFAULTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
+"""Policies of an array for a measurement, where nobody says."""
+
+_CREATE_SECONDS = 0.4
+"""`add vd` on a 9361."""
+
+
+def candidates(prefix: str, contents: Contents, picture: Topology) -> tuple[Candidate, ...]:
+    """Every drive of the card, the free ones first said to be so by the card alone."""
+    nodes = tuple(picture.tree.nodes.values())
+    card = against_card(contents)
+    return tuple(
+        Candidate(
+            drive=drive_target(prefix, one.place),
+            controller=card_target(prefix),
+            place=one.place,
+            model=one.model,
+            serial=one.serial,
+            media=one.media,
+            interface=one.interface,
+            size_bytes=one.size_bytes,
+            sector_bytes=one.sector_bytes,
+            why_not=(*against(contents, one), *card),
+        )
+        for one in contents.drives
+        if drive_node(one, nodes) is None and contents.card.makes_arrays is not False
+    )
+
+
+def against(contents: Contents, drive: PhysicalDrive) -> tuple[str, ...]:
+    """Every reason of the card's own against making an array of a drive."""
+    used = [one.number for one in contents.volumes if drive.place in one.drives] or list(drive.volumes)
+    found: list[str] = []
+    if used:
+        found.append(f"it is in virtual drive {used[0]}")
+    elif drive.group is not None:
+        found.append(f"it is in drive group {drive.group}")
+    if drive.foreign or drive.state is State.FOREIGN:
+        found.append("it carries a foreign configuration: an array of another card may be on it")
+    elif drive.state is State.SPARE:
+        found.append(f"it is a hot spare ({drive.state_raw})")
+    elif not found and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
+        found.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
+    if drive.jobs:
+        found.append(f"{drive.jobs[0].kind} is under way on it")
+    if drive.locked:
+        found.append("it encrypts itself and is locked")
+    if drive.alert or drive.errors.get("predictive"):
+        found.append("the card predicts that it fails")
+    if not found and (not drive.serial or sum(one.serial == drive.serial for one in contents.drives) != 1):
+        found.append("its serial number is not told, or another drive has it too")
+    return tuple(found)
+
+
+def against_card(contents: Contents) -> tuple[str, ...]:
+    """What stands against making anything on this card now."""
+    found = [contents.cut.rstrip(".")] if contents.cut else []
+    jobs = [job for volume in contents.volumes for job in volume.jobs]
+    jobs += [job for drive in contents.drives for job in drive.jobs]
+    working = [job.kind for job in jobs if job.kind in _BUSY]
+    found += [f"a {working[0]} is under way on the card"] if working else []
+    found += [words.rstrip(".") for words in contents.card.problems if "preserved cache" in words.lower()]
+    if len(contents.volumes) >= _MOST_ON_CARD:
+        found.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
+    return tuple(found)
+
+
+def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPlan:
+    """What makes the array, in the words of the card's own tool. Raises InvalidValueError, BlockedError."""
+    warnings = require_alike(wish.drives)
+    data = require_shape(wish)
+    spans = spans_of(wish.level, len(wish.drives), wish.spans)
+    each = len(wish.drives) // spans
+    if each > _MOST_IN_VOLUME or spans > _MOST_SPANS or len(wish.drives) > _MOST_IN_VOLUME:
+        raise InvalidValueError(
+            f"{len(wish.drives)} drives in {spans} spans are more than a card takes: {_MOST_IN_VOLUME} in "
+            f"{_MOST_SPANS} spans."
+        )
+    if (against := against_card(contents)) != ():
+        raise BlockedError(f"Nothing can be made on this card: {against[0]}.")
+    strip = wish.strip_bytes or _STRIP
+    legal = [int(choice.value) for choice in strips(contents.card)]
+    if legal and strip not in legal:
+        raise InvalidValueError(
+            f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, legal))}."
+        )
+    unknown = sorted(wish.policies.keys() - {*_DEFAULTS, "drive_cache"})
+    if unknown:
+        raise InvalidValueError(
+            f"{unknown[0]} is no policy at birth.", hint=f"{', '.join(_DEFAULTS)}, drive_cache are."
+        )
+    policies = _DEFAULTS | wish.policies
+    if contents.card.supports.get("io_policy") is False:
+        policies["io_policy"] = ""
+    new = NewVolume(
+        level=wish.level.value,
+        drives=tuple(one.place for one in wish.drives),
+        drives_per_span=each if spans > 1 else None,
+        strip_bytes=strip,
+        write_cache=policies["write_cache"],
+        read_ahead=policies["read_ahead"],
+        io_policy=policies["io_policy"],
+        drive_cache=policies.get("drive_cache"),
+        name=wish.name,
+        size_bytes=None,
+    )
+    number = next(one for one in range(_MOST_ON_CARD + 1) if all(one != known.number for known in contents.volumes))
+    steps = creation(CardView(contents=contents, dialect=dialect), number, new)
+    wanted = ArrayWish(
+        level=wish.level,
+        drives=wish.drives,
+        strip_bytes=strip,
+        spans=spans if spans > 1 else None,
+        name=wish.name,
+        policies={key: value for key, value in policies.items() if value},
+    )
+    return ArrayPlan(
+        wish=wanted,
+        maker=dialect.tool.rpartition("/")[2],
+        steps=tuple(map(_sized_by_card, steps)),
+        size_bytes=capacity(wanted, data),
+        data_drives=data,
+        seconds=_CREATE_SECONDS * len(steps),
+        initialising=_initialising(wanted),
+        warnings=warnings,
+    )
+
+
+def _sized_by_card(step: Write) -> Write:
+    """Without the size: old builds of storcli call all of the drives `all`, new ones `remaining`; unsaid it is that."""
+    return Write(argv=tuple(word for word in step.argv if word != "size=all"))
+
+
+def _initialising(wish: ArrayWish) -> str:
+    count = len(wish.drives) // (wish.spans or 1)
+    least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(wish.level)
+    if least is None:
+        return "Nothing has to be initialised before it is measured."
+    begins = "begins by itself five minutes later" if count >= least else "does not begin by itself on most cards"
+    return (
+        f"Background initialisation {begins}, and is measured along with the load while it runs: "
+        "set auto_bgi=off on the array, or initialise it in full first."
+    )

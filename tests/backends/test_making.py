@@ -1,0 +1,133 @@
+"""What a level makes of drives, and which drives make no array together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.errors import InvalidValueError, RefusedError
+from backends.making import (
+    ArrayWish,
+    Candidate,
+    capacity,
+    is_name,
+    require_alike,
+    require_free_drive,
+    require_shape,
+    spans_of,
+    words_to_type,
+)
+from backends.model import Level, Media, Target
+
+CARD = Target(backend="acme", address="c0")
+
+
+def drive(number: int, **more: object) -> Candidate:
+    one = Candidate(
+        drive=Target(backend="acme", address=f"c0/{number}"),
+        controller=CARD,
+        place=f"252:{number}",
+        model="X1",
+        serial=f"SERIAL00{number:02}",
+        media=Media.SSD,
+        interface="sas",
+        size_bytes=1000 << 20,
+        sector_bytes=512,
+    )
+    return replace(one, **more)  # type: ignore[arg-type]
+
+
+def wish(level: Level, count: int, **more: object) -> ArrayWish:
+    one = ArrayWish(level=level, drives=tuple(drive(n) for n in range(count)), name="rb-1", strip_bytes=1 << 18)
+    return replace(one, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("level", "count", "spans", "data"),
+    [
+        (Level.RAID0, 1, None, 1),
+        (Level.RAID0, 6, None, 6),
+        (Level.RAID1, 2, None, 1),
+        (Level.RAID5, 6, None, 5),
+        (Level.RAID6, 6, None, 4),
+        (Level.RAID10, 6, None, 3),
+        (Level.RAID10, 8, 2, 4),
+        (Level.RAID50, 6, None, 4),
+        (Level.RAID60, 8, None, 4),
+    ],
+)
+def test_the_drives_that_carry_data_are_those_of_the_level(
+    level: Level, count: int, spans: int | None, data: int
+) -> None:
+    assert require_shape(wish(level, count, spans=spans)) == data
+
+
+@pytest.mark.parametrize(
+    ("level", "count", "spans", "why"),
+    [
+        (Level.RAID1, 1, None, "at least 2 drives"),
+        (Level.RAID1, 3, None, "cannot be made of 3 drives"),
+        (Level.RAID5, 2, None, "at least 3 drives"),
+        (Level.RAID6, 3, None, "at least 4 drives"),
+        (Level.RAID10, 5, None, "cannot have 2 spans"),
+        (Level.RAID10, 8, 3, "cannot have 3 spans"),
+        (Level.RAID50, 7, None, "cannot have 2 spans"),
+        (Level.RAID5, 6, 2, "has no spans"),
+        (Level.CONCAT, 2, None, "cannot be made"),
+    ],
+)
+def test_a_level_that_the_drives_do_not_make_is_refused_with_the_reason(
+    level: Level, count: int, spans: int | None, why: str
+) -> None:
+    with pytest.raises(InvalidValueError, match=why):
+        require_shape(wish(level, count, spans=spans))
+
+
+def test_copies_of_three_drives_are_for_the_kernel_alone() -> None:
+    three = wish(Level.RAID1, 3)
+    kernel = replace(three, drives=tuple(replace(one, controller=None) for one in three.drives))
+    assert require_shape(kernel) == 1
+
+
+def test_a_raid_10_has_pairs_unless_somebody_says_otherwise() -> None:
+    assert (spans_of(Level.RAID10, 8, None), spans_of(Level.RAID10, 8, 2), spans_of(Level.RAID50, 6, None)) == (4, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("other", "what"),
+    [({"media": Media.HDD}, "media"), ({"interface": "sata"}, "interfaces"), ({"sector_bytes": 4096}, "sector sizes")],
+)
+def test_drives_of_different_kinds_make_no_array(other: dict[str, object], what: str) -> None:
+    with pytest.raises(InvalidValueError, match=f"different {what}"):
+        require_alike((drive(1), drive(2, **other)))
+
+
+def test_unequal_sizes_and_models_are_told_and_a_drive_counts_once() -> None:
+    assert len(require_alike((drive(1), drive(2, size_bytes=1 << 30, model="X2")))) == 2
+    with pytest.raises(InvalidValueError, match="named twice"):
+        require_alike((drive(1), drive(1)))
+
+
+def test_the_smallest_drive_counts_in_whole_strips() -> None:
+    one = wish(Level.RAID5, 3)
+    uneven = replace(one, drives=(*one.drives[:2], replace(one.drives[2], size_bytes=(900 << 20) + 5)))
+    assert capacity(uneven, 2) == 2 * (900 << 20)
+    assert capacity(replace(one, drives=(*one.drives[:2], replace(one.drives[2], size_bytes=None))), 2) is None
+
+
+def test_every_reason_against_a_drive_is_told_and_none_can_be_talked_round() -> None:
+    with pytest.raises(RefusedError, match=r"252:1: it is a hot spare\. it is locked\."):
+        require_free_drive(drive(1, why_not=("it is a hot spare", "it is locked")))
+
+
+def test_what_is_typed_are_the_ends_of_all_serial_numbers() -> None:
+    assert words_to_type((drive(1), drive(12))) == "0001,0012"
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"),
+    [("rb-1a2b3c4d", True), ("", False), ("-x", False), ("a b", False), ("x" * 16, False), ("a;b", False)],
+)
+def test_a_name_is_one_that_every_maker_takes(name: str, fits: bool) -> None:
+    assert is_name(name) is fits

@@ -1,0 +1,81 @@
+"""`array` on the racks: what is free and why the rest is not, and what would make an array."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+LSI = ("--demo", "lsi", "array")
+
+
+def test_free_drives_are_named_with_what_is_known_of_them(cli: Cli) -> None:
+    told = cli(*LSI, "list", "--json").json
+    free = {one["address"]: one["content_known"] for one in told["drives"] if one["free"]}
+    assert free == {"block:nvme0n1": True, "megaraid:/c0/e245/s4": False, "megaraid:/c0/e245/s11": False}
+    why = {one["address"]: " ".join(one["why_not"]) for one in told["drives"]}
+    assert "hot spare" in why["megaraid:/c0/e245/s10"]
+    assert "foreign configuration" in why["megaraid:/c0/e245/s12"]
+    assert "it is in virtual drive 1" in why["megaraid:/c0/e245/s1"]
+    assert "/dev/md0 is built on it" in why["scsi:sdf"]
+    assert all(bool(why[one["address"]]) is not one["free"] for one in told["drives"])
+
+
+def test_arrays_are_told_with_the_serial_numbers_of_their_members(cli: Cli) -> None:
+    told = cli(*LSI, "list", "--json").json["arrays"]
+    (mirror,) = [one for one in told if one["address"] == "megaraid:/c0/v0"]
+    assert [member["serial"] for member in mirror["members"]] == ["9QG5K1296", "9QG5K1333"]
+
+
+def test_the_text_says_why_a_drive_is_not_free(cli: Cli) -> None:
+    done = cli(*LSI, "list")
+    assert "no: it is a hot spare (GHS)" in done.out
+    assert "free by the card's words; what lies on it is unknown" in done.out
+    assert "3 of 36 drives are free to make an array of." in done.err
+    assert "no:" not in cli(*LSI, "list", "--free").out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rack", ["hpe", "linux"])
+def test_on_racks_where_all_is_used_every_drive_says_so(cli: Cli, rack: str) -> None:
+    drives = cli("--demo", rack, "array", "list", "--json").json["drives"]
+    assert drives
+    assert all(one["why_not"] for one in drives if not one["free"])
+    assert not any(one["free"] for one in drives if one["controller"] is not None)
+
+
+def test_a_dry_run_tells_the_commands_and_what_they_make(cli: Cli) -> None:
+    done = cli(*LSI, "create", "raid0", "245:4", "--strip", "64k", "--name", "scratch", "--dry-run")
+    assert done.status == 0
+    assert "/c0 add vd r0 name=scratch drives=245:4 wt nora direct strip=64 J nolog" in done.out
+    assert "about 238 GiB" in done.out
+    assert "may hold data, which would be lost: 0000000011420931148." in done.err
+    told = cli(*LSI, "create", "raid0", "245:4", "--dry-run", "--json").json["array"]
+    assert (told["data_drives"], told["costs_drives"], told["made_by"]) == (1, 0, "storcli64")
+    assert "add" in told["steps"][0]
+
+
+def test_without_dry_run_nothing_is_made_and_it_is_said(cli: Cli) -> None:
+    done = cli(*LSI, "create", "raid0", "245:4")
+    assert (done.status, "does not make it" in done.err) == (3, True)
+    assert len(cli(*LSI, "list", "--json").json["arrays"]) == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "why"),
+    [
+        (("raid0", "245:10"), 3, "245:10: it is a hot spare (GHS)."),
+        (("raid0", "245:12"), 3, "foreign configuration"),
+        (("raid0", "nvme1n1"), 3, "/dev/md0 is built on it"),
+        (("raid0", "245:4", "nvme0n1"), 2, "do not hang from one card"),
+        (("raid0", "245:4", "245:11"), 2, "different media (hdd, ssd)"),
+        (("raid5", "245:4"), 2, "at least 3 drives"),
+        (("raid0", "245:99"), 2, "There is no drive '245:99'"),
+        (("raid0", "245:4", "--set", "access_policy=blocked"), 2, "is no policy"),
+        (("raid7", "245:4"), 2, "raid7"),
+    ],
+)
+def test_what_is_not_free_or_makes_no_array_is_refused(cli: Cli, words: tuple[str, ...], status: int, why: str) -> None:
+    done = cli(*LSI, "create", *words, "--dry-run")
+    assert done.status == status
+    assert why in done.err
