@@ -16,7 +16,7 @@ from tests.backends.guard_states import STATES
 from tests.backends.loops import loop, needs_loops, needs_sight
 
 REAL = [pytest.mark.root, needs_loops(), needs_sight()]
-PLAIN = {"ext4, not named": "ext4", "swap, not named": "swap", "GPT, not named": "gpt"}
+PLAIN = {"ext4, not named": "ext4", "swap, not named": "swap", "GPT, not named": "pmbr"}
 """What lies on a drive by itself: lost after its word, and no member of anything."""
 
 
