@@ -12,6 +12,7 @@ from typing import Any
 
 from backends.model import (
     KERNEL,
+    MAPPER,
     Array,
     Controller,
     Drive,
@@ -39,11 +40,12 @@ def joined(inventory: Inventory) -> Inventory:
 
     - what a vendor's drive or array lacks is filled from the kernel's disk at the same node, and the other way round;
     - members that an array names as the kernel's disks become the vendor's drives or arrays, and know their array;
+    - what device-mapper has at the node of a vendor's array is that one, by a lasting path;
     - a bus controller at the same PCI address as a vendor's is folded into that one.
 
     What is joined already stays as it is, so parts of an inventory may be joined as they come in.
     """
-    return _members(_disks(_controllers(inventory)))
+    return _members(_disks(_mapped(_controllers(inventory))))
 
 
 def joined_parts(parts: Mapping[str, Inventory]) -> Inventory:
@@ -65,6 +67,23 @@ def _controllers(inventory: Inventory) -> Inventory:
         arrays=tuple(_array_at(array, moved) for array in inventory.arrays),
         drives=tuple(_drive_at(drive, moved) for drive in inventory.drives),
     )
+
+
+def _mapped(inventory: Inventory) -> Inventory:
+    """A disk system's volume on several paths is the vendor's, whose path and use device-mapper knows."""
+    others = {one.device for one in inventory.arrays if one.device is not None and one.target.backend != MAPPER}
+    own = {one.device: one for one in inventory.arrays if one.target.backend == MAPPER and one.device in others}
+    if not own:
+        return inventory
+
+    def filled(array: Array) -> Array:
+        lower = own.get(array.device or "")
+        if lower is None:
+            return array
+        known = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
+        return replace(array, **known, facts=_facts(array.facts, lower.facts))
+
+    return replace(inventory, arrays=tuple(filled(one) for one in inventory.arrays if one not in own.values()))
 
 
 def _managed(primary: Controller, bus: Controller | None) -> Controller:

@@ -6,6 +6,7 @@ Strings from devices are already cleaned (backends.text.clean).
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from backends.identity import Identity, Signature, Use
@@ -13,6 +14,12 @@ from backends.values import dataclass
 
 KERNEL = "block"
 """The backend whose drives are the kernel's disks."""
+
+MAPPER = "dm"
+"""The backend whose arrays are device-mapper's own; another vendor's at the same node is the primary."""
+
+_FOLDERS = re.compile(r"/dev/(?:mapper/|zvol/)?")
+"""Where the links of what has a name of its own lie."""
 
 
 class Level(StrEnum):
@@ -37,6 +44,12 @@ class Level(StrEnum):
     """A volume of a ZFS pool."""
     FILESYSTEM = "filesystem"
     """A filesystem of a ZFS pool."""
+    CRYPT = "crypt"
+    """An encrypted volume."""
+    MULTIPATH = "multipath"
+    """A disk on several paths, as one."""
+    MAPPED = "mapped"
+    """Another target of device-mapper, or one whose table nobody may read."""
     UNKNOWN = "unknown"
 
 
@@ -222,7 +235,7 @@ class Array:
     @property
     def called(self) -> str | None:
         """What administrators call it instead of a node that has another number at the next boot: `vg0/db`."""
-        return self.target.address if self.link is not None else None
+        return None if self.link is None else _FOLDERS.sub("", self.link)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,9 +331,9 @@ class Inventory:
         for thing in things:
             if str(thing.target) == address:
                 return thing
-        backend, colon, name = address.partition(":")
-        node = f"/dev/{name}" if colon and backend == KERNEL else address
-        return next(iter(self.at(node)), None) or next((one for one in self.arrays if one.link == address), None)
+        backend, _, name = address.partition(":")
+        node = {KERNEL: f"/dev/{name}", MAPPER: f"/dev/mapper/{name}"}.get(backend, address)
+        return next(iter(self.at(node)), None) or next((one for one in self.arrays if one.link == node), None)
 
     def lasting(self, device: str) -> str:
         """A device node as a person reads it: by a path that stays where it has another number at the next boot."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.model import Array, Controller, Drive, Inventory
+from backends.model import KERNEL, MAPPER, Array, Controller, Drive, Inventory
+
+_MAPPED = "/dev/mapper/"
 
 
 def name_of(thing: Controller | Array | Drive) -> str:
     """`c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`: never a number that another boot gives to something else."""
     address = thing.target.address
     match thing:
-        case Array() if thing.called is not None:
-            return thing.called
         case Array() if thing.device != f"/dev/{address}" and thing.name:
             return thing.name  # of md arrays the kernel's name is the one that everybody uses
         case Drive() | Array() if thing.controller is not None:
@@ -40,4 +40,5 @@ def _others(inventory: Inventory, thing: Controller | Array | Drive) -> Iterator
     nodes = {thing.device, *(thing.paths if isinstance(thing, Drive) else ())}
     yield from (str(view.target) for node in sorted(nodes) for view in inventory.at(node))
     if isinstance(thing, Array) and thing.link is not None:
-        yield f"block:{thing.device.removeprefix('/dev/')}"
+        yield from (f"{MAPPER}:{thing.called}",) if thing.link.startswith(_MAPPED) else ()
+        yield f"{KERNEL}:{thing.device.removeprefix('/dev/')}"

@@ -222,6 +222,9 @@ def _targets(line: Words) -> Iterator[Item]:
     for device, told in known.items():
         yield Item(device.rpartition("/")[2], told)
         yield Item(device, told)
+    for thing in things.values():
+        if not thing.get("twin") and thing.get("name"):
+            yield Item(thing["name"], thing.get("words", ""))
     for address, thing in things.items():
         within = address.partition(":")[2]
         if within.startswith("/"):
@@ -274,7 +277,11 @@ def _settings_of(line: Words, target: str) -> dict[str, Any]:
     look = _look(line)
     things, settings = look.get("things", {}), look.get("settings", {})
     node = target if target.startswith("/dev/") else f"/dev/{target}"
-    own = {address for address in things if address == target or address.partition(":")[2] == target}
+    own = {
+        address
+        for address, thing in things.items()
+        if target in (address, address.partition(":")[2], None if thing.get("twin") else thing.get("name"))
+    }
     nodes = {things[address].get("device") for address in own} | {node}
     names = own | {address for address, thing in things.items() if thing.get("device") in nodes - {None}}
     found: dict[str, Any] = {}

@@ -29,9 +29,12 @@ if TYPE_CHECKING:
 
 @click.command("devices")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with every setting.")
+@click.option(
+    "--schema", "version", type=click.Choice(["1", "2"]), default="2", help="Form of the JSON: 1 is the former one."
+)
 @click.option("--wide", is_flag=True, help="Every column and every member, whatever the width of the terminal.")
 @click.option("--columns", metavar="NAME,...", help="These columns, in this order; a wrong one names them all.")
-def devices_command(as_json: bool, wide: bool, columns: str | None) -> int:
+def devices_command(as_json: bool, version: str, wide: bool, columns: str | None) -> int:
     """Everything found: controllers, arrays, drives, how they are and how they are tuned.
 
     The table of the workbench: members of arrays that are well are told in words.
@@ -44,19 +47,21 @@ def devices_command(as_json: bool, wide: bool, columns: str | None) -> int:
         journal_on(host, Paths.default().journal_of(simulated=current().simulated, apart=host.capabilities.apart))
     )
     chosen = columns_named(columns)
-    return run(lambda _: _devices(host, as_json, chosen, wide=wide))
+    return run(lambda _: _devices(host, int(version) if as_json else None, chosen, wide=wide))
 
 
-async def _devices(host: Host, as_json: bool, columns: tuple[str, ...], *, wide: bool) -> int:
+async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *, wide: bool) -> int:
+    """`version`: that of the JSON, None for the table."""
     from backends.registry import Machine
 
     machine = Machine.of(host)
-    if as_json:
+    if version is not None:
         inventory = await machine.probe()
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
         remember_look(machine, inventory)
-        document(schema.devices(inventory, settings, host=host.name, simulated=current().simulated))
+        told = schema.devices(inventory, settings, host=host.name, simulated=current().simulated, version=version)
+        document(told)
         return DONE
     from app.cli.devices_live import DevicesLive
 
@@ -127,7 +132,9 @@ async def _show(bench: Workbench, address: str, as_json: bool) -> int:
         kind = type(found).__name__.lower()
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
-        document(schema.document(**body, target=schema.thing(bench.jobs.remembered(found), settings), queue=shared))
+        shown = bench.jobs.remembered(found)
+        told = {**schema.thing(shown, settings), **schema.also(bench.session.inventory, found)}
+        document(schema.document(**body, target=told, queue=shared))
         return DONE
     from app.cli.devices_text import target_page
 

@@ -21,13 +21,24 @@ from tests.cli.machine import machine as recorded
 
 @pytest.fixture
 def disk(cli: Cli, machine: str) -> dict[str, object]:
-    """The queue of the only disk of the recorded machine, as JSON."""
+    """The only disk of the recorded machine as JSON, with the settings of its queue."""
     drives = cli("--machine", machine, "devices", "--json").json["drives"]
-    return next(dict(drive) for drive in drives if drive["address"] == "block:sda")
+    drive = next(dict(drive) for drive in drives if "block:sda" in drive["addresses"])
+    return {**drive, "settings": [*drive["settings"], *drive["queue"]["settings"]]}
 
 
 def test_the_document_says_its_schema(cli: Cli, machine: str) -> None:
-    assert cli("--machine", machine, "devices", "--json").json["schema"] == 1
+    assert cli("--machine", machine, "devices", "--json").json["schema"] == 2
+
+
+def test_each_device_is_there_once_with_all_its_addresses_and_settings(cli: Cli, machine: str) -> None:
+    told = cli("--machine", machine, "devices", "--json").json
+    former = cli("--machine", machine, "devices", "--json", "--schema", "1").json
+    (disk,) = told["drives"]
+    assert former["schema"] == 1
+    assert [one["address"] for one in former["drives"]] == ["block:sda", "scsi:sda"]
+    assert (disk["name"], disk["addresses"]) == ("sda", ["scsi:sda", "block:sda"])
+    assert [disk["queue"]["settings"], disk["settings"]] == [one["settings"] for one in former["drives"]]
 
 
 def test_a_recorded_machine_is_marked_as_simulated(cli: Cli, machine: str) -> None:

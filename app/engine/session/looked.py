@@ -75,11 +75,17 @@ def _all(inventory: Inventory) -> Iterable[Any]:
 
 def _thing(thing: Any, inventory: Inventory) -> dict[str, Any]:
     """What it is called and what it is; `twin` is the kernel's view of something else."""
+    from backends.names import name_of
     from backends.text import clean
 
     device = getattr(thing, "device", None)
     words = getattr(thing, "name", None) or getattr(thing, "model", None) or ""
-    told = {"device": device, "words": clean(words, 40), "twin": thing.target in inventory.twins}
+    told = {
+        "name": name_of(thing),
+        "device": device,
+        "words": clean(words, 40),
+        "twin": thing.target in inventory.twins,
+    }
     return {key: value for key, value in told.items() if value}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from backends.model import BROKEN, Array, Controller, Drive, Inventory, Scope, State, Target
@@ -117,6 +117,18 @@ class _Arranging:
     def _drive(self, drive: Drive, role: str = "") -> Branch:
         self._done.add(drive.target)
         return Branch(thing=drive, role=role)
+
+
+def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
+    """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
+    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    known = {one.target: one for one in things}
+    twins = inventory.twins
+    found = {array.target: dict.fromkeys(one for one in array.members if one in known) for array in inventory.arrays}
+    for drive in inventory.drives:
+        if drive.array in found and drive.target not in twins:
+            found[drive.array][drive.target] = None
+    return {array: tuple(known[one] for one in own) for array, own in found.items()}
 
 
 def role_of(member: Array | Drive, array: Array) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from app.engine.view.arrangement import TROUBLE, Branch, Thing, arranged, grade
+from app.engine.view.arrangement import TROUBLE, Branch, Thing, arranged, grade, members, role_of
 from app.engine.view.device import (
     capacity_words,
     facts,
@@ -134,6 +134,7 @@ ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
 class _Listing:
     def __init__(self, inventory: Inventory, listing: Listing, tuned: Mapping[Target, Tuning]) -> None:
         self._inventory = inventory
+        self._members = members(inventory)
         self._listing = listing
         self._tuned = tuned
 
@@ -208,7 +209,9 @@ class _Listing:
                 "" if isinstance(thing, Controller) else _device_words(thing),
                 "" if isinstance(thing, Controller) else use_words(thing.uses),
                 how.others,
-                members_words(branch) if isinstance(thing, Array) else _model(thing),
+                members_words(thing, self._members.get(thing.target, ()))
+                if isinstance(thing, Array)
+                else _model(thing),
                 key,
                 "" if isinstance(thing, Array) else thing.serial or "",
                 "" if isinstance(thing, Array) else thing.firmware or "",
@@ -233,15 +236,19 @@ def _wants_a_look(branch: Branch) -> bool:
     return state in TROUBLE
 
 
-def members_words(branch: Branch) -> str:
-    """What an array is made of: `3 x CTFDDAC256MAG-1G1, all online`; "" where its members are not known."""
-    drives = [one.thing for one in branch.below]
-    if not drives:
+def members_words(array: Array, parts: Collection[Array | Drive]) -> str:
+    """What an array is made of, `3 x CTFDDAC256MAG-1G1, all online`, whatever else is made of the same disks.
+
+    "" where its members are not known.
+    """
+    if not parts:
         return ""
-    models = Counter(_model(one) or kind_words(one) for one in drives)
-    states = Counter(state_cell(one).text for one in branch.below)
+    models = Counter(name_of(one) if isinstance(one, Array) else _model(one) or kind_words(one) for one in parts)
+    states = [state_cell(Branch(thing=one, role=role_of(one, array))) for one in parts]
+    words = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
-    return f"{made_of}, {f'all {next(iter(states))}' if len(states) == 1 else _counted(states)}"
+    alike = next(iter(words)) if len(words) == 1 else "well" if {cell.mark for cell in states} == {Mark.WELL} else ""
+    return f"{made_of}, {f'all {alike}' if alike else _counted(words)}"
 
 
 def _counted(words: Counter[str]) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from backends.change import Change, Write
 from backends.identity import Use
-from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
+from backends.names import addresses, name_of
 from backends.settings import Reading, Span
 from backends.topology.layers import HELD
 
@@ -29,7 +30,10 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
     from backends.settings import Setting
 
 SCHEMA = 1
-"""Version of every document; raised only when a field changes its meaning."""
+"""Version of every document but the list of devices; raised only when a field changes its meaning."""
+
+DEVICES = 2
+"""Version of the list of devices: each device once, with all its addresses; 1 listed each of its views."""
 
 Json = dict[str, Any]
 SettingsOf = Mapping[str, list[Json] | None]
@@ -61,16 +65,51 @@ def _plain(value: object) -> Any:
             return value
 
 
-def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool) -> Json:
-    """Everything found, with the settings of each thing."""
-    return document(
-        host=host,
-        simulated=simulated,
-        controllers=[controller(each, settings) for each in inventory.controllers],
-        arrays=[array(each, settings) for each in inventory.arrays],
-        drives=[drive(each, settings) for each in inventory.drives if not each.shown_elsewhere],
-        problems=[problem(each) for each in inventory.problems],
-    )
+def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool, version: int = DEVICES) -> Json:
+    """Everything found, each device once with its name, all its addresses and the settings of each.
+
+    `version` 1: the kernel's view of an array or a drive is a drive of its own, as earlier versions had it.
+    """
+    twins = inventory.twins
+    shown = [one for one in inventory.drives if not (one.shown_elsewhere if version == 1 else one.target in twins)]
+
+    def told(one: Controller | Array | Drive) -> Json:
+        own = thing(one, settings)
+        if version == 1:
+            return own
+        return {
+            **own,
+            **also(inventory, one),
+            **({} if isinstance(one, Controller) else views(inventory, one, settings)),
+        }
+
+    return {
+        "schema": version,
+        "host": host,
+        "simulated": simulated,
+        "controllers": [
+            thing(each, settings) | ({} if version == 1 else also(inventory, each)) for each in inventory.controllers
+        ],
+        "arrays": list(map(told, inventory.arrays)),
+        "drives": list(map(told, shown)),
+        "problems": [problem(each) for each in inventory.problems],
+    }
+
+
+def also(inventory: Inventory, found: Controller | Array | Drive) -> Json:
+    """What it is called in the list, and every address by which commands know it, its own first."""
+    return {"name": name_of(found), "addresses": list(addresses(inventory, found))}
+
+
+def views(inventory: Inventory, found: Array | Drive, settings: SettingsOf) -> Json:
+    """Settings of what else it is: as a block device to the kernel (`queue`, null of what is none or that itself), and
+    as a disk to other vendors.
+    """
+    here = inventory.at(found.device) if found.device is not None else ()
+    others = [str(one.target) for one in here if one.target != found.target]
+    told = [{"address": one, "settings": settings.get(one, [])} for one in others]
+    kernels = [one for one in told if str(one["address"]).startswith(f"{KERNEL}:")]
+    return {"queue": next(iter(kernels), None), "views": [one for one in told if one not in kernels]}
 
 
 def thing(found: Controller | Array | Drive, settings: SettingsOf) -> Json:

@@ -14,6 +14,7 @@ from backends.racks.machines.linux import linux_rack
 from backends.registry import Machine
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.block.backend import BlockBackend
+from backends.vendors.dm.backend import Dm
 from backends.vendors.hba.backend import HbaBackend
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.scsi.backend import ScsiBackend
@@ -71,6 +72,12 @@ class TestScsiOnTheRack(Conformance):
         return tuple(Target(backend="scsi", address=name) for name in ("sda", "sdc", "sdg"))
 
 
+class TestDmOnTheRack(FindsConformance):
+    @pytest.fixture
+    def backend(self) -> Finds:
+        return Dm(host())
+
+
 class TestHbaOnTheRack(FindsConformance):
     @pytest.fixture
     def backend(self) -> Finds:
@@ -80,7 +87,7 @@ class TestHbaOnTheRack(FindsConformance):
 async def test_no_vendors_card_is_on_it() -> None:
     found = await Machine.of(host()).probe()
     assert {one.target.backend for one in found.controllers} == {"hba", "zfs"}
-    assert {one.target.backend for one in found.arrays} == {"bcache", "lvm", "md", "zfs"}
+    assert {one.target.backend for one in found.arrays} == {"bcache", "dm", "lvm", "md", "zfs"}
     assert found.problems == ()
 
 

@@ -1,0 +1,6 @@
+"""Device-mapper's devices that no other vendor tells of: encrypted volumes, disks on several paths, plain targets."""
+
+from backends.protocol import Vendor, lazily, where
+
+VENDOR = Vendor(name="dm", backend=lazily("backends.vendors.dm.backend:Dm"), present=where("/sys/block/dm-*"))
+"""Found by the registry."""

@@ -1,0 +1,151 @@
+"""The backend of device-mapper's devices by the names they were given: listed with what their tables tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from backends.host import Host
+from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
+from backends.text import clean
+from backends.topology import Node, Topology, look
+from backends.topology.layers import MARK, lvm_name
+from backends.topology.mapped import STATUS, TABLE, Segment, answer, by_kernel
+from backends.topology.naming import identity
+
+NAME = "dm"
+"""The prefix of this backend's targets."""
+
+_KINDS = (("mpath-", "multipath"), ("CRYPT-", "crypt"))
+"""How the UUIDs of what multipathd and cryptsetup made begin, and the targets these are of."""
+
+_INNER = (MARK, "stratis-1-private", "stratis-1-")
+"""UUIDs of what another layer keeps for itself, or another vendor tells of."""
+
+_PARTITION = re.compile(r"part\d+-")
+"""Of a partition that kpartx made of another device: lsblk, too, shows it as a part."""
+
+_LEVELS = {
+    "crypt": Level.CRYPT,
+    "multipath": Level.MULTIPATH,
+    "linear": Level.CONCAT,
+    "striped": Level.RAID0,
+    "mirror": Level.RAID1,
+}
+_PATH = re.compile(r"(\d+:\d+) ([AF]) ")
+"""A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
+
+
+class Dm:
+    """Every such device of one host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def inventory(self) -> Inventory:
+        """What device-mapper has, by name, with kind and options where root may ask for them."""
+        picture = await look(self._host)
+        nodes = [node for node in picture.tree.nodes.values() if _is_shown(node)]
+        if not nodes:
+            return Inventory()
+        tables = by_kernel(await answer(self._host, TABLE), picture.tree)
+        pathed = any(_kind(node, tables.get(node.name, ())) == "multipath" for node in nodes)
+        states = by_kernel(await answer(self._host, STATUS), picture.tree) if pathed else {}
+        nodes.sort(key=lambda node: node.attributes["dm/name"])
+        return Inventory(
+            arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)
+        )
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """Nothing is missing that another vendor does not name."""
+        return ()
+
+
+def _is_shown(node: Node) -> bool:
+    uuid = node.attributes.get("dm/uuid", "")
+    inner = uuid.startswith(_INNER) or _PARTITION.match(uuid) is not None
+    return bool(clean(node.attributes.get("dm/name", ""))) and not inner
+
+
+def target_of(name: str) -> Target:
+    """The target of a device by its name, `crypt1`."""
+    return Target(backend=NAME, address=clean(name), scope=Scope.ARRAY)
+
+
+def _kind(node: Node, table: Iterable[Segment]) -> str:
+    """`crypt`, `multipath`, `linear`, ...; "" where nobody tells, or there are several."""
+    kinds = {part.kind for part in table}
+    uuid = node.attributes.get("dm/uuid", "")
+    told = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
+    return kinds.pop() if len(kinds) == 1 else told
+
+
+def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tuple[Segment, ...]) -> Array:
+    kind, name = _kind(node, table), clean(node.attributes["dm/name"])
+    paths = _paths(picture, states)
+    failed = [one for one, state in paths.items() if state == "failed"]
+    state = State.OPTIMAL if not failed else State.FAILED if len(failed) == len(paths) else State.DEGRADED
+    return Array(
+        target=target_of(name),
+        name=name,
+        level=_LEVELS.get(kind, Level.MAPPED),
+        state=state,
+        why=f"{len(failed)} of {len(paths)} paths failed" if failed else "",
+        size_bytes=node.size_bytes,
+        device=node.device,
+        link=f"/dev/mapper/{name}",
+        members=tuple(dict.fromkeys(_members(node, picture))),
+        identity=identity(node),
+        uses=picture.uses(node.name),
+        above=picture.above(node.name),
+        facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value),
+    )
+
+
+def _members(node: Node, picture: Topology) -> Iterator[Target]:
+    """What it lies on, each by the address under which it is listed."""
+    for name in node.slaves:
+        disk = picture.tree.nodes.get(picture.tree.disk_of(name))
+        if disk is None:
+            continue
+        volume = lvm_name(disk)
+        if volume is not None:
+            yield Target(backend="lvm", address=volume.shown, scope=Scope.ARRAY)
+        elif _is_shown(disk):
+            yield target_of(disk.attributes["dm/name"])
+        else:
+            yield Target(backend="block", address=disk.name)
+
+
+def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
+    """Paths by their nodes: `active` or `failed`."""
+    found: dict[str, str] = {}
+    for devno, letter in _PATH.findall("".join(f"{' '.join(part.words)} " for part in states)):
+        node = picture.tree.by_devno(devno)
+        found[node.device if node is not None else devno] = {"A": "active", "F": "failed"}[letter]
+    return found
+
+
+def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if kind and kind not in _LEVELS:
+        yield "Target", kind
+    first = table[0].words if table else ()
+    if kind == "crypt" and first:
+        yield "Cipher", first[0]
+        yield "Options", ", ".join(first[6:])  # behind CIPHER KEY IV DEVICE OFFSET COUNT (dm-crypt.rst)
+    if kind == "multipath" and first:
+        yield "Policy", _selector(first)
+    if len(table) > 1:
+        yield "Segments", str(len(table))
+    for at, (path, state) in enumerate(paths.items(), 1):
+        yield f"Path {at}", f"{path}, {state}"
+
+
+def _selector(words: tuple[str, ...]) -> str:
+    """How the paths of a group take turns, `service-time`: behind features, handler and groups, each with a count."""
+    try:
+        at = 1 + int(words[0])
+        at += 1 + int(words[at])
+        return words[at + 2] if int(words[at]) else ""
+    except (ValueError, IndexError):
+        return ""

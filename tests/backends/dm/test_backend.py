@@ -1,0 +1,89 @@
+"""Encrypted volumes, disks on several paths and plain targets are listed by name, with what their tables tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.joining import joined
+from backends.model import Array, Inventory, Level, Scope, State, Target
+from backends.vendors.block.backend import BlockBackend
+from backends.vendors.dm.backend import Dm
+from tests.backends.test_layers import lvm
+from tests.backends.thin_machines import ThinMachine
+
+PATHS = "multipath 0 0 1 1 service-time 0 2 2 {one} 1 1 {other} 1 1"
+OF_PATHS = "multipath 2 0 0 0 1 1 A 0 2 2 {one} A 0 0 1 {other} {state} 1 0 1"
+
+
+def host(state: str = "A") -> ThinMachine:
+    """A LUKS volume on a logical volume, a disk on two paths with a plain target on it, and a part of that."""
+    made = ThinMachine()
+    for name in ("sda", "sdb", "sdc"):
+        made.add(name)
+    one, other = made.number("sda"), made.number("sdb")
+    paths = OF_PATHS.format(one=one, other=other, state=state)
+    made.mapped("dm-0", "mpatha", PATHS.format(one=one, other=other), paths, "sda", "sdb", dm__uuid="mpath-3600")
+    made.mapped("dm-1", "vg0-db", "linear 8:32 2048", "linear", "sdc", mib=1024, **lvm("vg0-db"))
+    crypt = "crypt aes-xts-plain64 :64:logon:cryptsetup:x 0 253:1 32768 2 no_read_workqueue no_write_workqueue"
+    made.mapped("dm-2", "crypt1", crypt, "crypt", "dm-1", dm__uuid="CRYPT-LUKS2-1-crypt1")
+    made.mapped("dm-3", "plain", "linear 253:0 0", "linear", "dm-0")
+    made.mapped("dm-4", "mpatha-part1", "linear 253:0 2048", "linear", "dm-0", dm__uuid="part1-mpath-3600")
+    made.mapped("dm-5", "slow", "delay 253:0 0 60", "delay", "dm-0")
+    return made
+
+
+async def listed(made: ThinMachine) -> dict[str, Array]:
+    return {one.target.address: one for one in (await Dm(made).inventory()).arrays}
+
+
+def told(array: Array) -> dict[str, str]:
+    return {fact.label: fact.value for fact in array.facts}
+
+
+async def test_what_lvm_and_kpartx_made_is_left_to_them() -> None:
+    assert list(await listed(host())) == ["crypt1", "mpatha", "plain", "slow"]
+
+
+async def test_an_encrypted_volume_tells_its_cipher_and_what_it_lies_on_but_no_key() -> None:
+    crypt = (await listed(host()))["crypt1"]
+    assert (crypt.level, crypt.link, crypt.called) == (Level.CRYPT, "/dev/mapper/crypt1", "crypt1")
+    assert told(crypt) == {"Cipher": "aes-xts-plain64", "Options": "no_read_workqueue, no_write_workqueue"}
+    assert crypt.members == (Target(backend="lvm", address="vg0/db", scope=Scope.ARRAY),)
+
+
+@pytest.mark.parametrize(("letter", "state"), [("A", State.OPTIMAL), ("F", State.DEGRADED)])
+async def test_a_disk_on_several_paths_tells_its_policy_and_which_failed(letter: str, state: State) -> None:
+    disk = (await listed(host(letter)))["mpatha"]
+    assert (disk.level, disk.state) == (Level.MULTIPATH, state)
+    assert disk.why == ("" if letter == "A" else "1 of 2 paths failed")
+    word = {"A": "active", "F": "failed"}[letter]
+    assert told(disk) == {"Policy": "service-time", "Path 1": "/dev/sda, active", "Path 2": f"/dev/sdb, {word}"}
+
+
+async def test_a_plain_target_is_what_its_table_says() -> None:
+    found = await listed(host())
+    assert (found["plain"].level, found["slow"].level) == (Level.CONCAT, Level.MAPPED)
+    assert told(found["slow"]) == {"Target": "delay"}
+    assert [str(one) for one in found["plain"].members] == ["dm:mpatha"]
+
+
+async def test_without_dmsetup_names_and_kinds_are_what_their_makers_wrote() -> None:
+    made = host()
+    made.silent.add("dmsetup")
+    found = await listed(made)
+    kinds = {name: one.level for name, one in found.items()}
+    assert kinds["crypt1"] is Level.CRYPT
+    assert kinds["mpatha"] is Level.MULTIPATH
+    assert kinds["plain"] is Level.MAPPED
+
+
+async def test_a_disk_systems_volume_is_one_with_the_disk_on_its_paths() -> None:
+    made = host()
+    volume = Array(target=Target(backend="smcli", address="A/fast", scope=Scope.ARRAY), name="fast", device="/dev/dm-0")
+    disks = await BlockBackend(made).inventory()
+    inventory = joined(Inventory(arrays=(volume,)).merge(await Dm(made).inventory()).merge(disks))
+    assert "dm:mpatha" not in {str(one.target) for one in inventory.arrays}
+    for word in ("smcli:A/fast", "dm:mpatha", "block:dm-0", "/dev/mapper/mpatha"):
+        found = inventory.find(word)
+        assert isinstance(found, Array)
+        assert (found.name, found.called) == ("fast", "mpatha")
