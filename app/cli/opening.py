@@ -234,17 +234,18 @@ def _told(loaded: Loaded) -> Loaded:
     return loaded
 
 
-def session_with_changes() -> tuple[Path, tuple[ChangeRecord, ...]] | None:
-    """The newest session that has changes in force, with these, newest first; None if there is none."""
+def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
+    """The newest session that has changes in force, with these, newest first; None if there is none.
+
+    `named`: a change that counts, too, where its tool gave up: a card may have done it later.
+    """
     from app.engine.session import store
     from app.engine.session.paths import Paths
 
-    options = current()
-    if options.session is not None:
-        session = store.load(options.session).session
-        return (options.session, session.in_force) if session.in_force else None
-    for folder in store.folders(Paths.default().sessions):
+    asked = current().session
+    for folder in store.folders(Paths.default().sessions) if asked is None else (asked,):
         session = store.load(folder).session
-        if session.in_force:
-            return folder, session.in_force
+        late = tuple(one for one in session.changes if one.id == named and one.may_come_late)
+        if found := (*session.in_force, *late):
+            return folder, found
     return None

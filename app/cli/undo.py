@@ -59,12 +59,13 @@ def undo_command(
 ) -> int:
     """Take back the last change, the one named CHANGE, or all of the session.
 
-    The session is the last one that has changes in force. What destroys data is confirmed by its word, one at a time:
-    with --all it is left out unless there is a terminal to ask on.
+    The session is the last one that has changes in force. CHANGE may be one that failed, too: a card may have done it
+    after its tool gave up. What destroys data is confirmed by its word, one at a time: with --all it is left out unless
+    there is a terminal to ask on.
     """
     if change is not None and everything:
         raise click.UsageError("A change or --all, not both.")
-    found = session_with_changes()
+    found = session_with_changes(change)
     if found is None:
         say("Nothing to undo: no change is in force.")
         if change is not None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.errors import ToolFailedError
+from backends.hosts.recorded import ReplayHost
 from tests.cli.conftest import Cli
 from tests.cli.machine import machine as recorded
 
@@ -179,6 +181,24 @@ def test_undo_without_any_change_has_nothing_to_do(cli: Cli, machine: str) -> No
 def test_undo_of_an_unknown_change_is_wrong_usage(cli: Cli, machine: str) -> None:
     cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
     assert cli("--machine", machine, "undo", "c9", "--yes").status == 2
+
+
+def test_what_a_card_did_after_its_tool_had_given_up_is_taken_back_when_named(
+    cli: Cli, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gives_up(_host: ReplayHost, _path: str, _text: str) -> None:
+        raise ToolFailedError("Command timed out.")
+
+    with monkeypatch.context() as late:
+        late.setattr(ReplayHost, "write", gives_up)
+        assert cli("--machine", machine, "set", "sda", "read_ahead_kb=4096", "--yes").status == 1
+    assert cli("--machine", machine, "undo", "--yes").err.startswith("Nothing to undo")
+    content = json.loads((Path(machine) / "machine.json").read_text())
+    content["files"]["/sys/block/sda/queue/read_ahead_kb"] = "4096"
+    (Path(machine) / "machine.json").write_text(json.dumps(content))
+    outcome = cli("--machine", machine, "undo", "c1", "--yes")
+    assert (outcome.status, "verified  c1  block:sda read_ahead_kb: 128 KiB" in outcome.out) == (0, True)
+    assert re.search(r"Read-ahead +4096 KiB +128 KiB", outcome.err)
 
 
 def test_undo_lists_what_it_could_take_back(cli: Cli, machine: str) -> None:

@@ -15,6 +15,7 @@ FORGED = f"{ENGINE}change/test_forged_logs.py"
 HOLD = f"{ENGINE}change/test_trials_hold.py::test_"
 LOCAL = f"{BACKENDS}test_local.py::test_"
 MDRAID = f"{BACKENDS}mdraid/test_changing.py::"
+READING = f"{BACKENDS}mdraid/test_reading.py::test_"
 STORCLI = f"{BACKENDS}megaraid/test_storcli_verdict.py::test_"
 SUMMARY = f"{ENGINE}fio/test_summary.py::test_"
 ROOM = f"{BACKENDS}test_room.py::test_"
@@ -135,8 +136,8 @@ ROWS: tuple[Row, ...] = (
     Row(
         number="T10",
         what="tools that lie: nothing set, another value set, an unreadable value, set later, gone back by itself, a"
-        " complaint though it is set, success with a failed row, a failed row among good ones, another hand during"
-        " a trial",
+        " complaint though it is set, success with a failed row, a failed row among good ones, a card that does it"
+        " after storcli gave up, another hand during a trial",
         mark="each is told as what it is, and taken back or left as a conflict",
         least=20,
         tests=(
@@ -145,6 +146,8 @@ ROWS: tuple[Row, ...] = (
             f"{CHANGER}a_tool_that_complains_and_did_it_all_the_same_is_a_failure_that_can_be_undone",
             f"{CHANGER}undo_of_what_is_already_back_writes_nothing",
             f"{CHANGER}what_comes_only_after_it_was_read_back_can_be_taken_back",
+            f"{ENGINE}change/test_late_card.py",
+            f"{CLI}test_change.py::test_what_a_card_did_after_its_tool_had_given_up_is_taken_back_when_named",
             f"{STORCLI}exit_0_with_a_failed_row_is_a_failure_in_the_tools_words",
             f"{STORCLI}one_failed_row_among_good_ones_is_a_failure",
             f"{STORCLI}a_row_of_success_is_success_whatever_the_exit_status",
@@ -229,12 +232,13 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T15",
-        what="the wall clock jumping a day there and back during a trial",
+        what="the wall clock jumping a day there and back, or set back by a year, during a trial",
         mark="taken back at its deadline by the boot clock, within a second",
         least=20,
         check="tests.engine.change.clock_jumps:run",
         count=20,
         quick=2,
+        tests=(f"{ENGINE}change/test_clock_set_back.py",),
     ),
     Row(
         number="T16",
@@ -451,14 +455,19 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A15",
-        what="a creation of an array that was cut short; a reshape where a check began meanwhile",
-        mark="members that still hold the array are assembled, never made anew; the check is not broken off",
-        least=4,
+        what="a creation of an array that was cut short; a reshape where a check began meanwhile; an array whose bitmap"
+        " lies in a file",
+        mark="members that still hold the array are assembled, never made anew; the check is not broken off, the bitmap"
+        " not lost",
+        least=8,
         tests=(
             f"{MDRAID}TestMadeAnew::test_members_that_still_hold_it_are_assembled_first",
             f"{MDRAID}TestMadeAnew::test_members_that_hold_something_else_are_not",
             f"{MDRAID}TestMadeAnew::test_members_of_another_array_are_not",
             f"{MDRAID}TestReshape::test_what_began_since_it_was_planned_is_not_broken_off",
+            f"{READING}a_bitmap_in_a_file_is_told_with_the_file",
+            f"{READING}a_bitmap_in_a_file_is_not_changed_since_no_way_back_would_bring_its_file",
+            f"{READING}nothing_is_planned_that_would_lose_the_file_of_a_bitmap",
         ),
         lab=("tests/lab/test_reshape.py",),
     ),
@@ -571,13 +580,14 @@ ROWS: tuple[Row, ...] = (
     Row(
         number="A26",
         what="a state folder that is read-only, full or fails every write from the middle of a trial on, for a while"
-        " and for an hour; a real one under a real watchdog",
+        " and for an hour; a real one under a real watchdog, and one whose disk answers nothing any more (as dm-error)",
         mark="the value is back at the deadline, is set once, and is told as soon as that can be written",
-        least=5,
+        least=6,
         tests=(
             f"{HOLD}the_value_comes_back_though_nothing_can_be_recorded_and_is_recorded_when_it_can",
             f"{HOLD}a_disk_that_takes_nothing_for_an_hour_ends_the_tries_and_not_the_value",
             f"{HOLD}a_real_watchdog_puts_back_what_it_can_tell_nobody",
+            f"{HOLD}a_real_watchdog_puts_back_though_the_disk_of_its_state_folder_has_died",
         ),
         minutes=0.5,
     ),
@@ -631,6 +641,14 @@ ROWS: tuple[Row, ...] = (
             "tests/priv/test_reading.py::test_no_other_file_is_read_than_the_mounts_of_process_1",
             f"{ENGINE}session/test_locks.py::test_a_lock_of_any_name_lies_in_its_folder",
         ),
+    ),
+    Row(
+        number="A31",
+        what="a sweep in the middle of which a value or its way back is refused, the volume goes, the state folder"
+        " takes nothing (full, read-only, dying), a run ends itself",
+        mark="it ends or goes on with the rest, says what is not back, and all is put back that can be",
+        least=7,
+        tests=(f"{ENGINE}sweep/test_faults.py",),
     ),
     Row(
         number="L1",

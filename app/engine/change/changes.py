@@ -202,7 +202,7 @@ class Changes:
         record = self._record.session.change(change_id)
         if record is None:
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
-        if not record.in_force:
+        if not record.in_force and not record.may_come_late:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
         plate = await self._hardware.nameplate(record.change.target) if asked else None

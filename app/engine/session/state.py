@@ -105,6 +105,13 @@ class ChangeRecord:
             return True
         return self.end.result == "failed" and self.end.now != self.change.before  # it failed, and yet it did something
 
+    @property
+    def may_come_late(self) -> bool:
+        """Whether its tool gave up and the old value was read: a card may do it later all the same."""
+        same = self.end is not None and self.end.result == "failed" and self.end.now == self.change.before
+        there = self.change.before not in (None, NOT_THERE)
+        return same and there and self.undone_by is None and self.intent.undoes is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:

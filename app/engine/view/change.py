@@ -133,7 +133,12 @@ def above_words(words: Sequence[str]) -> str:
 
 def in_force(records: Iterable[ChangeRecord]) -> Table:
     """Changes that can be taken back, in the order given."""
-    return _listed(records, {"Set to": stands, "Back to": lambda record: before(record.change)})
+    return _listed(records, {"Set to": _was_to_be, "Back to": lambda record: before(record.change)})
+
+
+def _was_to_be(record: ChangeRecord) -> str:
+    """What stands of a change, or is to stand if its card does it late."""
+    return after(record.change) if record.may_come_late else stands(record)
 
 
 def made(records: Iterable[ChangeRecord]) -> Table:

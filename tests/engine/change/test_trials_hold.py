@@ -8,10 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from app.engine.change import watchdog
@@ -21,10 +23,11 @@ from app.engine.session.paths import ROOTS_LOCKS, Paths
 from backends.change import Change
 from backends.errors import RefusedError, StorageError
 from backends.host import custody
-from tests.backends.loops import loop, needs_loops, wait_for
+from tests.backends.loops import ext4, loop, needs_loops, wait_for
 from tests.engine.broken_disk import taking_nothing
 from tests.engine.change.test_trials import PROGRAM, Trial, watch
 from tests.engine.doubles import FakeBackend, planned
+from tests.packages import needs
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 
@@ -180,6 +183,77 @@ def test_a_real_watchdog_puts_back_what_it_can_tell_nobody(memory: Path, tmp_pat
         subprocess.run(["mount", "-o", "remount,rw", memory], check=True)
         wait_for(lambda: not Journal(memory / "journal").trials(), 60)
         assert not Journal(memory / "journal").trials()
+
+
+@pytest.fixture
+def dying(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """A state folder on a disk of its own, and what lets every read and write of that disk fail from then on.
+
+    Its image lies on a file system in memory: cut off and with no room to grow again, it is what dm-error is.
+    """
+    room = tmp_path / "room"
+    room.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", room], check=True)
+    folder = tmp_path / "state"
+
+    def die() -> None:
+        os.truncate(room / "image", 0)
+        with suppress(OSError), open(room / "rest", "wb", buffering=0) as rest:
+            while rest.write(bytes(1 << 20)):
+                pass
+
+    try:
+        with loop(room / "image", size=32 << 20) as disk:
+            ext4(disk.sure())
+            folder.mkdir()
+            subprocess.run(["mount", disk.device, folder], check=True)
+            try:
+                yield folder, die
+            finally:
+                subprocess.run(["umount", "-l", folder], check=True)
+    finally:
+        subprocess.run(["umount", "-l", room], check=True)
+
+
+@contextmanager
+def ends_what_it_leaves(state: Path) -> Iterator[None]:
+    """Ends the watchdog of this state folder, which would try to tell what it did for an hour."""
+    try:
+        yield
+    finally:
+        for one in psutil.process_iter():
+            with suppress(psutil.Error):
+                if one.environ().get("RAIDBENCH_STATE_DIR") == str(state):
+                    one.kill()
+                    one.wait(10)
+
+
+@needs_root
+@needs_loops()
+@needs("mkfs.ext4")
+@pytest.mark.slow
+def test_a_real_watchdog_puts_back_though_the_disk_of_its_state_folder_has_died(
+    dying: tuple[Path, Callable[[], None]], tmp_path: Path
+) -> None:
+    state, die = dying
+    with loop(tmp_path / "disk.img", size=16 << 20) as disk, ends_what_it_leaves(state):
+        setting = Path(f"/sys/block/{disk.device.removeprefix('/dev/')}/queue/read_ahead_kb")
+        before = setting.read_text().strip()
+        wanted = "1024" if before != "1024" else "2048"
+        with subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, disk.device, wanted],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "RAIDBENCH_STATE_DIR": str(state), "PYTHONPATH": os.getcwd()},
+        ) as child:
+            assert child.stdout is not None
+            told = json.loads(child.stdout.readline())
+            child.kill()
+        assert (told, setting.read_text().strip()) == ("verified", wanted)
+        die()
+        write = ["dd", "if=/dev/zero", f"of={state / 'more'}", "bs=4096", "count=1", "conv=fsync"]
+        assert subprocess.run(write, check=False, capture_output=True).returncode
+        wait_for(lambda: setting.read_text().strip() == before, 60)
+        assert setting.read_text().strip() == before
 
 
 # -- root keeps its things in two places ----------------------------------------------------------------------------
