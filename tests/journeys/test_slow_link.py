@@ -74,7 +74,7 @@ def running_job(folder: Path, *options: str) -> LinkedTerminal:
     far.link()
     far.wait_for("archive")
     far.keys("j", "j")
-    far.wait_for(">   ▸ ssd")
+    far.wait_for(">  ▸ ssd")
     far.keys("m")
     far.wait_for("r runs the job")
     far.keys("r")
@@ -91,7 +91,7 @@ def test_a_screen_comes_before_the_link_has_carried_two(tmp_path: Path) -> None:
         far.wait(lambda: far.answered >= before + 5, "five drawings")
         sent = len(far.raw)
         far.keys("1")
-        far.wait_for("Kind")
+        far.wait_for("Write cache")
         assert len(far.raw) - sent < 16 * 1024
     finally:
         far.close()

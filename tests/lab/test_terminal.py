@@ -113,5 +113,5 @@ def undoes(screen: Terminal) -> None:
     screen.press("1")
     screen.wait("Stripe cache")
     screen.press("u")
-    screen.wait("Undo c1")
+    screen.wait("Undo stripe cache")
     screen.press_until("y", "undone")

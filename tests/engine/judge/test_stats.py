@@ -115,11 +115,6 @@ def test_what_pairs_see_is_scipys(sd: float, pairs: int) -> None:
     assert log1p(sight(noise, pairs) / 100) == pytest.approx(both * sd / pairs**0.5, rel=2e-3)
 
 
-def test_an_interval_is_written_in_percent_of_a() -> None:
-    text = str(stats.Interval(mean=log(1.031), low=log(1.012), high=log(1.05), sd=0.02, n=6, p=0.01))
-    assert text == "+3.1 % [+1.2, +5.0]"
-
-
 def test_equal_runs_leave_no_doubt() -> None:
     assert (
         stats.of_ratios(stats.log_ratios([5, 5, 5], [5, 5, 5])).p,
