@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import exp, log
@@ -13,15 +13,30 @@ from app.engine.judge.verdict import Judgement
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord, SweepStarted, SweepStepEnded, begun, fold_sweep
 from app.engine.session.sweep_steps import Design, Rank, Step, StepResult, SweepCell
+from app.engine.sweep import matrix
 from app.engine.sweep.adaptive_steps import further
+from app.engine.sweep.matrix import judged
 from app.engine.sweep.order import arrange
-from app.engine.sweep.results import Results, results
+from app.engine.sweep.winners import ConfirmedWinner, confirmations
 from tests.engine.sweep.making import run
-from tests.method.disturbances import Level, moments
-from tests.method.simulated import Noise
+from tests.method.disturbances import Level, drift, moments, nothing
+from tests.method.line import Line, at_most, percent, slack
+from tests.method.simulated import Noise, gauss, heavy
+from tests.method.worlds import bimodal, every, wild
 
 PLANS = 100
 """Orders that the sweeps of one row are drawn from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a sweep says differs, or does not."""
+
+    cells: Mapping[str, Judgement]
+    """By id of the cell."""
+    winners: tuple[ConfirmedWinner, ...]
+    """Measured again."""
+
 
 EQUAL: Mapping[tuple[int, int], float] = {}
 """No set-up differs from the first under any workload."""
@@ -114,7 +129,7 @@ def whole(
     *,
     size: Size,
     effects: Mapping[tuple[int, int], float] = EQUAL,
-) -> Results:
+) -> Told:
     """The screening, and what it asks to measure again."""
     record, runs = screened(random, noise, level, size=size, effects=effects)
     more = further(record, runs)
@@ -122,7 +137,15 @@ def whole(
         record = fold_sweep(record, more) or record
         record = replace(record, ended=(*record.ended, *map(_ended, more.steps)))
         runs += _runs(random, more.steps, noise, level, effects)
-    return results(record, runs)
+    return told(record, runs)
+
+
+def told(record: SweepRecord, runs: Sequence[RunRecord]) -> Told:
+    """What is told of cells and of winners, and nothing else of what a sweep comes to."""
+    known = {run.id: run for run in runs}
+    cells = judged(record, known)
+    shown = [cell for cell, one in cells.items() if one.differs]
+    return Told(cells=cells, winners=tuple(confirmations(record, known, shown)))
 
 
 def differs(judgement: Judgement | None) -> bool:
@@ -130,8 +153,61 @@ def differs(judgement: Judgement | None) -> bool:
     return judgement is not None and judgement.differs
 
 
-def false_signs(found: Results, effects: Mapping[tuple[int, int], float] = EQUAL) -> bool:
+def false_signs(found: Told, effects: Mapping[tuple[int, int], float] = EQUAL) -> bool:
     """Whether anything is told of a set-up that is as the first: in the matrix, or of a winner measured again."""
-    cells = [(one.cell, one.judgement) for one in found.cells]
-    cells += [(one.winner, one.judgement) for one in found.confirmations]
-    return any(differs(judgement) and (int(cell.row), int(cell.column)) not in effects for cell, judgement in cells)
+    signs = [cell for cell, judgement in found.cells.items() if differs(judgement)]
+    signs += [one.winner.id for one in found.winners if differs(one.judgement)]
+    return any((int(row), int(column)) not in effects for row, _, column in (cell.partition("/") for cell in signs))
+
+
+# -- the tables -------------------------------------------------------------------------------------------------------
+
+FEW_DRAWS = 99
+"""Orders that are drawn for sweeps of equal set-ups: a fifth of the program's, and no more of them are false."""
+
+NULLS: tuple[tuple[str, Noise, Level], ...] = (
+    ("scatter 2 %", gauss(0.02), nothing),
+    ("scatter 5 %, Student's t with 3 degrees of freedom", heavy(0.05), nothing),
+    ("now fast, now 30 % slower", bimodal(0.30), nothing),
+    ("one run of twenty ten times slower", wild(0.02), nothing),
+    ("every fifth run -30 %", gauss(0.02), every(5, 0.30)),
+    ("drift of 20 %, scatter 2 %", gauss(0.02), drift(0.20)),
+)
+
+
+def equal_matrices(count: int) -> Iterator[Line]:
+    """Twelve set-ups by two workloads that are all the same, in three rounds: what is told of any of them."""
+    program = vars(matrix)
+    before, program["DRAWS"] = program["DRAWS"], FEW_DRAWS
+    try:
+        for name, noise, level in NULLS:
+            share, held = at_most(
+                lambda seed, noise=noise, level=level: _false(Random(70 + seed), noise, level, count),  # type: ignore[misc]
+                count,
+            )
+            yield Line(cells=(name, percent(share)), held=held)
+    finally:
+        program["DRAWS"] = before
+
+
+def _false(random: Random, noise: Noise, level: Level, count: int) -> float:
+    return sum(false_signs(whole(random, noise, level, size=Size())) for _ in range(count)) / count
+
+
+ONE = {(5, 0): 0.20}
+"""One cell of all is faster by 20 %."""
+
+
+def found_cells(count: int) -> Iterator[Line]:
+    """A cell that is 20 % faster than the first set-up: shown by the matrix alone."""
+    for name, noise, least in (
+        ("scatter 2 %", gauss(0.02), 0.95),
+        ("scatter 5 %", gauss(0.05), 0.50),
+        ("scatter 2 %, one run of twenty ten times slower", wild(0.02), 0.25),
+    ):
+        random = Random(73)
+        found = 0
+        for _ in range(count):
+            record, runs = screened(random, noise, nothing, size=Size(), effects=ONE)
+            found += differs(told(record, runs).cells.get("5/0"))
+        yield Line(cells=(name, percent(found / count)), held=found / count >= least - slack(count, least))

@@ -10,8 +10,8 @@ from random import Random
 
 from app.engine.judge.drift import shifts
 from app.engine.judge.nights import LEARNING, SIGHT, night_chart
-from tests.method.line import FALSE, Line, percent
-from tests.method.simulated import gauss, heavy, slack
+from tests.method.line import FALSE, SURE, Line, percent, slack
+from tests.method.simulated import gauss, heavy
 
 YEAR = 365
 
@@ -63,7 +63,7 @@ def false_alarms(count: int) -> Iterator[Line]:
         random = Random(21)
         told = sum(len(night_chart(_nights(random, draw, YEAR)).episodes) for _ in range(count)) / count
         # Of a Poisson number with mean 1 the mean of `count` years has a standard error of 1 / sqrt(count).
-        yield Line(cells=(name, f"{told:.2f}"), held=not bound or told <= 1 + 3 / count**0.5)
+        yield Line(cells=(name, f"{told:.2f}"), held=not bound or told <= 1 + SURE / count**0.5)
 
 
 def losses(count: int) -> Iterator[Line]:

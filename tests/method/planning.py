@@ -10,8 +10,8 @@ from app.engine.judge.noise import noise_of, pairs_for
 from app.engine.judge.pairs import STANDARD, asked_again
 from app.engine.judge.verdict import judge
 from app.engine.session.event_values import Look
-from tests.method.line import Line, percent
-from tests.method.simulated import gauss, slack
+from tests.method.line import Line, percent, slack
+from tests.method.simulated import gauss
 
 MOST = 50
 

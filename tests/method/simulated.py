@@ -116,8 +116,3 @@ def between(random: Random, noise: Noise, level: Level, *, runs: int = 3, effect
     values = [exp(log(1e5) + added + noise(random)) for added in disturbed]
     b = [value * (1 + effect) for value in values[runs : 2 * runs]]
     return judge_between(values[:runs], b, values[2 * runs :])
-
-
-def slack(count: int, share: float = 0.05) -> float:
-    """Three standard errors of a share of so many draws."""
-    return float(3 * (share * (1 - share) / count) ** 0.5)

@@ -101,8 +101,8 @@ def test_a_winner_is_judged_when_all_its_pairs_are_there() -> None:
     record, runs = measured(design(FEW), {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1200})
     assert further(record, runs) is not None
     found = whole(Random(1), gauss(0.02), nothing, size=Size(setups=3, workloads=1), effects={(1, 0): 0.2})
-    assert [(one.pairs, differs(one.judgement)) for one in found.confirmations] == [(6, True)]
-    assert not any(differs(one.judgement) for one in found.cells)
+    assert [(one.pairs, differs(one.judgement)) for one in found.winners] == [(6, True)]
+    assert not any(map(differs, found.cells.values()))
 
 
 def test_a_sweep_of_an_earlier_version_is_judged_by_its_rule() -> None:

@@ -1,0 +1,208 @@
+"""`make method ARGS=--breaks`: one decision of the judge is made wrongly at a time; a table has to miss its mark."""
+
+from __future__ import annotations
+import __future__
+
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+
+from tests.method.tables import MethodTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """A wrong decision."""
+
+    what: str
+    """In words."""
+    where: str
+    """Module and name of a function, class or constant."""
+    old: str = ""
+    """What its source says; "" of a constant."""
+    new: str
+    """What it is to say instead; of a constant its value."""
+    noticed_by: tuple[str, ...]
+    """Names of tables of which one has to miss."""
+
+
+_JUDGE = "app.engine.judge."
+
+BREAKS: Sequence[Break] = (
+    Break(
+        what="Student's t judges however many pairs there are",
+        where=f"{_JUDGE}ranks:by_ranks",
+        old="pairs >= RANKS_FROM and",
+        new="False and",
+        noticed_by=("hidden",),
+    ),
+    Break(
+        what="of t and ranks whichever shows more judges",
+        where=f"{_JUDGE}ranks:of_pairs",
+        old="return signed_ranks(ratios, level=level)",
+        new="return min(signed_ranks(ratios, level=level), of_ratios(ratios, level=level), key=lambda one: one.p)",
+        noticed_by=("tails", "false"),
+    ),
+    Break(
+        what="no far pair is named",
+        where=f"{_JUDGE}verdict:_far_off",
+        old="outliers(ratios)",
+        new="()",
+        noticed_by=("named",),
+    ),
+    Break(
+        what="only the farthest pair is looked for",
+        where=f"{_JUDGE}stats:outliers",
+        old="range(len(values) // 4)",
+        new="range(1)",
+        noticed_by=("named",),
+    ),
+    Break(
+        what="the order is ABBA, repeated",
+        where=f"{_JUDGE}pairs:order",
+        old="[random.random() < 0.5 for _ in range(count)]",
+        new="[at % 2 == 0 for at in range(count)]",
+        noticed_by=("periods", "false"),
+    ),
+    Break(
+        what="all pauses are of one length",
+        where="app.engine.measure.idle_wait:drawn_pause",
+        old="least + random.random() * LONGER * run_seconds",
+        new="least",
+        noticed_by=("periods",),
+    ),
+    Break(
+        what="each of three looks has the whole level",
+        where=f"{_JUDGE}pairs:STANDARD",
+        new="tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 12, 20))",
+        noticed_by=("looked",),
+    ),
+    Break(
+        what="a look is judged at the level of the one after it",
+        where=f"{_JUDGE}comparison:_judged",
+        old="look or ahead",
+        new="look and ahead",
+        noticed_by=("looked",),
+    ),
+    Break(
+        what="pairs are judged between two looks, too",
+        where=f"{_JUDGE}comparison:_judged",
+        old="if look is not None or ahead is None:",
+        new="if True:",
+        noticed_by=("looked",),
+    ),
+    Break(
+        what="a forecast takes effect and scatter as seen for the truth",
+        where=f"{_JUDGE}forecast:CAUTION",
+        new="0.5",
+        noticed_by=("forecasts",),
+    ),
+    Break(
+        what="pairs are named by the scatter as seen",
+        where=f"{_JUDGE}noise:scatter_at_most",
+        old="sure: float = CAUTION",
+        new="sure: float = 0.4",
+        noticed_by=("detect",),
+    ),
+    Break(
+        what="what was asked before is asked again at the whole level",
+        where=f"{_JUDGE}pairs:asked_again",
+        old="look.level * share",
+        new="look.level",
+        noticed_by=("again",),
+    ),
+    Break(
+        what="of many figures each is judged as if it were alone",
+        where=f"{_JUDGE}multiplicity:_held",
+        old="if p <= level:",
+        new="if True:",
+        noticed_by=("figures",),
+    ),
+    Break(
+        what="what drifted between two measurements of A is left out",
+        where=f"{_JUDGE}verdict:judge_between",
+        old="drift = abs(means[1] - means[0])",
+        new="drift = 0.0",
+        noticed_by=("between",),
+    ),
+    Break(
+        what="the places at which a level may have changed are not counted",
+        where=f"{_JUDGE}drift:_surest",
+        old="p * len(parts) <= allowed",
+        new="p <= allowed",
+        noticed_by=("levels",),
+    ),
+    Break(
+        what="a change of level has to be a hundred times surer",
+        where=f"{_JUDGE}drift:level_of",
+        old="LEVEL / 3",
+        new="LEVEL / 300",
+        noticed_by=("changes",),
+    ),
+    Break(
+        what="nights add up to an alarm at 3",
+        where=f"{_JUDGE}nights:LIMIT",
+        new="3.0",
+        noticed_by=("year",),
+    ),
+    Break(
+        what="nights that lie below become what is usual at once",
+        where=f"{_JUDGE}nights:_Chart",
+        old="        self._waiting.append(level)\n",
+        new="        self._waiting.append(level)\n        self._known.append(level)\n",
+        noticed_by=("losses",),
+    ),
+    Break(
+        what="each cell of a sweep is judged for itself by t",
+        where="app.engine.sweep.matrix:BY_ROUNDS",
+        new="99",
+        noticed_by=("matrix",),
+    ),
+    Break(
+        what="matrix and confirmation have 5 % each",
+        where="app.engine.sweep.matrix:shares",
+        old="Shares(each=each, confirmation=LEVEL - SCREENING)",
+        new="Shares(each=LEVEL / count, confirmation=LEVEL)",
+        noticed_by=("matrix",),
+    ),
+    Break(
+        what="values of a matrix are held nowhere",
+        where=f"{_JUDGE}permuted:CLIP",
+        new="1e9",
+        noticed_by=("cells",),
+    ),
+)
+
+
+@contextmanager
+def broken(one: Break) -> Iterator[None]:
+    """With the wrong decision wherever its name was imported. Raises ValueError where the source does not say it."""
+    module_name, _, name = one.where.partition(":")
+    there = vars(import_module(module_name))
+    right = there[name]
+    if one.old:
+        source = inspect.getsource(right)
+        if source.count(one.old) != 1:
+            raise ValueError(f"{one.where} does not say once: {one.old}")
+        code = compile(source.replace(one.old, one.new), name, "exec", __future__.annotations.compiler_flag)
+        exec(code, there)
+        wrong = there[name]
+    else:
+        wrong = eval(one.new, there)
+    holders = [vars(module) for module in list(sys.modules.values()) if vars(module).get(name) is right]
+    for names in (there, *holders):
+        names[name] = wrong
+    try:
+        yield
+    finally:
+        for names in (there, *holders):
+            names[name] = right
+
+
+def notices(one: Break, table: MethodTable, count: int) -> str:
+    """The first row of the table that misses its mark while it is broken; "" where all are kept."""
+    with broken(one):
+        return next((line.cells[0] for line in table.lines(count // table.part) if not line.held), "")

@@ -1,0 +1,56 @@
+"""What comes back at intervals, strong against the scatter: the worst that was found for each number of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from zlib import crc32
+
+from app.engine.judge.pairs import QUICK, STANDARD
+from app.engine.session.event_values import Look
+from tests.method.disturbances import RAMP, REST, RUN, Level, period
+from tests.method.line import Line, at_most, percent
+from tests.method.simulated import fixed, gauss, shares
+from tests.method.worlds import every
+
+CYCLE = REST + (RUN + RAMP) * 7 / 6
+"""Seconds from one run to the next, on the average."""
+
+PLANS: tuple[tuple[str, tuple[Look, ...], float], ...] = (
+    ("3 pairs", QUICK, 0.27),
+    ("4 pairs", fixed(4), 0.13),
+    ("6 pairs", fixed(6), 0.13),
+    ("8 pairs", fixed(8), 0.12),
+    ("12 pairs", fixed(12), 0.07),
+    ("20 pairs", fixed(20), 0.06),
+    ("6, 12, 20", STANDARD, 0.075),
+)
+"""Name, looks, and what is owned up to: no period makes more false verdicts."""
+
+KINDS: tuple[tuple[str, Level], ...] = (
+    *(
+        (f"every {round(runs * CYCLE)} s, which are {runs} runs", period(runs * CYCLE / (RUN + RAMP + REST), 0.10))
+        for runs in (2, 3, 4, 5, 6, 8, 12)
+    ),
+    ("every 300 s", period(4, 0.10)),
+    ("every third run -30 %", every(3, 0.30)),
+    ("every fourth run -30 %", every(4, 0.30)),
+)
+
+
+def periods(count: int) -> Iterator[Line]:
+    """False verdicts under each, and the worst of all."""
+    worst = [0.0] * len(PLANS)
+    for name, level in KINDS:
+        found = [
+            at_most(
+                lambda seed, at=f"{name}, {plan}", level=level, looks=looks: (  # type: ignore[misc]
+                    shares(count, gauss(0.01), seed=crc32(at.encode()) + seed, level=level, looks=looks).differences
+                ),
+                count,
+                most,
+            )
+            for plan, looks, most in PLANS
+        ]
+        worst = [max(before, share) for before, (share, _) in zip(worst, found, strict=True)]
+        yield Line(cells=(name, *(percent(share) for share, _ in found)), held=all(held for _, held in found))
+    yield Line(cells=("the worst of these", *map(percent, worst)))
