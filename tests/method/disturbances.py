@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from math import log, pi, sin
 from random import Random
 from types import MappingProxyType
@@ -87,6 +88,21 @@ def autocorrelated(random: Random, at: Sequence[float]) -> list[float]:
     return found
 
 
+def jumping(random: Random, at: Sequence[float]) -> list[float]:
+    """Each run 0.9 like the one before, 2 % anew, and one in ten jumps by 10 % for as long as that lasts."""
+    found, now = [], 0.0
+    for _ in at:
+        now = 0.9 * now + random.gauss(0, 0.02) + (random.choice((-0.1, 0.1)) if random.random() < 0.1 else 0.0)
+        found.append(now)
+    return found
+
+
+def throttled(_: Random, at: Sequence[float]) -> list[float]:
+    """A device that is throttled by 25 % after a minute of load, unless the pause before a run was 15 s."""
+    pauses = [RAMP + REST + 15, *(then - now - RUN for now, then in pairwise(at))]
+    return [0.0 if pause - RAMP >= 15 else log(0.75) for pause in pauses]
+
+
 DISTURBANCES: Mapping[str, Level] = MappingProxyType(
     {
         "none": nothing,
@@ -95,6 +111,8 @@ DISTURBANCES: Mapping[str, Level] = MappingProxyType(
         "random walk, 1 % a run": walk,
         "neighbour on and off, -10 %": neighbour,
         "autocorrelation 0.5": autocorrelated,
+        "autocorrelation 0.9 with jumps of 10 %": jumping,
+        "throttled by 25 % after a minute of load": throttled,
         "job every 5 min, -10 %": job(0.10),
         "job every 5 min, -30 %": job(0.30),
         **{f"period of {runs} runs, 5 %": period(runs, 0.05) for runs in (2, 3, 4, 6, 8, 12)},

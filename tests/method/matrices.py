@@ -19,9 +19,9 @@ from app.engine.sweep.matrix import judged
 from app.engine.sweep.order import arrange
 from app.engine.sweep.winners import ConfirmedWinner, confirmations
 from tests.engine.sweep.making import run
-from tests.method.disturbances import Level, drift, moments, nothing
+from tests.method.disturbances import Level, drift, jumping, moments, nothing, period, throttled
 from tests.method.line import Line, at_most, percent, slack
-from tests.method.simulated import Noise, gauss, heavy
+from tests.method.simulated import Noise, gauss, heavy, slow_tail
 from tests.method.worlds import bimodal, every, wild
 
 PLANS = 100
@@ -172,7 +172,14 @@ NULLS: tuple[tuple[str, Noise, Level], ...] = (
     ("one run of twenty ten times slower", wild(0.02), nothing),
     ("every fifth run -30 %", gauss(0.02), every(5, 0.30)),
     ("drift of 20 %, scatter 2 %", gauss(0.02), drift(0.20)),
+    ("autocorrelation 0.9 with jumps of 10 %, scatter 2 %", gauss(0.02), jumping),
+    ("throttled by 25 % after a minute of load, scatter 2 %", gauss(0.02), throttled),
+    ("slower by a lognormal part with a long tail", slow_tail(0.03), nothing),
 )
+"""What is promised."""
+
+STRONG = period(4, 0.10)
+"""Six pairs that confirm a winner cannot tell it from an effect where runs scatter by 1 %."""
 
 
 def equal_matrices(count: int) -> Iterator[Line]:
@@ -186,6 +193,8 @@ def equal_matrices(count: int) -> Iterator[Line]:
                 count,
             )
             yield Line(cells=(name, percent(share)), held=held)
+        share = _false(Random(71), gauss(0.01), STRONG, count)
+        yield Line(cells=("sine of 10 %, every 300 s, scatter 1 %: told for comparison", percent(share)))
     finally:
         program["DRAWS"] = before
 

@@ -32,6 +32,11 @@ def heavy(share: float) -> Noise:
     return draw
 
 
+def slow_tail(share: float) -> Noise:
+    """Never faster than the device can, and slower by a lognormal part, whose tail is long."""
+    return lambda random: -share * exp(random.gauss(0, 1.2))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What an experiment came to."""

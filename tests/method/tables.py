@@ -25,7 +25,7 @@ from tests.method.over_sessions import LENGTHS, checks, false_changes, found_cha
 from tests.method.periods import PLANS as UNDER_PERIODS
 from tests.method.periods import periods
 from tests.method.planning import detected, forecasts, repeated
-from tests.method.simulated import Noise, between, experiment, fixed, gauss, heavy, shares
+from tests.method.simulated import Noise, between, experiment, fixed, gauss, heavy, shares, slow_tail
 from tests.method.tails import PAIRS, false_in_tails, found_in_tails, named_far
 
 
@@ -60,6 +60,7 @@ def _false_verdicts(count: int) -> Iterator[Line]:
     rows: list[tuple[str, Noise, str]] = [(name, gauss(0.05), name) for name in DISTURBANCES]
     rows += [("none, runs scatter by 1 %", gauss(0.01), "none"), ("none, runs scatter by 10 %", gauss(0.10), "none")]
     rows += [("none, Student's t with 3 degrees of freedom", heavy(0.05), "none")]
+    rows += [("none, slower by a lognormal part with a long tail", slow_tail(0.03), "none")]
     for name, noise, level in rows:
         found = [
             at_most(
@@ -290,7 +291,7 @@ TABLES: Sequence[MethodTable] = (
         mark="5 % at most, matrix and confirmation together",
         heads=("runs", "sweeps with a false word"),
         lines=equal_matrices,
-        part=4,
+        part=8,
     ),
     MethodTable(
         name="cells",
@@ -313,7 +314,7 @@ TABLES: Sequence[MethodTable] = (
         mark="false ones 5 % at most",
         heads=("disturbance", "false, scatter 5 %", "+20 % found, scatter 1 %"),
         lines=_baseline_again,
-        part=2,
+        part=4,
     ),
     MethodTable(
         name="depths",
@@ -353,6 +354,7 @@ TABLES: Sequence[MethodTable] = (
         mark="+5 % at 2 %: 90 % of 50 points, +10 %: 85 % of 6; at 5 % +20 %: 95 % of 20",
         heads=("points scatter by", "change", *(f"{length} points" for length in LENGTHS)),
         lines=found_changes,
+        part=4,
     ),
     MethodTable(
         name="checks",
@@ -360,7 +362,7 @@ TABLES: Sequence[MethodTable] = (
         mark="unchanged ones called worse, where other sessions are known, 5 % at most",
         heads=("sessions scatter by", "other sessions", "unchanged: worse", "unchanged: not worse", "halved: worse"),
         lines=checks,
-        part=2,
+        part=4,
     ),
     MethodTable(
         name="detect",

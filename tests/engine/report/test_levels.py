@@ -61,7 +61,9 @@ def test_an_interval_of_99_percent_of_the_same_pairs_is_wider_than_one_of_95() -
 
 def test_each_graph_says_the_level_of_its_intervals() -> None:
     graphs = [each for each in experiment_graphs(two()) if isinstance(each, IntervalGraph)]
-    assert [f"intervals of {COVERS[name]}." in each.about for name, each in zip(COVERS, graphs, strict=True)] == [True] * 2
+    assert [f"intervals of {COVERS[name]}." in each.about for name, each in zip(COVERS, graphs, strict=True)] == [
+        True
+    ] * 2
 
 
 def test_the_report_in_markdown_has_both_levels() -> None:

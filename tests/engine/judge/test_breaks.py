@@ -1,0 +1,43 @@
+"""`make method` can miss: every break says what the source says, is put back, and the quick ones are noticed here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from app.engine.judge import grouping, pairs
+from tests.method.breaks import BREAKS, Break, broken, notices
+from tests.method.tables import TABLES
+
+NAMES = {table.name: table for table in TABLES}
+
+
+def named(what: str) -> Break:
+    return next(one for one in BREAKS if one.what == what)
+
+
+@pytest.mark.parametrize("one", BREAKS, ids=lambda one: one.what)
+def test_a_break_changes_a_decision_that_is_there_and_puts_it_back(one: Break) -> None:
+    module, _, name = one.where.partition(":")
+    right = vars(import_module(module))[name]
+    with broken(one):
+        assert vars(import_module(module))[name] is not right
+    assert vars(import_module(module))[name] is right
+    assert set(one.noticed_by) <= set(NAMES)
+
+
+def test_a_decision_is_wrong_wherever_it_was_imported() -> None:
+    there, imported = vars(pairs), vars(grouping)
+    right = there["asked_again"]
+    with broken(named("what was asked before is asked again at the whole level")):
+        assert imported["asked_again"] is there["asked_again"] is not right
+    assert imported["asked_again"] is there["asked_again"] is right
+
+
+@pytest.mark.parametrize(
+    ("what", "count"), [("no far pair is named", 50), ("pairs are judged between two looks, too", 20)]
+)
+def test_what_is_noticed_quickly_is_noticed(what: str, count: int) -> None:
+    one = named(what)
+    assert any(notices(one, NAMES[name], count) for name in one.noticed_by)
