@@ -1,6 +1,6 @@
 """`make method`: how often the verdicts are wrong, simulated with the functions that give them.
 
-ARGS="--write" puts the tables into docs/method.md; ARGS="--count 500" draws fewer, ARGS="--only periods,matrix" some;
+ARGS="--write" puts what is drawn into docs/method.md; ARGS="--count 500" draws less, ARGS="--only periods,matrix" some;
 ARGS="--breaks" makes one decision wrongly at a time, which a table has to notice. Ends with 1 where a mark is missed,
 or a break is not noticed.
 """
@@ -52,8 +52,10 @@ def main() -> int:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         text, missed = (_breaks if given.breaks else _tables)(pool, given.count, given.only)
     print(text, end="")
-    if given.write:
-        _write(text, BREAKS_BEGIN if given.breaks else BEGIN, BREAKS_END if given.breaks else END)
+    if given.write and given.breaks:
+        _write(text, BREAKS_BEGIN, BREAKS_END)
+    elif given.write:
+        _write(_among_the_others(text), BEGIN, END)
     for one in missed:
         print(one, file=sys.stderr)
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -75,6 +77,14 @@ def _breaks(pool: ProcessPoolExecutor, count: int, only: str) -> tuple[str, list
     rows = [(BREAKS[number].what, *seen) for number, seen in zip(numbers, found, strict=True)]
     missed = [f"not noticed: {what}" for what, table, _ in rows if not table]
     return "\n" + "".join(_drawn(("decided wrongly", "table that misses its mark", "first in the row"), rows)), missed
+
+
+def _among_the_others(text: str) -> str:
+    """These tables with those of the page that were not drawn, in their order; what is no table any more goes."""
+    known: dict[str, str] = {}
+    for one in (PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0], text):
+        known |= {block.partition("**")[0]: f"\n**{block}" for block in one.split("\n**")[1:]}
+    return "".join(known.get(table.title, "") for table in TABLES)
 
 
 def _write(text: str, begin: str, end: str) -> None:
