@@ -75,6 +75,8 @@ class Setting:
     """Whether a wanted value is never shown, logged or kept: an activation key."""
     confirmed: bool = True
     """Whether an answer of hardware to a change of it has been recorded."""
+    stands_for: tuple[str, ...] = ()
+    """Keys of other settings of the same thing of which its values are combinations."""
 
     @property
     def explained(self) -> str:

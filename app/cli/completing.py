@@ -408,6 +408,8 @@ POSITIONAL: Mapping[str, Offer] = {
     "show": _once(_targets),
     "check": _once(_targets),
     "array": _array,
+    "export": _targets,
+    "apply": _once(_files),
     "set": _target_then(_settings),
     "ab": _target_then(_settings),
     "persist": _target_then(_settings),

@@ -11,6 +11,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "undo": ("app.cli.undo", "Take back changes of the session."),
     "keep": ("app.cli.trial", "Keep what is on trial."),
     "persist": ("app.cli.persist", "Keep settings after a reboot."),
+    "export": ("app.cli.export", "The settings of the machine as a file."),
+    "apply": ("app.cli.apply", "Make the machine what such a file says, or tell how it differs."),
     "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
     "precondition": ("app.cli.precondition", "Write a device in full, twice, before it is measured."),
     "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),

@@ -14,11 +14,14 @@ from backends.text import clean
 # -- where in a TOML text a key stands, for sentences about it --------------------------------------------------------
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
-_KEY = re.compile(r"""\s*["']?([A-Za-z0-9_-]+)["']?\s*[=.]""")
+_KEY = re.compile(r"""\s*(?:["']([^"']+)["']\s*=|["']?([A-Za-z0-9_-]+)["']?\s*[=.])""")
 
 
 class TomlLines:
-    """Line numbers of tables and their keys. A table is `axis.2`, the third of its kind, or `job`; "" is the top."""
+    """Line numbers of tables and their keys.
+
+    A table is `axis.2`, the third of its kind, `axis.2.job` within it, or `job`; "" is the top.
+    """
 
     def __init__(self, text: str) -> None:
         self._found: dict[tuple[str, str], int] = {}
@@ -31,17 +34,24 @@ class TomlLines:
                 if header[1] == "[[":
                     counts[name] = counts.get(name, -1) + 1
                     name = f"{name}.{counts[name]}"
+                elif (first := name.partition("."))[0] in counts and first[1]:
+                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # within the last of them
                 table = name
                 self._found.setdefault((table, ""), number)
             elif (key := _KEY.match(line)) is not None:
-                self._found.setdefault((table, key[1]), number)
+                self._found.setdefault((table, key[1] or key[2]), number)
 
     def of(self, table: str, key: str = "") -> int:
-        """The line of a key, of its table if the key is not found, 1 if neither is."""
+        """The line of a key, of its table if the key is not found, of what that is in; 1 if none is."""
         found = self._found.get((table, key))
         if found is None and key:
             found = self._found.get((f"{table}.{key}" if table else key, ""))
-        return found if found is not None else self._found.get((table, ""), 1)
+        if found is None and (table, "") in self._found:
+            found = self._found[table, ""]
+        if found is not None or not table:
+            return found or 1
+        above, _, name = table.rpartition(".")
+        return self.of(above, name)
 
 
 # -- strict TOML: what is wrong is named with its file, line and key, and with what is legal there --------------------
@@ -72,8 +82,13 @@ class TomlTable:
 
     def error(self, key: str, sentence: str, hint: str = "") -> InvalidValueError:
         """What is wrong at that key, or with the whole table."""
-        line = self.file.lines.of(self._name, key)
-        return self.file.failure(f"{self.file.shown}, line {line}: {sentence}", hint=hint or self.file.hint)
+        return self.file.failure(
+            f"{self.file.shown}, line {self.line_of(key)}: {sentence}", hint=hint or self.file.hint
+        )
+
+    def line_of(self, key: str) -> int:
+        """The line of a key, of the table itself where it is not given."""
+        return self.file.lines.of(self._name, key)
 
     def only(self, *legal: str) -> None:
         """Refuses keys that are not legal here."""
@@ -89,7 +104,7 @@ class TomlTable:
         try:
             return parse(value)
         except (InvalidValueError, NotFoundError) as error:
-            raise self.error(key, f"{name}: {error.message}.", error.hint) from None
+            raise self.error(key, f"{name}: {error.message.rstrip('.')}.", error.hint) from None
         except ValueError as error:
             raise self.error(key, f"{name} {error}.") from None
 

@@ -73,6 +73,7 @@ STRIP_SIZE = _stored(
 )
 FASTPATH = _stored(
     key="fastpath",
+    stands_for=("write_cache", "read_ahead", "io_policy"),
     label="FastPath",
     help="A short way through the card for small reads, and small writes of RAID 0, to flash. Nothing switches it on: "
     "it is in force where its option is activated and the drive is optimal with write-through, no read-ahead and "

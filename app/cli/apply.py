@@ -1,0 +1,187 @@
+"""`apply`: makes a machine what a file of settings says, or tells how it differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli import confirm
+from app.cli.confirm import review
+from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.output import document, lines, report_error, say
+from app.cli.render import marked
+from app.cli.running import Interruption, run
+from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED
+from app.cli.trial import decide
+from app.engine.view import change as view
+from app.engine.view.effects import outcome_cell
+from backends.nameplate import word_of
+from backends.text import clean
+from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.desired.applying import DesiredPlan, SetOutcome, StepOutcome
+    from app.engine.desired.drift import DesiredState, Drift
+    from app.engine.desired.file import DesiredFile
+    from app.engine.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ApplyOptions:
+    """The options of `apply`."""
+
+    check: bool
+    diff: bool
+    dry_run: bool
+    yes: bool
+    keep_going: bool
+    as_json: bool
+
+
+@click.command("apply")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Only say what differs: exit status 5 where anything does, else 0.")
+@click.option("--diff", is_flag=True, help="The same as lines that go and come.")
+@click.option("--dry-run", is_flag=True, help="Show the commands besides, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask. What risks something has its `confirm` in the file.")
+@click.option("--keep-going", is_flag=True, help="Go on after a step that fails, and take nothing back.")
+@click.option("--json", "as_json", is_flag=True, help="What differs and what came of it, as JSON.")
+def apply_command(
+    file: Path, check: bool, diff: bool, dry_run: bool, yes: bool, keep_going: bool, as_json: bool
+) -> int:
+    """Make the machine what FILE says: planned and asked about as one set, read back, journalled, undone as ever.
+
+    The first step that is not verified ends the set and what was done is taken back. Nothing that destroys data is
+    ever done from a file: it is told as a difference. Exit status 5 where something differs still.
+    """
+    looks = check or diff or dry_run
+    if not looks:
+        refuse_read_only()
+    how = _ApplyOptions(check=check, diff=diff, dry_run=dry_run, yes=yes, keep_going=keep_going, as_json=as_json)
+    from app.engine.desired.file import read_file
+
+    wanted = read_file(file)
+    with workbench(dry=looks, quiet=looks, rights=not looks) as bench:
+        return run(lambda interruption: _apply(bench, interruption, wanted, how))
+
+
+async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFile, how: _ApplyOptions) -> int:
+    from app.engine.desired.applying import plan_set, unkept
+    from app.engine.desired.drift import DriftLook
+
+    await bench.hardware.probe()
+    state = await DriftLook(bench, wanted).look()
+    missing = await unkept(bench, state) if wanted.persist and (how.check or how.diff) else ()
+    drifts = (*state.drifts, *missing)
+    if how.check or how.diff:
+        return _tell_drift(drifts, how)
+    plan = await plan_set(bench, state, persist=wanted.persist, trial=wanted.trial)
+    others = (*(one for one in state.drifts if one not in state.settable()), *plan.later)
+    if plan.empty or how.dry_run:
+        return _tell_plan(plan, state, others, how)
+    for row in _review(plan, others):
+        say(row)
+    say()
+    typed = word_of(plan.plates) if plan.plates else None
+    confirm.confirmed(plan.risk, plan.plates, yes=how.yes, typed=typed, what="Apply")
+    await begin(bench)
+    return await _make(bench, interruption, plan, others, wanted, how)
+
+
+def _tell_drift(drifts: tuple[Drift, ...], how: _ApplyOptions) -> int:
+    from app.engine.view import desired, schema
+
+    if how.as_json:
+        document(schema.document(drift=[desired.drift_json(one) for one in drifts]))
+    elif how.diff:
+        lines(clean(row, 500) for row in desired.diff_lines(drifts))
+    else:
+        lines(desired.drift_line(one) for one in drifts)
+    from widgets.plain.units import plural
+
+    say(f"{plural(len(drifts), 'difference')}." if drifts else "Nothing differs.")
+    return FOUND if drifts else DONE
+
+
+def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...], how: _ApplyOptions) -> int:
+    from app.engine.view import desired, schema
+
+    if how.as_json:
+        drift = [desired.drift_json(one) for one in state.drifts]
+        document(schema.document(dry_run=how.dry_run, drift=drift, not_done=[], **desired.plan_json(plan)))
+    else:
+        lines(_review(plan, others))
+    say("Nothing is to be set." if plan.empty else "Dry run: nothing was changed.")
+    return FOUND if others or (how.dry_run and not plan.empty) else DONE
+
+
+def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
+    from app.engine.view import desired
+
+    rows = review(plan.changes) if plan.changes else []
+    for one in plan.keeps:
+        rows += ["", f"{one.rule.path} will hold:", *(f"  {clean(row, 400)}" for row in one.rule.text.splitlines())]
+    if others:
+        rows += ["", "Not set by a file:", *(f"  {desired.drift_line(one)}" for one in others)]
+    return rows
+
+
+async def _make(
+    bench: Workbench,
+    interruption: Interruption,
+    plan: DesiredPlan,
+    others: tuple[Drift, ...],
+    wanted: DesiredFile,
+    how: _ApplyOptions,
+) -> int:
+    from app.engine.desired.applying import apply_set
+
+    with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
+        outcome = await apply_set(
+            bench, plan, trial=wanted.trial, keep_going=how.keep_going, asked_to_stop=interruption.asked
+        )
+    _tell_outcome(bench, outcome, others, how)
+    if not outcome.well:
+        stopped = interruption.asked() and all(step.ended.result == "verified" for step in outcome.steps)
+        return INTERRUPTED if stopped and outcome.trouble is None else FAILED
+    if wanted.trial is not None and bench.changes.trials() and not await decide(bench, wanted.trial):
+        return FAILED
+    return FOUND if others else DONE
+
+
+def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ...], how: _ApplyOptions) -> None:
+    from app.engine.view import desired, schema
+
+    if outcome.trouble is not None and not how.as_json:
+        report_error(outcome.trouble)
+    if how.as_json:
+        trouble = outcome.trouble
+        told = None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None}
+        drift = [desired.drift_json(one) for one in others]
+        session = None if bench.folder is None else str(bench.folder)
+        body = schema.document(dry_run=False, drift=drift, error=told, session=session)
+        document({**body, **desired.outcome_json(outcome)})
+        return
+    for step in outcome.steps:
+        lines(_step_rows(step))
+    for change in outcome.left:
+        say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
+    for one in outcome.kept:
+        lines([f"Written: {one.rule.path}"])
+    for target, why in outcome.unkept.items():
+        say(f"Not kept over a reboot: {target}: {clean(why, 300)}")
+    for other in others:
+        say(desired.drift_line(other))
+
+
+def _step_rows(step: StepOutcome) -> list[str]:
+    told = clean(f"{view.before(step.change)} -> {view.ended_words(step.change, step.ended)}", 1000)
+    head = f"{step.ended.id}  {step.change.target} {step.change.key}"
+    rows = [f"{marked(outcome_cell(step.ended.result))}  {head}: {told}"]
+    if step.back is not None and not step.stuck:
+        rows.append(f"{marked(outcome_cell(step.back.result))}  {head}: taken back")
+    if step.stuck:
+        rows.append(f"{marked(outcome_cell('failed'))}  {head}: not taken back: {clean(step.stuck, 400)}")
+    return rows

@@ -1,0 +1,297 @@
+"""Makes a machine what a file says: planned as one set, made step by step, taken back where one step fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import field, replace
+
+from app.engine.change.trial import require_triable
+from app.engine.desired.drift import DesiredState, Drift, DriftKind
+from app.engine.session.events import ChangeEnded
+from app.engine.workbench import Workbench
+from backends.change import Change
+from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError
+from backends.model import Target
+from backends.nameplate import Nameplate
+from backends.protocol import PersistRule
+from backends.settings import Effect, Persistence, Risk, worst
+from backends.text import clean
+from backends.values import dataclass
+
+_HARMLESS = (Risk.NONE, Risk.PERFORMANCE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRule:
+    """A file that keeps values of a target over a reboot."""
+
+    target: Target
+    """Of what."""
+    values: Mapping[str, str]
+    """Which."""
+    rule: PersistRule
+    """The file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredPlan:
+    """All that would be done, as one set."""
+
+    changes: tuple[Change, ...] = ()
+    """In their order; what is so already is not among them."""
+    later: tuple[Drift, ...] = ()
+    """Differences that can be planned once these changes are made, and not before."""
+    keeps: tuple[KeptRule, ...] = ()
+    """Files that are written afterwards."""
+    risk: Risk = Risk.NONE
+    """The worst of all."""
+    plates: tuple[Nameplate, ...] = ()
+    """Devices on which a risk is taken, each of which the file confirms."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.changes and not self.keeps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOutcome:
+    """What became of one step of the set."""
+
+    change: Change
+    """The step."""
+    ended: ChangeEnded
+    """How it ended."""
+    back: ChangeEnded | None = None
+    """How taking it back ended, where that was done."""
+    stuck: str = ""
+    """Why it could not be taken back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetOutcome:
+    """What became of the whole set."""
+
+    steps: tuple[StepOutcome, ...] = ()
+    """Those that were begun, in their order."""
+    left: tuple[Change, ...] = ()
+    """Those that were not."""
+    trouble: RaidbenchError | None = None
+    """What stopped it, where that was no mere value that did not take."""
+    kept: tuple[KeptRule, ...] = ()
+    """Files that were written."""
+    unkept: Mapping[str, str] = field(default_factory=dict)
+    """Why others were not, by target."""
+
+    @property
+    def well(self) -> bool:
+        """Whether all of it was made and verified."""
+        made = all(step.ended.result == "verified" and step.back is None and not step.stuck for step in self.steps)
+        return made and not self.left and self.trouble is None and not self.unkept
+
+
+async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, trial: float | None) -> DesiredPlan:
+    """What would be done; changes nothing.
+
+    Raises RefusedError for a risk that the file does not confirm, for what cannot be tried where a trial is wanted and
+    for a card on which one is undecided; what planning raises.
+    """
+    changes: list[Change] = []
+    later: list[tuple[Target, str]] = []
+    for target, values in state.values.items():
+        if any(one.target == target and one.kind is DriftKind.SETTABLE for one in state.drifts):
+            planned, waiting = await _planned(bench, state, target, values)
+            changes += _to_make(planned)
+            later += waiting
+    for change in changes:
+        _require_allowed(change)
+        if trial is not None:
+            require_triable(change)
+    _require_free(bench, changes, trial)
+    keeps = await _keeps(bench, state) if persist else ()
+    return DesiredPlan(
+        changes=tuple(changes),
+        later=tuple(
+            replace(one, kind=DriftKind.BLOCKED, why="it is legal once the others are set: apply the file again")
+            for one in state.settable()
+            if (one.target, one.key) in later
+        ),
+        keeps=keeps,
+        risk=worst(change.risk for change in changes),
+        plates=await _confirmed(bench, state, changes),
+    )
+
+
+async def _planned(
+    bench: Workbench, state: DesiredState, target: Target, values: Mapping[str, str]
+) -> tuple[tuple[Change, ...], list[tuple[Target, str]]]:
+    """The changes of a target, and what has to wait for those of another one: a queue for the depth of its drive."""
+    try:
+        return await bench.hardware.plan_to_show(target, values), []
+    except InvalidValueError:
+        waiting = [(target, key) for key in values if (target, key) in state.doubtful]
+        if not waiting:
+            raise
+    rest = {key: value for key, value in values.items() if (target, key) not in state.doubtful}
+    return (await bench.hardware.plan_to_show(target, rest) if rest else ()), waiting
+
+
+def _to_make(planned: Sequence[Change]) -> list[Change]:
+    """Without what is so already, unless another step of the set moves it."""
+    moved = {key for change in planned if change.before != change.after for key in change.moves}
+    return [change for change in planned if change.before != change.after or change.key in moved]
+
+
+def _require_allowed(change: Change) -> None:
+    """The last line: whatever the settings declare, no plan of a file destroys data."""
+    if change.risk is Risk.DESTROYS_DATA or change.effect in (Effect.RECREATED, Effect.RESHAPE):
+        raise RefusedError(
+            f"{change.label} of {change.target} would destroy data or lay them out anew: no file does that.",
+            hint=f"By hand: raidbench set {change.target} {change.key}={clean(change.after, 60)}",
+        )
+
+
+def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | None) -> None:
+    """One undecided trial a controller and disk: refused before anything is set."""
+    for other in bench.changes.journal.trials():
+        owner = bench.changes.controller_of(other.change.target)
+        for change in changes:
+            same = other.change.target == change.target or other.change.shares_lock(change)
+            card = trial is not None and owner is not None and bench.changes.controller_of(change.target) == owner
+            if same or card:
+                raise RefusedError(
+                    f"{other.change.label} of {other.change.target} is on trial still: {change.target} has to wait.",
+                    hint="`raidbench keep` keeps it, `raidbench undo` takes it back.",
+                )
+
+
+async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Change]) -> tuple[Nameplate, ...]:
+    """Devices on which a risk is taken. Raises RefusedError for one that the file does not mean by its word."""
+    plates: dict[Target, Nameplate] = {}
+    for change in changes:
+        if change.risk in _HARMLESS or change.target in plates:
+            continue
+        plate = await bench.hardware.nameplate(change.target)
+        if plate.word not in state.confirms.get(change.target, ()):
+            raise RefusedError(
+                f"{change.label} of {change.target} to {clean(change.after, 60)} risks data or service, and the file"
+                " does"
+                f" not confirm it. {plate.sentence}",
+                hint=f'Its table in the file wants: confirm = "{plate.word}"',
+            )
+        plates[change.target] = plate
+    return tuple(plates.values())
+
+
+async def _keeps(bench: Workbench, state: DesiredState) -> tuple[KeptRule, ...]:
+    """Files that would keep what a reboot loses, of those that are not there as they should be."""
+    found = []
+    for target, values in state.values.items():
+        declared = {one.key: one for one in bench.hardware.settings(target)}
+        lost = {key: value for key, value in values.items() if declared[key].persistence is not Persistence.STORED}
+        if not lost:
+            continue
+        try:
+            rule = await bench.keeping.plan_rule(target, lost)
+        except BlockedError:
+            continue
+        if (await bench.host.read(rule.path) or "").rstrip() != rule.text.rstrip():
+            found.append(KeptRule(target=target, values=lost, rule=rule))
+    return tuple(found)
+
+
+async def unkept(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
+    """What is set and a reboot would lose, as differences."""
+    return tuple(
+        Drift(kind=DriftKind.NOT_KEPT, target=one.target, why=f"{one.rule.path} does not hold it yet")
+        for one in await _keeps(bench, state)
+    )
+
+
+async def apply_set(
+    bench: Workbench,
+    plan: DesiredPlan,
+    *,
+    trial: float | None,
+    keep_going: bool,
+    asked_to_stop: Callable[[], bool] = lambda: False,
+) -> SetOutcome:
+    """Make it. The session is open and knows the inventory.
+
+    The first step that is not verified ends the set, and what was done is taken back, newest first; with `keep_going`
+    the rest is made all the same and nothing is taken back. Files that keep values are written when all else is well.
+    """
+    before = {record.id for record in bench.session.changes}
+    steps: list[StepOutcome] = []
+    waiting = list(plan.changes)
+    trouble: RaidbenchError | None = None
+    stopped = False
+    while waiting and not stopped:
+        begun = len(steps)
+        try:
+            async for change, ended in _made(bench, waiting, trial):
+                steps.append(StepOutcome(change=change, ended=ended))
+                stopped = asked_to_stop() or (ended.result != "verified" and not keep_going)
+                if stopped:
+                    break
+        except RaidbenchError as error:
+            trouble = error
+            if not keep_going:
+                break
+            begun -= 1  # the one that was refused is passed over
+        del waiting[: len(steps) - begun]
+    failed = trouble is not None or any(step.ended.result != "verified" for step in steps)
+    if failed and not keep_going:
+        steps = await _taken_back(bench, steps, before)
+    elif not failed and not stopped:
+        kept, unkept_ = await _write(bench, plan.keeps)
+        return SetOutcome(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept_)
+    passed = _passed_over(plan.changes, steps)
+    return SetOutcome(steps=tuple(steps), left=passed, trouble=trouble)
+
+
+def _passed_over(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
+    """What was planned and not begun."""
+    begun = {(step.change.target, step.change.key) for step in steps}
+    return tuple(change for change in changes if (change.target, change.key) not in begun)
+
+
+async def _made(
+    bench: Workbench, changes: Sequence[Change], trial: float | None
+) -> AsyncIterator[tuple[Change, ChangeEnded]]:
+    async with aclosing(bench.changes.apply_all(changes, trial=trial)) as outcomes:
+        async for change, ended in outcomes:
+            yield change, ended
+
+
+async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
+    """All that the session has in force since, newest first, also what was begun and whose end nobody told.
+
+    What cannot be taken back is told, and the rest is taken back all the same.
+    """
+    found = {step.ended.id: step for step in steps}
+    for record in reversed(bench.session.changes):
+        if record.id in before or not record.in_force:
+            continue
+        back, stuck = None, ""
+        try:
+            back = await bench.changes.undo(record.id)
+            stuck = "" if back.taken_back else back.message or back.result
+        except RaidbenchError as error:
+            stuck = error.message
+        ended = record.end or ChangeEnded(at=time.time(), id=record.id, result="failed", now=None, message="cut short")
+        found[record.id] = StepOutcome(change=record.change, ended=ended, back=back, stuck=stuck)
+    return list(found.values())
+
+
+async def _write(bench: Workbench, keeps: Sequence[KeptRule]) -> tuple[tuple[KeptRule, ...], dict[str, str]]:
+    done, failed = [], {}
+    for one in keeps:
+        try:
+            await bench.keeping.install_rule(one.target, one.rule, one.values)
+            done.append(one)
+        except RaidbenchError as error:
+            failed[str(one.target)] = error.message
+    return tuple(done), failed

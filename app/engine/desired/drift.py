@@ -1,0 +1,227 @@
+"""How a machine differs from a file: value by value, and what may be done about each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from enum import StrEnum
+
+from app.engine.desired.file import DesiredError, DesiredFile, DesiredTarget
+from app.engine.desired.matching import Thing, selected
+from app.engine.workbench import Workbench
+from backends.errors import RaidbenchError
+from backends.model import Array, Target
+from backends.settings import Effect, Reading, Risk, Setting, check_value
+from backends.suggestions import suggested
+from backends.text import clean
+from backends.values import dataclass
+
+ANEW = (Effect.RECREATED, Effect.RESHAPE)
+"""Effects of settings that only a thing made anew, or laid out anew, has otherwise."""
+
+
+class DriftKind(StrEnum):
+    """What may be done about a difference."""
+
+    SETTABLE = "settable"
+    """`apply` sets it."""
+    ANEW = "anew"
+    """It destroys data or lays them out anew: never set from a file."""
+    BLOCKED = "blocked"
+    """It cannot be changed here and now."""
+    MISSING = "missing"
+    """There is no such thing."""
+    UNREAD = "unread"
+    """It could not be read."""
+    NOT_KEPT = "not-kept"
+    """It is set, and a reboot would lose it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """One difference."""
+
+    kind: DriftKind
+    """What may be done about it."""
+    target: Target | None
+    """What has it; None where there is no such thing."""
+    key: str = ""
+    """Which setting, "" of a whole thing."""
+    now: str | None = None
+    """Its value; None where nobody says."""
+    wanted: str = ""
+    """The value of the file."""
+    why: str = ""
+    """Why it cannot be set from a file, or what is missing; a sentence without its stop."""
+    line: int = 0
+    """Where the file says so."""
+
+    @property
+    def command(self) -> str | None:
+        """What would set it by hand, of what is never set from a file; None where nothing does."""
+        if self.kind is not DriftKind.ANEW or self.target is None or self.key == "level":
+            return None
+        return f"raidbench set {self.target} {self.key}={self.wanted}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesiredState:
+    """What a file asks of a machine as it is now."""
+
+    drifts: tuple[Drift, ...] = ()
+    """Every difference, in the order of the file."""
+    values: Mapping[Target, Mapping[str, str]] = field(default_factory=dict)
+    """All values that `apply` is to see to, set already or not, by what has the setting."""
+    confirms: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
+    """Words of the file that mean a device, by target."""
+
+    doubtful: frozenset[tuple[Target, str]] = frozenset()
+    """Settings whose value is not legal by now, and may be so once others are set."""
+
+    def settable(self) -> tuple[Drift, ...]:
+        """Differences that `apply` sets."""
+        return tuple(one for one in self.drifts if one.kind is DriftKind.SETTABLE)
+
+
+class DriftLook:
+    """Compares a file with a machine; changes nothing."""
+
+    def __init__(self, bench: Workbench, file: DesiredFile) -> None:
+        self._bench, self._file = bench, file
+        self._drifts: list[Drift] = []
+        self._values: dict[Target, dict[str, str]] = {}
+        self._from: dict[tuple[Target, str], tuple[str, int]] = {}
+        self._confirms: dict[Target, tuple[str, ...]] = {}
+        self._doubtful: list[tuple[Target, str, DesiredError]] = []
+        self._read: dict[Target, Mapping[str, Reading]] = {}
+
+    async def look(self) -> DesiredState:
+        """The state that is wanted against the one that is. Raises DesiredError for a value that is not legal."""
+        inventory = self._bench.session.inventory
+        for table in self._file.targets:
+            things = selected(inventory, table.select)
+            if not things:
+                if not table.optional:
+                    why = f"there is nothing with {table.called}"
+                    self._drifts.append(Drift(kind=DriftKind.MISSING, target=None, why=why, line=_line(table, "")))
+                continue
+            for key, value in table.values.items():
+                await self._setting(table, things, key, value, "set")
+            for key, value in table.expect.items():
+                await self._setting(table, things, key, value, "expect")
+        self._settle_doubts()
+        return DesiredState(
+            drifts=tuple(self._drifts),
+            values=self._values,
+            confirms=self._confirms,
+            doubtful=frozenset((home, key) for home, key, _ in self._doubtful),
+        )
+
+    async def _setting(self, table: DesiredTarget, things: tuple[Thing, ...], key: str, value: str, part: str) -> None:
+        line = _line(table, key, part)
+        if key == "level":
+            self._level(table, things, value, line, part)
+            return
+        homes: list[tuple[Target, Setting, Reading]] = []
+        known: set[str] = set()
+        for thing in things:
+            home = self._bench.hardware.home_of(thing.target, key)
+            readings = await self._readings(home, key, value, line)
+            if readings is None:
+                return
+            declared = {one.key: one for one in self._bench.hardware.settings(home)}
+            if key not in declared:  # which it has may be known once it was read
+                home = self._bench.hardware.home_of(thing.target, key)
+                declared = {one.key: one for one in self._bench.hardware.settings(home)}
+                readings = await self._readings(home, key, value, line) or {}
+            known |= readings.keys()
+            if key in declared and key in readings:
+                homes.append((home, declared[key], readings[key]))
+        if not homes:
+            what = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} things"
+            hint = suggested(key, known, f"There are: {', '.join(sorted(known)[:12])}." if known else "")
+            raise table.table.table(part).error(key, f"{what} has no setting {clean(key, 40)!r}.", hint)
+        for home, setting, reading in dict.fromkeys(homes):
+            self._compare(table, home, setting, reading, value, line, part)
+
+    def _compare(
+        self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, line: int, part: str
+    ) -> None:
+        key = setting.key
+        if setting.secret:
+            raise table.table.table(part).error(key, f"{key} is a secret and does not belong into a file.")
+        anew = setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA or part == "expect"
+        if not anew and reading.availability.available:
+            value = self._legal(table, home, setting, reading, value, part)
+        before = self._from.setdefault((home, key), (value, line))
+        if before[0] != value:
+            other = f"{clean(before[0], 40)!r} in line {before[1]}"
+            sentence = f"{key} of {home} is wanted to be {clean(value, 40)!r} here and {other}."
+            raise table.table.table(part).error(key, sentence)
+        if anew:
+            if reading.now != value:
+                why = "it destroys data or lays them out anew, which no file does"
+                self._differs(DriftKind.ANEW, home, key, reading.now, value, line, why)
+            return
+        if not reading.availability.available:
+            if reading.now != value:
+                why = (reading.availability.why_not or "").rstrip(".")
+                self._differs(DriftKind.BLOCKED, home, key, reading.now, value, line, why)
+            return
+        self._values.setdefault(home, {})[key] = value
+        self._confirms[home] = tuple(dict.fromkeys((*self._confirms.get(home, ()), *table.confirm)))
+        if reading.now != value:
+            self._differs(DriftKind.SETTABLE, home, key, reading.now, value, line, "")
+
+    def _legal(
+        self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, part: str
+    ) -> str:
+        """The value as it is read; what is not legal by now may be so once others of its set are set."""
+        try:
+            return table.table.table(part).parse(setting.key, lambda one: check_value(setting, reading, one), value)
+        except DesiredError as error:
+            self._doubtful.append((home, setting.key, error))
+            return value
+
+    def _settle_doubts(self) -> None:
+        """Raises the error of a value that no other one makes legal; a number out of its bounds is blocked by them."""
+        for home, key, error in self._doubtful:
+            views = self._bench.hardware.views_of(home)  # a drive's depth bounds the queue of the disk that it is
+            settable = (one for one in self._drifts if one.kind is DriftKind.SETTABLE)
+            if any(one.target in views and (one.target, one.key) != (home, key) for one in settable):
+                continue
+            at = next(at for at, one in enumerate(self._drifts) if (one.target, one.key) == (home, key))
+            drift = self._drifts[at]
+            if self._read[home][key].span is None or not drift.wanted.lstrip("-").isdigit():
+                raise error
+            why = error.hint.rstrip(".")
+            self._drifts[at] = replace(drift, kind=DriftKind.BLOCKED, why=f"{why[:1].lower()}{why[1:]} here and now")
+            del self._values[home][key]
+
+    def _level(self, table: DesiredTarget, things: tuple[Thing, ...], value: str, line: int, part: str) -> None:
+        for thing in things:
+            if not isinstance(thing, Array):
+                raise table.table.table(part).error("level", f"{thing.target} is no array and has no level.")
+            if thing.level.value != value:
+                why = "another level is another array"
+                self._differs(DriftKind.ANEW, thing.target, "level", thing.level.value, value, line, why)
+
+    async def _readings(self, target: Target, key: str, value: str, line: int) -> Mapping[str, Reading] | None:
+        if target not in self._read:
+            try:
+                self._read[target] = await self._bench.hardware.read(target)
+            except RaidbenchError as error:
+                self._differs(DriftKind.UNREAD, target, key, None, value, line, error.message.rstrip("."))
+                return None
+        return self._read[target]
+
+    def _differs(
+        self, kind: DriftKind, target: Target, key: str, now: str | None, wanted: str, line: int, why: str
+    ) -> None:
+        drift = Drift(kind=kind, target=target, key=key, now=now, wanted=wanted, line=line, why=why)
+        if drift not in self._drifts:
+            self._drifts.append(drift)
+
+
+def _line(table: DesiredTarget, key: str, part: str = "") -> int:
+    return (table.table.table(part) if part else table.table).line_of(key)

@@ -1,0 +1,83 @@
+"""`export` and `apply` on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+FILE = """format = 1
+[[target]]
+select = {address = "megaraid:/c0/v1"}
+[target.set]
+read_ahead = "read-ahead"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "f.toml"
+    path.write_text(FILE)
+    return str(path)
+
+
+def test_what_is_exported_differs_in_nothing(cli: Cli, tmp_path: Path) -> None:
+    path = str(tmp_path / "good.toml")
+    assert cli("--demo", "export", "megaraid:/c0/v1", "megaraid:/c0", "-o", path).status == 0
+    assert cli("--demo", "apply", path, "--check").status == 0
+
+
+def test_a_difference_is_told_made_and_gone(cli: Cli, file: str) -> None:
+    told = cli("--demo", "apply", file, "--check")
+    assert (told.status, told.out) == (
+        5,
+        "differs   megaraid:/c0/v1  read_ahead is none, wanted read-ahead (line 5)\n",
+    )
+    assert cli("--demo", "apply", file, "--diff").out.splitlines()[1:] == [
+        "-read_ahead = none",
+        "+read_ahead = read-ahead",
+    ]
+    done = cli("--demo", "apply", file, "--yes", "--json")
+    assert (done.status, done.json["changes"][0]["outcome"]["result"]) == (0, "verified")
+    again = cli("--demo", "apply", file, "--yes", "--json")
+    assert (again.status, again.json["changes"]) == (0, [])
+    assert cli("--demo", "undo", "--yes").status == 0
+    assert cli("--demo", "apply", file, "--check").status == 5
+
+
+def test_a_dry_run_shows_the_commands(cli: Cli, file: str) -> None:
+    done = cli("--demo", "apply", file, "--dry-run")
+    assert (done.status, "set rdcache=ra" in done.out) == (5, True)
+    assert cli("--demo", "apply", file, "--check").status == 5
+
+
+def test_nobody_to_ask_is_refused_with_what_to_add(cli: Cli, file: str) -> None:
+    done = cli("--demo", "apply", file)
+    assert (done.status, "--yes" in done.err) == (3, True)
+
+
+def test_a_wrong_file_is_wrong_usage(cli: Cli, file: str) -> None:
+    Path(file).write_text(FILE.replace("read-ahead", "nonsense"))
+    done = cli("--demo", "apply", file, "--check")
+    assert (done.status, "f.toml, line 5: read_ahead" in done.err) == (2, True)
+    assert cli("--demo", "apply", file + ".not", "--check").status == 2
+
+
+def test_what_only_a_new_array_has_otherwise_leaves_a_difference(cli: Cli, file: str) -> None:
+    Path(file).write_text(FILE + "strip_size = 131072\n")
+    done = cli("--demo", "apply", file, "--yes")
+    assert (done.status, "by hand: raidbench set megaraid:/c0/v1 strip_size=131072" in done.err) == (5, True)
+
+
+def test_a_file_that_is_there_and_none_of_ours_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_text("mine")
+    assert cli("--demo", "export", "megaraid:/c0/v1", "-o", str(path)).status == 2
+    assert path.read_text() == "mine"
+
+
+def test_read_only_changes_nothing(cli: Cli, file: str) -> None:
+    assert cli("--demo", "--read-only", "apply", file, "--yes").status == 3
+    assert cli("--demo", "--read-only", "apply", file, "--check").status == 5

@@ -1,0 +1,94 @@
+"""A workbench on a simulated rack, and its settings as a file."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from app.engine.desired.applying import SetOutcome, apply_set, plan_set
+from app.engine.desired.drift import DesiredState, DriftLook
+from app.engine.desired.exporting import all_of, document_of, exported
+from app.engine.desired.file import DesiredFile, parse
+from app.engine.session.paths import Paths
+from app.engine.workbench import Workbench
+from backends.errors import RaidbenchError
+from backends.model import Target
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.hpe import hpe_rack
+from backends.racks.machines.linux import linux_rack
+from backends.racks.machines.lsi import demo_rack
+from backends.settings import Effect, Reading, Risk
+from tests.backends.racks.asking import FAST, NOW
+
+RACKS = {"lsi": demo_rack, "hpe": hpe_rack, "linux": linux_rack}
+
+
+@asynccontextmanager
+async def opened(folder: Path, rack: str = "lsi", host: SimulatedHost | None = None) -> AsyncIterator[Workbench]:
+    """A workbench that knows the rack."""
+    paths = Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c")
+    bench = Workbench(host or SimulatedHost(RACKS[rack](lambda: NOW), speed=FAST), paths=paths)
+    await bench.open()
+    await bench.hardware.probe()
+    yield bench
+    bench.close()
+
+
+async def text_of(bench: Workbench, *, confirmed: bool = True) -> str:
+    """The machine as a file, with every risk confirmed."""
+    await bench.hardware.probe()
+    targets, troubles = await exported(bench, all_of(bench.session.inventory))
+    assert troubles == ()
+    text = document_of(targets)
+    return text.replace("# confirm", "confirm") if confirmed else text
+
+
+def file(text: str) -> DesiredFile:
+    return parse(text.encode(), "f.toml")
+
+
+async def state_of(bench: Workbench, text: str) -> DesiredState:
+    return await DriftLook(bench, file(text)).look()
+
+
+async def applied(bench: Workbench, text: str, *, keep_going: bool = False, trial: float | None = None) -> SetOutcome:
+    plan = await plan_set(bench, await state_of(bench, text), persist=file(text).persist, trial=trial)
+    return await apply_set(bench, plan, trial=trial, keep_going=keep_going)
+
+
+async def alter(bench: Workbench, state: DesiredState, seed: int, times: int) -> int:
+    """Set so many random legal values of what a file names; how many took."""
+    rng, done = random.Random(seed), 0
+    targets = list(state.values)
+    for _ in range(times * 20):
+        target = rng.choice(targets)
+        key = rng.choice(list(state.values[target]))
+        if await _altered(bench, target, key, rng):
+            done += 1
+        if done == times:
+            break
+    return done
+
+
+async def _altered(bench: Workbench, target: Target, key: str, rng: random.Random) -> bool:
+    reading = (await bench.hardware.read(target))[key]
+    values = [value for value in _legal(reading, rng) if value != reading.now]
+    if not values:
+        return False
+    try:
+        change = await bench.hardware.plan(target, key, rng.choice(values))
+        if change.risk is Risk.DESTROYS_DATA or change.effect in (Effect.RECREATED, Effect.RESHAPE):
+            return False
+        return (await bench.changes.apply(change)).result == "verified"
+    except RaidbenchError:
+        return False
+
+
+def _legal(reading: Reading, rng: random.Random) -> list[str]:
+    span = reading.span
+    if span is None:
+        return [choice.value for choice in reading.choices]
+    steps = min(100, (span.maximum - span.minimum) // span.step)
+    return [str(span.minimum + span.step * rng.randint(0, steps))]

@@ -1,0 +1,289 @@
+"""A file on a rack: one set or nothing, no risk that it does not confirm, never what destroys data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from app.engine.desired.applying import plan_set
+from app.engine.desired.drift import DriftKind
+from app.engine.desired.exporting import document_of, exported
+from app.engine.desired.file import DesiredError
+from app.engine.workbench import Workbench
+from backends.errors import RefusedError, ToolFailedError
+from backends.racks.host import SimulatedHost
+from backends.racks.machines.lsi import demo_rack
+from tests.backends.racks.asking import FAST, NOW
+from tests.engine.desired.racks import applied, file, opened, state_of
+
+SDB = 'select = {address = "megaraid:/c0/v1"}\n'
+HEAD = "format = 1\n[[target]]\n"
+
+
+class DeafRack(SimulatedHost):
+    """A rack whose kernel takes some values and does not heed them, or refuses them."""
+
+    to = refuses = deafens = "-"
+
+    async def write(self, path: str, text: str) -> None:
+        if path.endswith(self.refuses):
+            raise ToolFailedError("The kernel refused it.")
+        if path.endswith(self.to):
+            self.to = "-" if self.deafens == "-" else self.deafens
+            return
+        await super().write(path, text)
+
+
+@pytest.fixture
+def deaf() -> DeafRack:
+    return DeafRack(demo_rack(lambda: NOW), speed=FAST)
+
+
+@pytest.fixture
+async def bench(tmp_path: Path, deaf: DeafRack) -> AsyncIterator[Workbench]:
+    async with opened(tmp_path, host=deaf) as bench:
+        yield bench
+
+
+async def now(bench: Workbench, address: str, key: str) -> str | None:
+    target = (await bench.hardware.find(address)).target
+    return (await bench.hardware.read(bench.hardware.home_of(target, key)))[key].now
+
+
+async def test_settings_of_the_card_and_of_the_queue_are_one_set(bench: Workbench) -> None:
+    text = HEAD + SDB + '[target.set]\nread_ahead = "read-ahead"\nread_ahead_kb = 4096\n'
+    outcome = await applied(bench, text)
+    assert [(str(step.change.target), step.ended.result) for step in outcome.steps] == [
+        ("megaraid:/c0/v1", "verified"),
+        ("block:sdb", "verified"),
+    ]
+    assert (await state_of(bench, text)).drifts == ()
+
+
+async def test_a_strip_is_told_with_its_command_and_never_set(bench: Workbench) -> None:
+    text = HEAD + SDB + 'confirm = "6ef362"\n[target.set]\nstrip_size = 131072\n[target.expect]\nlevel = "raid0"\n'
+    state = await state_of(bench, text)
+    assert [(one.kind, one.key, one.now) for one in state.drifts] == [
+        (DriftKind.ANEW, "strip_size", "65536"),
+        (DriftKind.ANEW, "level", "raid5"),
+    ]
+    assert state.drifts[0].command == "raidbench set megaraid:/c0/v1 strip_size=131072"
+    assert (await applied(bench, text)).steps == ()
+    assert await now(bench, "/c0/v1", "strip_size") == "65536"
+
+
+async def test_a_risk_is_refused_unless_the_file_means_the_device(bench: Workbench) -> None:
+    hint, text = "", HEAD + 'select = {address = "megaraid:/c2/v0"}\n%s[target.set]\n'
+    text += 'write_cache = "always-write-back"\n'
+    for word in ("", 'confirm = "6ef362"\n'):
+        with pytest.raises(RefusedError, match="does not confirm it") as caught:
+            await applied(bench, text % word)
+        hint = caught.value.hint
+    word = hint.split("confirm = ")[1]
+    assert (await applied(bench, text % f"confirm = {word}\n")).well
+    assert await now(bench, "/c2/v0", "write_cache") == "always-write-back"
+
+
+async def test_one_unconfirmed_risk_refuses_the_whole_set(bench: Workbench) -> None:
+    text = HEAD + SDB + '[target.set]\nread_ahead = "read-ahead"\n'
+    text += '[[target]]\nselect = {address = "megaraid:/c2/v0"}\n[target.set]\nwrite_cache = "always-write-back"\n'
+    with pytest.raises(RefusedError):
+        await applied(bench, text)
+    assert await now(bench, "/c0/v1", "read_ahead") == "none"
+
+
+THREE = HEAD + SDB + '[target.set]\nread_ahead = "read-ahead"\nread_ahead_kb = 4096\nnomerges = 2\nrq_affinity = 2\n'
+
+
+async def values(bench: Workbench) -> list[str | None]:
+    return [await now(bench, "/c0/v1", key) for key in ("read_ahead", "read_ahead_kb", "nomerges", "rq_affinity")]
+
+
+BEFORE = ["none", "128", "0", "1"]
+
+
+async def test_the_first_step_that_does_not_take_takes_the_set_back(bench: Workbench, deaf: DeafRack) -> None:
+    assert await values(bench) == BEFORE
+    deaf.to = "queue/nomerges"
+    outcome = await applied(bench, THREE)
+    assert not outcome.well
+    assert [(step.change.key, step.ended.result) for step in outcome.steps] == [
+        ("read_ahead", "verified"),
+        ("read_ahead_kb", "verified"),
+        ("nomerges", "differs"),
+    ]
+    assert [change.key for change in outcome.left] == ["rq_affinity"]
+    assert await values(bench) == BEFORE
+    assert bench.session.in_force == ()
+
+
+async def test_what_is_taken_back_is_the_newest_first(bench: Workbench, deaf: DeafRack) -> None:
+    deaf.to = "queue/nomerges"
+    await applied(bench, THREE)
+    undone = [record.change.key for record in bench.session.changes if record.intent.undoes is not None]
+    assert undone[-2:] == ["read_ahead_kb", "read_ahead"]
+
+
+async def test_a_step_that_is_refused_takes_the_set_back(bench: Workbench, deaf: DeafRack) -> None:
+    deaf.refuses = "queue/nomerges"
+    outcome = await applied(bench, THREE)
+    assert not outcome.well
+    assert await values(bench) == BEFORE
+
+
+async def test_the_rest_is_made_all_the_same_on_demand(bench: Workbench, deaf: DeafRack) -> None:
+    deaf.to = "queue/nomerges"
+    outcome = await applied(bench, THREE, keep_going=True)
+    assert (outcome.well, outcome.left) == (False, ())
+    assert await values(bench) == ["read-ahead", "4096", "0", "2"]
+
+
+async def test_what_cannot_be_taken_back_is_told(bench: Workbench, deaf: DeafRack) -> None:
+    deaf.to = "queue/nomerges"
+    deaf.deafens = "queue/read_ahead_kb"
+    outcome = await applied(bench, THREE)
+    stuck = [step.change.key for step in outcome.steps if step.stuck]
+    assert stuck == ["read_ahead_kb"]
+    assert await values(bench) == ["none", "4096", "0", "1"]
+
+
+async def test_a_trial_of_somebody_else_refuses_the_set_beforehand(bench: Workbench) -> None:
+    from contextlib import aclosing
+
+    bench.changes.watches_itself = True
+    target = (await bench.hardware.find("/c0/v0")).target
+    change = await bench.hardware.plan(target, "read_ahead", "none")
+    async with aclosing(bench.changes.apply_all([change], trial=600)) as outcomes:
+        assert [ended.result async for _, ended in outcomes] == ["verified"]
+    text = HEAD + SDB + '[target.set]\nread_ahead = "read-ahead"\n'
+    plan = plan_set(bench, await state_of(bench, text), persist=False, trial=60)
+    with pytest.raises(RefusedError, match="is on trial still"):
+        await plan
+    await bench.changes.end_watching()
+
+
+async def test_a_set_on_trial_is_one_trial(bench: Workbench) -> None:
+    bench.changes.watches_itself = True
+    outcome = await applied(bench, THREE, trial=600)
+    assert (outcome.well, len(bench.changes.trials())) == (True, 4)
+    await bench.changes.end_watching()
+    assert await values(bench) == BEFORE
+
+
+async def test_values_that_a_reboot_loses_are_kept_on_demand(bench: Workbench) -> None:
+    text = "format = 1\npersist = true\n[[target]]\n" + SDB + "[target.set]\nread_ahead_kb = 4096\n"
+    outcome = await applied(bench, text)
+    (kept,) = outcome.kept
+    assert (outcome.well, dict(kept.values)) == (True, {"read_ahead_kb": "4096"})
+    assert "4096" in (await bench.host.read(kept.rule.path) or "")
+    plan = await plan_set(bench, await state_of(bench, text), persist=True, trial=None)
+    assert plan.empty
+
+
+async def test_several_things_are_selected_by_what_they_are(bench: Workbench) -> None:
+    text = HEAD + 'select = {level = "raid10", vendor = "megaraid"}\n[target.set]\nread_ahead = "none"\n'
+    state = await state_of(bench, text)
+    assert [str(target) for target in state.values] == ["megaraid:/c1/v0", "megaraid:/c3/v0"]
+    by_mount = HEAD + 'select = {mount = "/srv/vm"}\n[target.set]\nread_ahead_kb = 256\n'
+    assert [str(target) for target in (await state_of(bench, by_mount)).values] == ["block:sdd"]
+
+
+async def test_a_disk_is_selected_once(bench: Workbench) -> None:
+    text = HEAD + 'select = {wwn = "naa.600605b00003e1a74b6e00013c6ef362"}\n[target.set]\nwrite_cache = "write-back"\n'
+    assert [str(target) for target in (await state_of(bench, text)).values] == ["megaraid:/c0/v1"]
+
+
+async def test_what_is_not_there_is_a_difference_unless_it_may_be_missing(bench: Workbench) -> None:
+    text = HEAD + 'select = {serial = "NOWHERE"}\n'
+    assert [one.kind for one in (await state_of(bench, text)).drifts] == [DriftKind.MISSING]
+    assert (await state_of(bench, text + "optional = true\n")).drifts == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ('read_ahed = "none"\n', "line 5: megaraid:/c0/v1 has no setting 'read_ahed'"),
+        ('read_ahead = "nonne"\n', "line 5: read_ahead: read_ahead cannot be 'nonne' here"),
+        ('activation_key = "X"\n', "line 5: megaraid:/c0/v1 has no setting"),
+    ],
+)
+async def test_what_cannot_be_set_is_named_with_its_line(bench: Workbench, rows: str, said: str) -> None:
+    with pytest.raises(DesiredError) as caught:
+        await state_of(bench, HEAD + SDB + "[target.set]\n" + rows)
+    assert said in caught.value.message
+
+
+async def test_a_value_that_is_legal_once_another_is_set_is_set_after_it(bench: Workbench) -> None:
+    target = (await bench.hardware.find("block:sdf")).target
+    before = await bench.hardware.read(target)
+    good = HEAD + 'select = {address = "block:sdf"}\n[target.set]\n'
+    good += f'scheduler = "mq-deadline"\nnr_requests = {before["nr_requests"].now}\n'
+    assert (await applied(bench, good)).well
+    deep = good.replace(f"nr_requests = {before['nr_requests'].now}", "nr_requests = 64")
+    assert (await applied(bench, deep)).well
+    assert (await applied(bench, HEAD + 'select = {address = "block:sdf"}\n[target.set]\nscheduler = "none"\n')).well
+    assert (await applied(bench, deep)).well
+    assert (await state_of(bench, deep)).drifts == ()
+
+
+MD0 = HEAD + 'select = {address = "block:md0"}\n[target.set]\n'
+
+
+async def test_a_number_that_is_out_of_its_bounds_by_now_is_blocked(bench: Workbench) -> None:
+    assert (await applied(bench, MD0 + "nr_requests = 74\n")).well  # which the kernel lets nobody raise
+    (drift,) = (await state_of(bench, MD0 + "nr_requests = 128\n")).drifts
+    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "from 4 to 74 requests here and now")
+
+
+async def test_what_may_become_legal_by_others_waits_for_them(bench: Workbench) -> None:
+    assert (await applied(bench, MD0 + "nr_requests = 74\n")).well
+    text = MD0 + "nr_requests = 128\nread_ahead_kb = 256\n"
+    plan = await plan_set(bench, await state_of(bench, text), persist=False, trial=None)
+    assert [change.key for change in plan.changes] == ["read_ahead_kb"]
+    assert [(one.key, one.kind) for one in plan.later] == [("nr_requests", DriftKind.BLOCKED)]
+
+
+async def test_two_wishes_for_one_setting_are_an_error_with_both_lines(bench: Workbench) -> None:
+    one, two = (SDB + f'[target.set]\nread_ahead = "{value}"\n' for value in ("none", "adaptive"))
+    text = HEAD + one + "[[target]]\n" + two
+    with pytest.raises(DesiredError, match=r"line 9: .*'adaptive' here and 'none' in line 5"):
+        await state_of(bench, text)
+
+
+async def test_no_plan_that_destroys_data_passes_whatever_its_setting_declares(bench: Workbench) -> None:
+    state = await state_of(bench, HEAD + SDB + '[target.set]\nread_ahead = "read-ahead"\n')
+    target = next(iter(state.values))
+    forged = dataclasses.replace(
+        state,
+        values={target: {"strip_size": "131072"}},
+        drifts=(dataclasses.replace(state.drifts[0], key="strip_size"),),
+        confirms={target: ("6ef362",)},
+    )
+    with pytest.raises(RefusedError, match="no file does that"):
+        await plan_set(bench, forged, persist=False, trial=None)
+
+
+async def test_comments_of_an_older_file_stay(bench: Workbench) -> None:
+    thing = await bench.hardware.find("/c0/v1")
+    targets, _ = await exported(bench, [thing])
+    mine = document_of(targets).replace('read_ahead = "none"', '# why: random load\nread_ahead = "adaptive" # mine')
+    mine = mine.replace("format = 1", "# ours\nformat = 1") + "\n# the end\n"
+    again = document_of(targets, mine)
+    assert again == mine.replace('"adaptive"', '"none"')
+
+
+async def test_new_things_come_at_the_end_of_an_older_file(bench: Workbench) -> None:
+    one, two = [await bench.hardware.find(name) for name in ("/c0/v1", "/c1/v0")]
+    first, both = (await exported(bench, [one]))[0], (await exported(bench, [one, two]))[0]
+    grown = document_of(both, document_of(first))
+    assert grown.startswith(document_of(first).rstrip())
+    assert len(file(grown).targets) == 2
+
+
+async def test_a_file_that_is_none_of_ours_is_left_alone(bench: Workbench) -> None:
+    for older in ("x = 1\n", "format = 2\n", "no toml ["):
+        with pytest.raises(DesiredError):
+            document_of((), older)
