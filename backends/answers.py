@@ -95,6 +95,13 @@ def cut_problem(where: str, command: Command, why: str) -> Problem:
     return Problem(where=where, message=f"{cut_words(command, why)}.", hint=by_hand(command))
 
 
+def unread_words(folder: str, names: Iterable[str]) -> str:
+    """Files of a folder of the kernel that are there and cannot be read, as `cut_words`; "" for none."""
+    untold = sorted(names)
+    more = f" and {len(untold) - 3} more" if len(untold) > 3 else ""
+    return f"{folder}: {CUT}: {', '.join(untold[:3])}{more} cannot be read" if untold else ""
+
+
 def cut_error(what: object, words: str) -> BlockedError:
     """What is raised where half an answer is not enough to say or change something of `what`. `words`: `cut_words`."""
     return BlockedError(f"Not enough is known of {clean(str(what))}: {words}.", hint=LOOK_AGAIN)

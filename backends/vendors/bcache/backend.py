@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
+from backends.answers import cut_error
 from backends.change import Change, Write
-from backends.changing import Wanted, gone, lock_of, not_found, require_same, setting_of
+from backends.changing import LOOK_AGAIN, Wanted, gone, lock_of, not_found, require_same, setting_of
 from backends.errors import BlockedError, RefusedError
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
@@ -48,11 +49,24 @@ class Bcache(Settable[BcacheSeen]):
         """Each device as an array of what is cached and what caches it."""
         devices = await read_devices(self._host)
         picture = await look(self._host) if devices else None
-        return Inventory(arrays=tuple(array_of(one, picture) for one in devices if picture is not None))
+        return Inventory(
+            arrays=tuple(array_of(one, picture) for one in devices if picture is not None),
+            problems=tuple(
+                Problem(where=f"{NAME}:{one.name}", message=f"{one.cut}.", hint=LOOK_AGAIN)
+                for one in devices
+                if one.cut
+            ),
+        )
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """The same for every device; what one without a cache lacks is blocked when read."""
         return SETTINGS if target.backend == NAME else ()
+
+    async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        """As any backend's. Raises BlockedError besides where not all of the device can be read."""
+        if cut := (await self._device(target)).cut:
+            raise cut_error(target, cut)
+        return await super().plan_together(target, values)
 
     async def seen(self, target: Target, *, back: bool = False) -> BcacheSeen:
         """A device with the set that serves it now, and the kernel's disk."""

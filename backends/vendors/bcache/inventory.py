@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
+from backends.answers import Whole, unread_words
 from backends.host import Host
 from backends.model import Array, Fact, Level, Scope, State, Target
 from backends.sizes import size_words
@@ -21,6 +22,16 @@ from backends.vendors.bcache.settings import CACHE_MODE, CHOICES, OF_SET, REPLAC
 
 _SET = (*OF_SET, "bucket_size", "cache_available_percent")
 _READ = (*(setting.key for setting in SETTINGS), *_SET[-2:], "state", "dirty_data", "label", "backing_dev_uuid")
+WHOLE_FOLDER = Whole(
+    tool="sysfs of bcache devices",
+    mark="of what is read, every file that the folders list can be read",
+    missing=lambda text: "",
+    hides="the end of a value, which the kernel hands over at once",
+    statuses=frozenset(),
+)
+"""Which files there are depends on the kernel, so the folders themselves tell."""
+
+_FOLDERS = ("/sys/block/bcache*/bcache/*", "/sys/fs/bcache/*/*", "/sys/fs/bcache/*/cache0/*")
 _SET_FOLDER = re.compile(r"/sys/fs/bcache/([0-9a-fA-F-]{36})")
 _HUMAN = re.compile(r"([0-9]{1,19})(?:\.([0-9])([kMGTPEZY]))?")
 _UNITS = "?kMGTPEZY"
@@ -42,6 +53,8 @@ class BcacheFacts:
     """Kernel names of the other devices that the set serves."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """All that was read, by the name of the file."""
+    cut: str = ""
+    """What of it is there and cannot be read, in words without a full stop; "" where all can."""
 
     @property
     def state(self) -> str:
@@ -85,9 +98,20 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
     ]
     paths = {one.name: {key: path for key in _READ if (path := one.path(key)) is not None} for one in devices}
     texts = await host.read_many([path for own in paths.values() for path in own.values()])
-    return tuple(
-        replace(one, texts={key: texts[path] for key, path in paths[one.name].items() if path in texts})
-        for one in devices
+    listed = await asyncio.gather(*map(host.list, _FOLDERS)) if devices else ()
+    there = {path for one in listed for path in one}
+    return tuple(_told(one, paths[one.name], texts, there) for one in devices)
+
+
+def _told(
+    device: BcacheFacts, paths: Mapping[str, str], texts: Mapping[str, str], there: Collection[str]
+) -> BcacheFacts:
+    """The device with what could be read of it, and what is there and could not."""
+    untold = [key for key, path in paths.items() if path not in texts and path in there]
+    return replace(
+        device,
+        texts={key: texts[path] for key, path in paths.items() if path in texts},
+        cut=unread_words(f"/sys/block/{device.name}/bcache", untold),
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
-from backends.answers import CUT, Whole
+from backends.answers import CUT, Whole, unread_words
 from backends.host import Host
 from backends.vendors.mdraid.facts import ArrayFacts, parse_array
 from backends.vendors.mdraid.mdstat import WHOLE, parse_mdstat
@@ -117,13 +117,6 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
         array = parse_array(name, own, parts, rows.get(name))
         untold = frozenset(path.removeprefix(f"{base}/") for path in unread if path.startswith(f"{base}/"))
         if array.members or untold or array.array_state not in ("clear", ""):
-            found.append(replace(array, untold=untold, cut=_cut_words(base, untold, lacks)))
+            cut = unread_words(base, untold) or (f"/proc/mdstat: {CUT}: {lacks}" if lacks else "")
+            found.append(replace(array, untold=untold, cut=cut))
     return tuple(found)
-
-
-def _cut_words(folder: str, untold: Iterable[str], mdstat_lacks: str) -> str:
-    """What of an array was not told; "" where all was."""
-    if names := sorted(untold):
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return f"{folder}: {CUT}: {', '.join(names[:3])}{more} cannot be read"
-    return f"/proc/mdstat: {CUT}: {mdstat_lacks}" if mdstat_lacks else ""
