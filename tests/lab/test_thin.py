@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.engine.session.figures import RunStatus
+from app.engine.workbench import Workbench
+from backends.model import Inventory
 from tests.lab.disks import Disk
 from tests.lab.layers import loop
 from tests.lab.running import run
@@ -74,6 +76,18 @@ def test_the_origin_of_a_snapshot_is_never_written(writer: Writer, state: Path, 
     assert (result, command_line(node("linear"), Path(node("linear")).name, tmp_path)) == ("refused", "refused")
     assert f"is the origin of the active snapshot {GROUP}/snap" in said
     assert told("snap", "data_percent") == before
+
+
+@pytest.mark.usefixtures("snapshotted")
+async def test_a_snapshot_is_shown_as_one_and_as_lost_once_it_ran_full(workbench: Workbench) -> None:
+    def shown(found: Inventory) -> tuple[str, str, int | None]:
+        (one,) = [array for array in found.arrays if array.name == f"{GROUP}/snap"]
+        return one.level.value, one.state.value, one.size_bytes
+
+    assert shown(await workbench.hardware.probe()) == ("snapshot", "optimal", 64 << 20)
+    run("dd", "if=/dev/urandom", f"of={node('linear')}", "bs=1M", "count=24", "oflag=direct")
+    assert "invalid" in told("snap", "lv_snapshot_invalid")
+    assert shown(await workbench.hardware.probe()) == ("snapshot", "failed", 64 << 20)
 
 
 @pytest.mark.usefixtures("snapshotted")

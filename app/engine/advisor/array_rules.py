@@ -8,7 +8,7 @@ from app.engine.advisor.stripes import StripeCost, stripe_cost
 from app.engine.advisor.tier_rules import answers
 from app.engine.fio.sizes import format_size
 from app.engine.session.figures import Advice, MemberFigures
-from backends.model import Media
+from backends.model import Level, Media
 from backends.sizes import exact_words, size_words
 from widgets.plain import units
 
@@ -32,6 +32,9 @@ ENOUGH_IOPS = 10.0
 
 MOSTLY_READS = 0.05
 """Share of the reads that a write-mostly member may have."""
+
+_MIRRORED = (Level.RAID1, Level.RAID10)
+_LOOK = "Look at the members' figures: the array is no faster than its busiest member allows."
 
 _WRITES_BACK = ("write-back", "always-write-back")
 _FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual disk"}
@@ -174,14 +177,12 @@ def member_imbalance(facts: RunFacts) -> Advice | None:
     if sum(_iops(member) for member in members) < ENOUGH_IOPS:
         return None
     plain = [member for member in members if not member.role and member.read_iops is not None]
-    said = _reads_in_spite(members) or _slowest(plain) or _uneven(plain)
-    if not said:
-        return None
-    return Advice(
-        key="member-imbalance",
-        message=said,
-        do="Look at the members' figures: the array is no faster than its busiest member allows.",
-    )
+    said, do = _reads_in_spite(members) or _slowest(plain), _LOOK
+    if not said and (said := _uneven(plain, "reads")) and facts.array is not None and facts.array.level in _MIRRORED:
+        said += " Each read goes to one copy, the nearer or less busy one, so the others may be idle."
+        do = "More jobs at a time, or RAID 10 in layout f2 (every drive serves reads in order), use all copies."
+    said = said or _uneven(plain, "writes")
+    return Advice(key="member-imbalance", message=said, do=do) if said else None
 
 
 def _reads_in_spite(members: list[MemberFigures]) -> str:
@@ -211,20 +212,16 @@ def _slowest(members: list[MemberFigures]) -> str:
     )
 
 
-def _uneven(members: list[MemberFigures]) -> str:
-    if len(members) < 2:
+def _uneven(members: list[MemberFigures], what: str) -> str:
+    """Members of which one has twice or half of an even share; `what`: `reads` or `writes`."""
+    shares = [(one.share_of_reads if what == "reads" else one.share_of_writes, one.device) for one in members]
+    known = [(share, device) for share, device in shares if share is not None]
+    if len(members) < 2 or len(known) < len(members):
         return ""
-    for what, shares in (
-        ("reads", [(m.share_of_reads, m.device) for m in members]),
-        ("writes", [(m.share_of_writes, m.device) for m in members]),
-    ):
-        known = [(share, device) for share, device in shares if share is not None]
-        if len(known) < len(members):
-            continue
-        even = sum(share for share, _ in known) / len(known)
-        (least, idle), (most, busy) = min(known), max(known)
-        if even and (most > UNEVEN * even or least < even / UNEVEN):
-            return f"{busy} has {units.fraction(most)} of the {what}, {idle} {units.fraction(least)}."
+    even = sum(share for share, _ in known) / len(known)
+    (least, idle), (most, busy) = min(known), max(known)
+    if even and (most > UNEVEN * even or least < even / UNEVEN):
+        return f"{busy} has {units.fraction(most)} of the {what}, {idle} {units.fraction(least)}."
     return ""
 
 

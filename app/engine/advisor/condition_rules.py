@@ -24,6 +24,9 @@ FOREIGN_BYTES = 16 << 20
 PERFORMANCE = "performance"
 """The governor that keeps the frequency."""
 
+LIMIT = "sync_speed_max"
+"""The setting of an md array that its background work keeps to."""
+
 TASKS = {
     "patrol-read": "patrol read",
     "consistency-check": "a consistency check",
@@ -47,10 +50,15 @@ def background_task(facts: RunFacts) -> Advice | None:
         return None
     begun = {task.kind for task in facts.before.tasks}
     named = [_task(task) + ("" if kind in begun else ", begun during the run") for kind, task in kinds.items()]
+    state = None if facts.array is None else facts.array.state
+    lacks = " The array is not whole: what is missing is computed from the other members." if state in BROKEN else ""
+    pause = "pause it in the tool of the array"
+    if LIMIT in facts.before.policies:
+        pause = f"hold it down with a low {LIMIT} of the array"
     return Advice(
         key="background-task",
-        message=f"Background work goes on: {'; '.join(named)}. The drives serve it as well as the job.",
-        do="Wait for its end, or pause it in the tool of the array and let it go on afterwards.",
+        message=f"Background work goes on: {'; '.join(named)}. The drives serve it as well as the job.{lacks}",
+        do=f"Wait for its end, or {pause} and let it go on afterwards.",
         about=tuple(kinds),
     )
 

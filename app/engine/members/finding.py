@@ -41,7 +41,7 @@ class Member:
     md: str | None = None
     """Its folder in the md array that it is a member of; None in whatever else."""
     counted: bool = True
-    """Whether the kernel keeps count of it (`queue/iostats`)."""
+    """Whether the kernel keeps count of it: `queue/iostats`, and device-mapper and bcache whatever stands there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,8 @@ async def find_below_file(host: Host, path: str) -> Below:
 
 async def _below(host: Host, tree: Tree, placed: Sequence[LocatedDevice], top: tuple[str, ...], pools: Pools) -> Below:
     in_bcache = await read_bcache(host)
-    wanted = [f"/sys/block/{tree.disk_of(place.node.name)}/queue/iostats" for place in placed]
+    disks = [tree.disk_of(place.node.name) for place in placed]
+    wanted = [f"/sys/block/{disk}/{name}" for disk in disks for name in ("queue/iostats", "stat")]
     folders = [f"/sys/block/{place.above}/md" for place in placed]
     wanted += [f"{folder}/{name}" for folder in dict.fromkeys(folders) for name in ("level", "raid_disks")]
     wanted += [
@@ -109,13 +110,16 @@ async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
     folders = {member.device: member.md for member in members if member.md is not None}
     if not folders:
         return {}
-    texts = await host.read_many([f"{folder}/state" for folder in folders.values()])
-    roles = {device: _now(texts.get(f"{folder}/state")) for device, folder in folders.items()}
+    texts = await host.read_many([f"{folder}/{name}" for folder in folders.values() for name in ("state", "slot")])
+    roles = {
+        device: _now(texts.get(f"{folder}/state"), texts.get(f"{folder}/slot", ""))
+        for device, folder in folders.items()
+    }
     return {member.device: roles[member.device] or _lasting(member) for member in members if member.md is not None}
 
 
-def _now(state: str | None) -> str:
-    return "removed" if state is None else role_of(state)
+def _now(state: str | None, slot: str) -> str:
+    return "removed" if state is None else role_of(state, slot)
 
 
 def _lasting(member: Member) -> str:
@@ -123,10 +127,14 @@ def _lasting(member: Member) -> str:
     return "parity" if member.role == "parity" else ""
 
 
-def role_of(state: str) -> str:
-    """The role that md's words for a member's state tell; "" for a plain member."""
+def role_of(state: str, slot: str = "") -> str:
+    """The role that md's words for a member's state tell; "" for a plain member.
+
+    A spare that has a place is being rebuilt: what is rebuilt already is read there (`slot`: `none` for a real one).
+    """
     words = state.replace("\n", ",").split(",")
-    return next((role for word, role in _ROLES if word in words), "")
+    role = next((role for word, role in _ROLES if word in words), "")
+    return "rebuilding" if role == "spare" and slot.strip().isdigit() else role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +176,16 @@ def _member(tree: Tree, place: LocatedDevice, texts: Mapping[str, str], role: st
         role=role,
         depth=place.depth,
         md=folder if f"{folder}/state" in texts else None,
-        counted=texts.get(f"/sys/block/{tree.disk_of(name)}/queue/iostats") != "0",
+        counted=_counted(tree.disk_of(name), texts),
+    )
+
+
+def _counted(disk: str, texts: Mapping[str, str]) -> bool:
+    """device-mapper and bcache begin with `iostats` off and count all the same (bio_start_io_acct asks for nothing)."""
+    if texts.get(f"/sys/block/{disk}/queue/iostats") != "0":
+        return True
+    return disk.startswith(("dm-", "bcache")) and any(
+        word not in ("", "0") for word in texts.get(f"/sys/block/{disk}/stat", "").split()[:7]
     )
 
 
@@ -177,7 +194,8 @@ def _role(place: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[str
     name, folder = place.node.name, f"/sys/block/{place.above}/md"
     if (state := texts.get(f"{folder}/dev-{name}/state")) is not None:
         last = texts.get(f"{folder}/level") == "raid4" and _is_last(folder, name, texts)
-        return role_of(state) or ("parity" if last else "")  # RAID 4 keeps it all on its last disk
+        slot = texts.get(f"{folder}/dev-{name}/slot", "")
+        return role_of(state, slot) or ("parity" if last else "")  # RAID 4 keeps it all on its last disk
     if place.above.startswith("bcache"):
         return in_bcache.get(name, "")
     if name in pools.vdevs:

@@ -151,7 +151,7 @@ class MemberFigures:
     label: str = ""
     """What it is to a person: its target's address or its model."""
     role: str = ""
-    """Its role in the array: `write-mostly`, `journal`, `parity`, `spare`, `cache`, `origin`,
+    """Its role in the array: `write-mostly`, `journal`, `parity`, `spare`, `rebuilding`, `cache`, `origin`,
     `metadata`, `log`; `faulty`, `removed` or `gone` of
     one that failed meanwhile; "" for a plain member."""
     depth: int = 0

@@ -83,6 +83,13 @@ class LvFacts:
         return self.told.get("pool_lv", "").strip("[]") or None
 
     @property
+    def origin(self) -> str | None:
+        """Of a snapshot that keeps what was changed in a store of its own, the volume that it is of; else None."""
+        if "thicksnapshot" not in self.told.get("lv_role", "").split(","):
+            return None
+        return self.told.get("origin", "").strip("[]") or None
+
+    @property
     def settings(self) -> Mapping[str, str]:
         """Tunables of its cache that were set."""
         return pairs(self.told.get("cache_settings"))

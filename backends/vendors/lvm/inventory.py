@@ -22,6 +22,9 @@ FULL = 0.9
 """A thin pool that is so full, in data or metadata, needs somebody."""
 
 _LEVELS = {"linear": Level.CONCAT, "striped": Level.RAID0, "mirror": Level.RAID1}
+_KINDS = {"thin": Level.THIN, THIN_POOL: Level.THIN_POOL}
+"""What a volume over plain data is by its kind."""
+
 _TASKS = {"recover": "rebuild", "check": "consistency-check"}
 """The model's words for those of dm-raid's sync action, where they are others."""
 
@@ -57,7 +60,7 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
         name=volume.address,
         level=_level(volume, slow),
         state=state,
-        size_bytes=volume.number("lv_size"),
+        size_bytes=volume.number("origin_size" if volume.origin is not None else "lv_size"),
         strip_bytes=slow.number("stripe_size") or None,
         data_drives=data_drives(_own_level(slow), count),
         why=why,
@@ -82,6 +85,10 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
     """A cache over plain data is a kind of its own; over an array it is the array that tells what may fail."""
     level = _own_level(slow)
+    if level is Level.CONCAT and (own := _KINDS.get(volume.kind)) is not None:
+        return own
+    if volume.origin is not None:
+        return Level.SNAPSHOT
     return Level.CACHED if level is Level.CONCAT and volume.kind in (CACHE, WRITECACHE) else level
 
 
@@ -124,6 +131,12 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     told, word = volume.told, volume.told.get("lv_health_status", "")
     if not volume.active:
         return State.OFFLINE, "not active"
+    if volume.origin is not None:
+        if told.get("lv_snapshot_invalid", "") not in ("", "0"):
+            return State.FAILED, f"it ran full, and is no snapshot of {volume.group}/{volume.origin} any more"
+        filled = volume.share("snap_percent")
+        if filled is not None and filled >= FULL:
+            return State.DEGRADED, f"its store is {filled:.0%} full: once it is, the snapshot is lost"
     if word == "partial" or any(MISSING in one.places for one in beneath(volume, group)):
         redundant = origin_of(volume, group).level in _REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
         return (State.DEGRADED if redundant else State.FAILED), "a physical volume is missing"
@@ -184,6 +197,10 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
             yield "Writecache", f"{total - free_blocks} of {total} blocks used"
     if volume.kind not in (CACHE, WRITECACHE, THIN_POOL, "thin"):
         yield "On", _on(volume, group)
+    if volume.origin is not None:
+        yield "Snapshot of", f"{volume.group}/{volume.origin}"
+        filled, room = volume.share("snap_percent"), _size(volume, "lv_size")
+        yield "Store for what changed", room if filled is None else f"{room}, {filled:.1%} used"
     for part in ("data", "metadata"):
         share = volume.share(f"{part}_percent") if volume.kind in ("thin", THIN_POOL) else None
         yield f"Used, {part}", f"{share:.1%}" if share is not None else None

@@ -130,6 +130,30 @@ def _skip_copy(view: ArrayView) -> Reading:
     )
 
 
+_MODE = re.compile(r"\[(write-through|write-back)\]")
+
+
+def _journal_mode(view: ArrayView) -> Reading:
+    """`[write-through] write-back`: what is in brackets is in force."""
+    raw = view.array.attributes.get("journal_mode")
+    found = _MODE.search(raw or "")
+    why_not = view.array.foreign or view.refusals.get("journal_mode")
+    return Reading(
+        now=None if raw is None else "unknown" if found is None else found[1],
+        raw=_raw(raw),
+        choices=(
+            Choice(value="write-through", label="write-through", help="Reported done when it is on the members."),
+            Choice(
+                value="write-back",
+                label="write-back",
+                help="Reported done when it is in the journal.",
+                risk=Risk.POWER_LOSS,
+            ),
+        ),
+        availability=Availability(why_not=why_not or ("the array has no journal that works" if not found else None)),
+    )
+
+
 def _speed(view: ArrayView, key: str) -> Reading:
     raw = view.array.attributes.get(key)
     limit = parse_limit(raw)
@@ -325,6 +349,7 @@ _OWN: Mapping[str, Callable[[ArrayView], Reading]] = {
     "preread_bypass_threshold": _preread,
     "group_thread_cnt": _threads,
     "skip_copy": _skip_copy,
+    "journal_mode": _journal_mode,
     "bitmap": _bitmap,
     "consistency_policy": _consistency,
     "safe_mode_delay": _safe_mode,

@@ -33,6 +33,7 @@ KEPT = (
     "sync_speed_min",
     "sync_speed_max",
     "safe_mode_delay",
+    "journal_mode",
 )
 """Settings that are lost at a reboot, the stripe cache before the threshold that it bounds."""
 
@@ -59,7 +60,7 @@ SECONDS = 300.0
 _FILES = re.compile(
     r"/sys/block/([^/]+)/md/"
     r"(?:stripe_cache_size|preread_bypass_threshold|group_thread_cnt|skip_copy|sync_speed_min|sync_speed_max"
-    r"|safe_mode_delay|dev-[^/]+/state)"
+    r"|safe_mode_delay|journal_mode|dev-[^/]+/state)"
 )
 """All that is ever written: level, layout, chunk_size and raid_disks take any value at once and wreck the array."""
 

@@ -95,6 +95,16 @@ SAFE_MODE = Setting(
     risk=Risk.PERFORMANCE,
     risk_text="With 0 every crash is followed by a resync, as far as the bitmap does not spare it.",
 )
+JOURNAL_MODE = Setting(
+    key="journal_mode",
+    label="Journal mode",
+    help="What the journal device of the array is for: `write-through` only closes the write hole, a write is reported "
+    "done when it is on the members; with `write-back` when it is in the journal, and whole stripes are written from "
+    "there. The array begins with write-through each time it is assembled (drivers/md/raid5-cache.c; md(4)).",
+    risk=Risk.POWER_LOSS,
+    risk_text="With write-back, writes that were reported done are on the journal device alone for a while: if it "
+    "fails, they are lost.",
+)
 CHUNK = Setting(
     key="chunk_size",
     label="Chunk size",
@@ -142,6 +152,7 @@ _LEVELS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
     (BITMAP, REDUNDANT),
     (CONSISTENCY, REDUNDANT),
     (SAFE_MODE, REDUNDANT),
+    (JOURNAL_MODE, PARITY),
     (CHUNK, STRIPED),
     (LAYOUT, ("raid5", "raid6", "raid10")),
 )
@@ -179,19 +190,26 @@ class Outline:
     """Kernel names of those in a place, by slot."""
     page_bytes: int = 4096
     """The kernel's page."""
+    journal: bool = False
+    """Whether a device of it is its journal."""
 
 
 def outline_of(array: ArrayFacts, page_bytes: int) -> Outline:
     """The outline of an array."""
     names = tuple(one.name for one in array.members if one.slot is not None and "faulty" not in one.flags)
-    return Outline(level=array.level_word, disks=array.disks, members=names, page_bytes=page_bytes)
+    journal = any("journal" in one.flags for one in array.members)
+    return Outline(level=array.level_word, disks=array.disks, members=names, page_bytes=page_bytes, journal=journal)
 
 
 def settings_of(outline: Outline | None) -> tuple[Setting, ...]:
     """The settings of an array; those that any array may have when it was not looked at yet."""
     if outline is None:
         return GENERAL
-    own = tuple(_sized(setting, outline) for setting, levels in _LEVELS if outline.level in levels)
+    own = tuple(
+        _sized(setting, outline)
+        for setting, levels in _LEVELS
+        if outline.level in levels and (setting is not JOURNAL_MODE or outline.journal)
+    )
     return (*own, *_member_settings(outline))
 
 

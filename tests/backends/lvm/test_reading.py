@@ -9,9 +9,10 @@ import pytest
 
 from backends.model import Level, State, Task
 from backends.settings import Risk
+from backends.topology import Topology, Tree
 from backends.vendors.lvm.backend import Lvm
 from backends.vendors.lvm.facts import LoadedTable, parse_lvs, parse_tables
-from backends.vendors.lvm.inventory import health, tasks_of
+from backends.vendors.lvm.inventory import array_of, health, tasks_of
 from backends.vendors.lvm.readings import readings
 from tests.backends.lvm.machines import CACHES, KINDS, done, host, target, view, volumes
 
@@ -27,9 +28,9 @@ async def test_every_volume_that_somebody_made_is_shown_once() -> None:
         "vg0/mir": (Level.RAID1, State.OPTIMAL, 2),
         "vg0/par": (Level.RAID5, State.OPTIMAL, 4),
         "vg0/pm": (Level.CONCAT, State.OPTIMAL, 1),
-        "vg0/pool": (Level.CONCAT, State.OPTIMAL, 1),
+        "vg0/pool": (Level.THIN_POOL, State.OPTIMAL, 1),
         "vg0/str": (Level.RAID0, State.OPTIMAL, 2),
-        "vg0/thin": (Level.CONCAT, State.OPTIMAL, 1),
+        "vg0/thin": (Level.THIN, State.OPTIMAL, 1),
     }
     assert found.problems == ()
 
@@ -187,6 +188,43 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
 def test_a_volume_that_needs_somebody_says_why(name: str, told: dict[str, str], state: State, why: str) -> None:
     shown = view(KINDS, name, **told)
     assert health(shown.volume, shown.group) == (state, why)
+
+
+_SNAPSHOT = {
+    "lv_role": "public,snapshot,thicksnapshot",
+    "origin": "mail",
+    "origin_size": str(64 << 20),
+    "lv_size": str(16 << 20),
+    "snap_percent": "12.50",
+}
+
+
+def test_a_snapshot_is_one_and_as_large_as_what_it_is_of() -> None:
+    shown = view(KINDS, "lin", **_SNAPSHOT)
+    one = array_of(shown.volume, shown.group, Topology(tree=Tree(nodes={}, numbers={})))
+    facts = {fact.label: fact.value for fact in one.facts}
+    assert (one.level, one.state, one.size_bytes) == (Level.SNAPSHOT, State.OPTIMAL, 64 << 20)
+    assert (facts["Snapshot of"], facts["Store for what changed"]) == ("vg0/mail", "16 MiB, 12.5% used")
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "why"),
+    [
+        (
+            {"lv_snapshot_invalid": "snapshot invalid", "snap_percent": "100.00"},
+            State.FAILED,
+            "no snapshot of vg0/mail",
+        ),
+        ({"snap_percent": "94.00"}, State.DEGRADED, "its store is 94% full"),
+        ({"lv_snapshot_invalid": "", "snap_percent": "40.00"}, State.OPTIMAL, ""),
+    ],
+)
+def test_a_snapshot_that_ran_full_is_lost_and_one_that_will_says_so(
+    told: dict[str, str], state: State, why: str
+) -> None:
+    shown = view(KINDS, "lin", **(_SNAPSHOT | told))
+    found, words = health(shown.volume, shown.group)
+    assert (found, why in words) == (state, True)
 
 
 def test_a_thin_volume_tells_of_its_full_pool() -> None:

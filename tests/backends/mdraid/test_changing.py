@@ -57,6 +57,27 @@ async def test_settings_of_sysfs(level: str, key: str, value: str, line: str, ba
     assert [one.replace(f"{SYSFS}/", "") for one in steps(change.writes + change.undo)] == [line, back]
 
 
+def journaled(mode: str = "[write-through] write-back") -> MdHost:
+    """A RAID 5 of three with a journal."""
+    four = ("sda", "sdb", "sdc", "sdd")
+    return MdHost(array("raid5", four, flags={"sdd": "journal"}, raid_disks="3", journal_mode=mode))
+
+
+async def test_the_cache_of_an_array_with_a_journal_is_set_and_taken_back() -> None:
+    change = await plan(journaled(), "journal_mode", "write-back")
+    told = [one.replace(f"{SYSFS}/", "") for one in steps(change.writes + change.undo)]
+    assert told == ["echo write-back > journal_mode", "echo write-through > journal_mode"]
+    assert (change.risk, "journal device alone" in change.risk_text) == (Risk.POWER_LOSS, True)
+    back = await plan(journaled("write-through [write-back]"), "journal_mode", "write-through")
+    assert (back.before, back.risk) == ("write-back", Risk.NONE)
+
+
+async def test_an_array_without_a_journal_has_no_mode_of_one() -> None:
+    assert "journal_mode" not in await MdRaid(MdHost(array("raid5"))).read(MD0)
+    gone = (await MdRaid(journaled("")).read(MD0))["journal_mode"]
+    assert (gone.now, gone.availability.why_not) == ("unknown", "the array has no journal that works")
+
+
 async def test_the_lock_is_the_one_that_a_run_on_the_array_takes() -> None:
     host = MdHost(array("raid5"))
     assert (await plan(host, "stripe_cache_size", "4096")).lock == await lock_of(host, "md0")

@@ -86,6 +86,13 @@ def test_a_share_twice_an_even_one_is_told() -> None:
     assert said(run(measured=over(members=below)), "member-imbalance").message == "sda has 90 % of the reads, sdb 10 %."
 
 
+def test_idle_halves_of_a_mirror_are_said_to_be_the_balancing_of_reads() -> None:
+    below = (member("sda", reads=9000, share=0.9, queue=9.0), member("sdb", reads=1000, share=0.1, queue=1.0))
+    for level, told in ((Level.RAID10, True), (Level.RAID1, True), (Level.RAID5, False)):
+        advice = said(run(array=Geometry(level=level), measured=over(members=below)), "member-imbalance")
+        assert ("Each read goes to one copy" in advice.message, "More jobs" in advice.do) == (told, told)
+
+
 def test_even_members_are_not_told() -> None:
     below = (member("sda", reads=5200, share=0.52), member("sdb", reads=4800, share=0.48))
     assert keys(run(measured=over(members=below))) == []

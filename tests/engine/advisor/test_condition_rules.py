@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.advisor import Condition, Geometry
+from app.engine.advisor import Condition, Geometry, Policy
 from app.engine.members.diskstats import DiskCounters
 from backends.model import Level, Protection, State, Task
 from tests.engine.advisor.facts import M, going, keys, over, run, said, set_to
@@ -36,6 +36,15 @@ def test_an_array_that_serves_nothing_is_told_whatever_goes_on(state: State) -> 
 def test_a_rebuilding_array_is_told_once() -> None:
     array = Geometry(level=Level.RAID1, state=State.REBUILDING)
     assert keys(run(array=array, before=Condition(tasks=(REBUILD,)))) == ["background-task"]
+    advice = said(run(array=array, before=Condition(tasks=(REBUILD,))), "background-task")
+    assert "The array is not whole" in advice.message
+
+
+def test_work_of_an_md_array_is_held_down_by_its_own_limit() -> None:
+    limit = {"sync_speed_max": Policy(label="Resync speed, at most", now="system")}
+    advice = said(run(before=Condition(tasks=(REBUILD,), policies=limit)), "background-task")
+    assert "hold it down with a low sync_speed_max of the array" in advice.do
+    assert "tool of the array" in said(run(before=Condition(tasks=(REBUILD,))), "background-task").do
 
 
 def test_a_learning_battery_is_told() -> None:

@@ -188,3 +188,30 @@ async def test_a_model_steers_no_terminal() -> None:
 async def test_a_disk_without_counters_is_known_as_such() -> None:
     host = FakeHost(machine(disk("sda", queue=QUIET), disk("sdb"), array("md0", sda="in_sync", sdb="in_sync")))
     assert [member.counted for member in (await find_below(host, "md0")).members] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("stat", "counted"), [("3697 0 29576 90 4 0 32 1 0 8 91", True), ("0 0 0 0 0 0 0 0 0 0 0", False)]
+)
+async def test_device_mapper_counts_whatever_stands_in_its_queue(stat: str, counted: bool) -> None:
+    """Linux 6.1 begins with `iostats` 0 there and counts every request all the same."""
+    below = disk("dm-1", queue=QUIET, dm__name="vg0-lv", slaves__sda="") | {"/sys/block/dm-1/stat": stat}
+    above = disk("dm-2", dm__name="top") | {"/sys/block/dm-2/slaves/dm-1": ""}
+    host = FakeHost(machine(disk("sda"), below, above))
+    (first, *_) = (await find_below(host, "dm-2")).members
+    assert (first.device, first.counted) == ("dm-1", counted)
+
+
+async def test_a_disk_that_somebody_stopped_counting_is_not_counted_whatever_it_counted_before() -> None:
+    quiet = disk("sda", queue=QUIET) | {"/sys/block/sda/stat": "3697 0 29576 90 4 0 32 1 0 8 91"}
+    host = FakeHost(machine(quiet, disk("sdb"), array("md0", sda="in_sync", sdb="in_sync")))
+    assert {one.device: one.counted for one in (await find_below(host, "md0")).members} == {"sda": False, "sdb": True}
+
+
+@pytest.mark.parametrize(("slot", "role"), [("1", "rebuilding"), ("none", "spare"), ("", "spare")])
+async def test_a_spare_that_has_a_place_is_being_rebuilt_and_serves_reads(slot: str, role: str) -> None:
+    files = machine(disk("sda"), disk("sdb"), array("md0", sda="in_sync", sdb="spare"))
+    host = FakeHost(files | {"/sys/block/md0/md/dev-sdb/slot": slot})
+    below = (await find_below(host, "md0")).members
+    assert {one.device: one.role for one in below} == {"sda": "", "sdb": role}
+    assert await read_roles(host, below) == {"sda": "", "sdb": role}
