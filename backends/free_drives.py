@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 
 from backends.errors import RaidbenchError
@@ -22,19 +23,26 @@ _MEMBERS = {
 }
 """What is a part of something bigger for an array, though a run may write over it after its word; by blkid's TYPE."""
 
-_AT_ONCE = 8
-"""Disks that are looked at together: each is asked about by two programs."""
+_AT_ONCE = 2
+"""Disks that are looked at together: for each three programs are started, and one that is slow to begin counts as a
+disk that gives no answer.
+"""
 
 
-async def kernel_candidates(host: Host, inventory: Inventory) -> tuple[Candidate, ...]:
-    """Every disk of the kernel that could be one of an array, with all that stands against it. Nothing is written."""
+def kernel_disks(inventory: Inventory) -> tuple[Drive, ...]:
+    """Every disk of the kernel that could be one of an array, free or not."""
+    return tuple(drive for drive in inventory.drives if _is_disk(drive, inventory))
+
+
+async def kernel_candidates(host: Host, drives: Iterable[Drive]) -> tuple[Candidate, ...]:
+    """These disks with all that stands against each. Nothing is written."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def one(drive: Drive) -> Candidate:
         async with turn:
             return await kernel_candidate(host, drive)
 
-    return tuple(await asyncio.gather(*(one(drive) for drive in inventory.drives if _is_disk(drive, inventory))))
+    return tuple(await asyncio.gather(*map(one, drives)))
 
 
 def _is_disk(drive: Drive, inventory: Inventory) -> bool:

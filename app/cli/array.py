@@ -81,11 +81,13 @@ async def _list(bench: Workbench, *, free: bool, as_json: bool) -> int:
     return DONE
 
 
-async def _candidates(bench: Workbench) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
+async def _candidates(
+    bench: Workbench, names: tuple[str, ...] | None = None
+) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
     from app.engine.arrays.candidates import candidates_of
 
     inventory = await bench.hardware.probe()
-    return await candidates_of(bench.hardware.machine, inventory)
+    return await candidates_of(bench.hardware.machine, inventory, names)
 
 
 @array_command.command("create")
@@ -159,7 +161,7 @@ async def _plan(bench: Workbench, asked: _Asked) -> ArrayPlan:
     from app.engine.arrays.candidates import chosen, new_name, plan_array
     from backends.making import ArrayWish
 
-    found, _ = await _candidates(bench)
+    found, _ = await _candidates(bench, asked.drives)
     wish = ArrayWish(
         level=asked.level,
         drives=chosen(found, asked.drives),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
-from backends.free_drives import kernel_candidates
+from backends.free_drives import kernel_candidates, kernel_disks
 from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
 from backends.model import Drive, Inventory, Problem, State, Target
 from backends.protocol import MakesArrays
@@ -28,9 +28,17 @@ _WHY_NOT = {
 """What stands against a drive of a card whose tool is asked for nothing more than a list."""
 
 
-async def candidates_of(machine: Machine, inventory: Inventory) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
-    """Every drive of an inventory, free or not; and what could not be asked."""
-    found: list[Candidate] = list(await kernel_candidates(machine.host, inventory))
+async def candidates_of(
+    machine: Machine, inventory: Inventory, names: Sequence[str] | None = None
+) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
+    """Every drive of an inventory, free or not; and what could not be asked.
+
+    `names`: only drives that one of these means, see `chosen`: to look at a disk takes three programs.
+    """
+    disks = kernel_disks(inventory)
+    if names is not None:
+        disks = tuple(one for one in disks if set(names).intersection(_names(one.target, one.device, one.serial)))
+    found: list[Candidate] = list(await kernel_candidates(machine.host, disks))
     problems: list[Problem] = []
     for name, backend in (await machine.backends.present()).items():
         if isinstance(backend, MakesArrays):
@@ -72,7 +80,7 @@ def chosen(found: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate,
 
 
 def _named(found: Sequence[Candidate], name: str) -> Candidate:
-    called = {one.drive: _names_of(one) for one in found}
+    called = {one.drive: _names(one.drive, one.place, one.serial) for one in found}
     same = [one for one in found if name in called[one.drive]]
     if len(same) > 1:
         raise InvalidValueError(
@@ -85,9 +93,10 @@ def _named(found: Sequence[Candidate], name: str) -> Candidate:
     return same[0]
 
 
-def _names_of(one: Candidate) -> tuple[str, ...]:
-    short = one.place.removeprefix("/dev/")
-    return tuple(filter(None, (str(one.drive), one.drive.address, one.place, short, one.serial)))
+def _names(drive: Target, place: str | None, serial: str | None) -> tuple[str, ...]:
+    """What may be said for a drive."""
+    short = (place or "").removeprefix("/dev/")
+    return tuple(filter(None, (str(drive), drive.address, place, short, serial)))
 
 
 def maker_of(drives: Sequence[Candidate]) -> Target | None:
