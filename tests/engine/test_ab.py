@@ -16,6 +16,7 @@ from app.engine.ab.plan import AbPlan, continued, plan_ab
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.judge.comparison import compare_experiment
+from app.engine.judge.noise import RunNoise
 from app.engine.judge.pairs import one_look
 from app.engine.judge.recorded import shown_experiment
 from app.engine.measure.idle_wait import rest
@@ -25,6 +26,7 @@ from app.engine.session.figures import Phase, RunStatus
 from app.engine.session.state import replay
 from app.engine.session.store import load
 from app.engine.view.comparison_words import sentence, so_far
+from app.engine.view.noise_words import plan_noise_words
 from backends.change import Change
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.model import Target
@@ -364,6 +366,15 @@ async def test_pauses_are_drawn_also_where_none_was_asked_for(both: tuple[Change
 
 async def test_what_is_simulated_has_no_pauses(both: tuple[Change, Preparation]) -> None:
     assert set(plan_ab(both[0], both[1], rest_seconds=None).rests) == {0.0}
+
+
+@pytest.mark.parametrize("pairs", [1, 2])
+async def test_fewer_than_three_pairs_are_said_to_carry_no_verdict(
+    both: tuple[Change, Preparation], pairs: int
+) -> None:
+    plan = plan_ab(both[0], both[1], looks=one_look(pairs), noise=RunNoise(sd=0.02, dof=7, runs=8))
+    assert plan.sights == ()
+    assert plan_noise_words(plan) == "Fewer than 3 pairs carry no verdict, whatever they measure."
 
 
 async def test_a_difference_that_shows_early_ends_it_at_the_first_look(table: Table) -> None:

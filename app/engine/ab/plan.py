@@ -8,7 +8,7 @@ from random import Random
 from app.engine.change.trial import why_not_tried
 from app.engine.judge.comparison import Comparison, compare_experiment
 from app.engine.judge.noise import SIZES, RunNoise, pairs_for, sight
-from app.engine.judge.pairs import RULE, STANDARD, Letter, one_look, order, reached, switches
+from app.engine.judge.pairs import FEWEST_PAIRS, RULE, STANDARD, Letter, one_look, order, reached, switches
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
 from app.engine.measure.idle_wait import drawn_pause
@@ -78,7 +78,9 @@ class AbPlan:
         if self.noise is None:
             return ()
         return tuple(
-            (look, sight(self.noise, look.pairs, level=look.level)) for look in self.looks if look.pairs > self.done
+            (look, sight(self.noise, look.pairs, level=look.level))
+            for look in self.looks
+            if look.pairs >= max(FEWEST_PAIRS, self.done + 1)
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison
 from app.engine.judge.noise import SIZES, RunNoise, noise_of_pairs, pairs_for, sight
-from app.engine.judge.pairs import STANDARD
+from app.engine.judge.pairs import FEWEST_PAIRS, STANDARD
 from app.engine.view.schema import Json
 from widgets.plain import units
 
@@ -21,6 +21,8 @@ _MOST = 50
 def plan_noise_words(plan: AbPlan) -> str:
     """How far runs of the same lie apart here, and what the pairs of this plan show; else how to learn it."""
     noise = plan.noise
+    if plan.looks[-1].pairs < FEWEST_PAIRS and not plan.null:
+        return f"Fewer than {FEWEST_PAIRS} pairs carry no verdict, whatever they measure."
     if noise is None:
         if plan.null:
             return "How far runs of the same lie apart here is what this measures."
@@ -29,6 +31,8 @@ def plan_noise_words(plan: AbPlan) -> str:
             "measures it."
         )
     pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
+    if pairs < FEWEST_PAIRS:
+        return f"{_apart(noise)}; {_sizes(noise)}."
     seen = f"{units.plural(pairs, 'pair')} show {sight(noise, pairs, level=level):.1f} % and more"
     return f"{_apart(noise)}: {seen}; {_sizes(noise)}."
 
@@ -48,7 +52,11 @@ def _takes(pairs: int | None) -> str:
 
 def cells_noise_words(noise: RunNoise, repeats: int, pairs: int) -> str:
     """Of a sweep: what its rounds cannot show, and what the pairs that confirm its winner can."""
-    confirmed = f"; {units.plural(pairs, 'pair')} that confirm show {sight(noise, pairs):.1f} %" if pairs > 1 else ""
+    confirmed = (
+        f"; {units.plural(pairs, 'pair')} that confirm show {sight(noise, pairs):.1f} %"
+        if pairs >= FEWEST_PAIRS
+        else ""
+    )
     return f"{_apart(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {_sizes(noise)}"
 
 
