@@ -8,7 +8,7 @@ from rich.text import Text
 from textual import events
 from textual.widgets import Static
 
-from widgets.plain.picture.look import PALETTE, PictureLook, too_small
+from widgets.plain.picture.look import LEAST_BESIDE, PALETTE, PictureLook, too_small
 from widgets.plain.picture.values import Picture
 from widgets.plain.text import wrap
 
@@ -46,7 +46,8 @@ class PictureView(Static):
 
     def _begin(self) -> None:
         if self.size.width and self.size.height:
-            self.run_worker(self._paint(), exclusive=True, group="picture")
+            # Not a coroutine: one that a newer picture replaces before it began would never be awaited.
+            self.run_worker(self._paint, exclusive=True, group="picture")  # type: ignore[arg-type]
 
     async def _paint(self) -> None:
         picture, size = self._picture, self.content_size
@@ -59,7 +60,7 @@ class PictureView(Static):
             return
         if self._painted is not None:
             await asyncio.sleep(PAUSE)
-        look = PictureLook(width=size.width, height=size.height, palette=PALETTE, ascii=self.ascii)
+        look = PictureLook(width=size.width, height=size.height, palette=PALETTE, ascii=self.ascii, least=LEAST_BESIDE)
         if picture.data is None or (why := too_small(look)):
             rows = self._told(*((picture.why, picture.keys) if picture.data is None else (why,)))
         else:

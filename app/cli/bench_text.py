@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from app.cli.devices_text import terminal_width
-from app.cli.graph import graph_lines
 from app.cli.output import SIGNS, lines, say
 from app.cli.render import fitted_lines, table_lines
+from app.cli.still_picture import picture_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
 from app.engine.view.caches import cache_line
 from app.engine.view.members import member_table
-from app.engine.view.plot import PlotLine, PlotPoint, PlotView
 from app.engine.view.run import cpu_line, figures_table, means_lines, outcome_words
 from backends.text import clean
-from widgets.plain import units
 
 _SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
-_CHART_HEIGHT = 12
 
 
 def summary(
@@ -29,7 +26,7 @@ def summary(
     session: Path | None,
     said: Collection[str] = (),
 ) -> None:
-    """The table of figures, the chart where it can be shown, what has to be known with them.
+    """The table of figures, how it went over time where that can be shown, what has to be known with them.
 
     `said`: keys of advice that was given before the run.
     """
@@ -48,7 +45,10 @@ def summary(
         lines([f"Settings of {last.start.place}: {clean(told, 1000)}"])
     if last.start.simulated:
         lines(["SIMULATED"])
-    _chart(samples)
+    if session is not None:
+        from app.engine.picture.subject import PlacedRun, of_runs
+
+        lines(picture_lines(of_runs([PlacedRun(run=last, folder=session)]), tuple(samples)))
     for each in {each.key: each for record in records for each in record.figures.advice}.values():
         if each.key not in said:
             advice(each)
@@ -62,22 +62,3 @@ def advice(each: Advice) -> None:
     say(f"{SIGNS['warn'][0]} {clean(each.message, 600)}")
     if each.do:
         say(f"  {clean(each.do, 600)}")
-
-
-def _chart(samples: Sequence[Sample]) -> None:
-    """IOPS over time, if standard output is a terminal that can show it."""
-    if len(samples) < 3:
-        return
-    drawn = tuple(
-        PlotLine(name=name, points=tuple(PlotPoint(x=one.at, y=y) for one, y in zip(samples, values, strict=True)))
-        for name, values in _series(samples)
-    )
-    view = PlotView(title="IOPS over time", lines=drawn, x_text=lambda at: f"{at:g} s", y_text=units.iops)
-    lines(graph_lines(view, terminal_width(), _CHART_HEIGHT))
-
-
-def _series(samples: Sequence[Sample]) -> Iterator[tuple[str, list[float]]]:
-    if any(sample.read is not None for sample in samples):
-        yield "read", [0.0 if sample.read is None else sample.read.iops for sample in samples]
-    if any(sample.write is not None for sample in samples):
-        yield "write", [0.0 if sample.write is None else sample.write.iops for sample in samples]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.cli.devices_text import terminal_width
-from app.cli.graph import graph_lines
 from app.cli.output import document, lines, paint, say
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED
+from app.cli.still_picture import picture_lines
 from app.engine.judge.kinds import SYNC
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
@@ -16,7 +17,7 @@ from app.engine.session.sweep_steps import Design, StepResult, SweepResult
 from app.engine.sweep.results import Results, results
 from app.engine.sweep.survey import Survey
 from app.engine.view import schema
-from app.engine.view.load_curve import curve_plot, curve_table
+from app.engine.view.load_curve import curve_table
 from app.engine.view.names import worded
 from app.engine.view.run import both_directions
 from app.engine.view.schema_sweep import sweep_json
@@ -55,14 +56,16 @@ def step_line(record: SweepRecord, session: Session) -> str:
     return f"{what}: {', '.join(parts)}"
 
 
-def result_lines(record: SweepRecord, found: Results) -> list[str]:
-    """What was found: in short, the matrix, a ranking of each workload, what was confirmed, failed or left out."""
+def result_lines(record: SweepRecord, found: Results, drawn: Sequence[str] = ()) -> list[str]:
+    """What was found: in short, the matrix, a ranking of each workload, what was confirmed, failed or left out.
+
+    `drawn`: the rows of its picture.
+    """
     width = terminal_width()
     tables = (*filter(None, (matrix_table(record, found),)), *rankings(found), *map(curve_table, found.load_curves))
     short = [fact_lines(short_facts(record, found))] if any(one.value is not None for one in found.cells) else []
     figures = (fitted_lines(each, width) for each in tables)
-    graphs = (graph_lines(curve_plot(one), width) for one in found.load_curves)
-    shown = (*short, *figures, *graphs, *map(fact_lines, finding_facts(record, found)))
+    shown = (*short, *figures, list(drawn), *map(fact_lines, finding_facts(record, found)))
     return _parted(*(block for block in shown if block))
 
 
@@ -80,7 +83,10 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
         document(schema.document(sweep=sweep_json(record, results(record, session.runs), session=folder)))
     else:
         told = worded(record)
-        lines(result_lines(told, results(told, session.runs)))
+        from app.engine.picture.subject import of_sweep
+
+        drawn = picture_lines(of_sweep(session, Path(folder)))
+        lines(result_lines(told, results(told, session.runs), drawn))
     say(_ending(record, folder, session))
 
 

@@ -20,6 +20,7 @@ from app.tui.app import WorkbenchApp
 from app.tui.screens.bench.screen import BenchScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
+from app.tui.still_picture import StillPicture
 from tests.engine import sessions
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, opened, set_table, settled, text_of, until
@@ -77,7 +78,7 @@ async def compared(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 3B" in text_of(pilot))
     await pilot.press("c")
     await until(pilot, lambda: isinstance(pilot.app.screen, CompareScreen))
-    await until(pilot, lambda: pilot.app.screen.query_one("#compared-empty").display)
+    await until(pilot, lambda: pilot.app.screen.query_one("#compared-picture", StillPicture).picture is not None)
     await pilot.pause()
 
 
@@ -142,27 +143,29 @@ def test_another_screen_and_back_finds_the_comparison_as_it_was(walked: Mapping[
     assert walked["large"].again is CompareScreen
 
 
-async def test_v_shows_all_latencies_by_percentile_and_again_over_time(table: Table) -> None:
+def drawn(pilot: Pilot[int]) -> str:
+    """What is painted."""
+    return str(pilot.app.screen.query_one("#compared-picture", StillPicture).content)
+
+
+async def test_all_latencies_by_percentile_are_drawn_unasked_and_v_shows_both_over_time(table: Table) -> None:
     async with comparing(table, "wide") as pilot:
+        await until(pilot, lambda: re.search(r"latency by percentile(.|\n)*read-ahead 128(.|\n)*p99", drawn(pilot)))
         await pilot.press("v")
-        await until(pilot, lambda: re.search(r"Latency by percentile .* r1 .* read", text_of(pilot)))
+        await until(pilot, lambda: "No intervals of r" in drawn(pilot))
         await pilot.press("v")
-        await until(pilot, lambda: "No intervals of these runs are on disk" in text_of(pilot))
+        await until(pilot, lambda: "latency by percentile" in drawn(pilot))
 
 
 async def test_both_runs_are_drawn_over_time_from_what_fio_wrote(table: Table) -> None:
     assert table.options.session is not None
-    for run in ("r1", "r2"):
-        place = table.options.session / "runs" / run
+    for number in range(1, 7):
+        place = table.options.session / "runs" / f"r{number}"
         place.mkdir(parents=True)
         shutil.copy(STREAM, place / "fio.out")
-    async with opened(table, SIZES["wide"]) as pilot:
-        await pilot.press("3")
-        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "e1 3B" in text_of(pilot))
-        await pilot.press("c")
-        await until(pilot, lambda: "IOPS over time" in text_of(pilot))
+    async with comparing(table, "wide") as pilot:
         await pilot.press("g")
-        await until(pilot, lambda: "p99 over time" in text_of(pilot))
+        await until(pilot, lambda: "one run of each" in drawn(pilot))
 
 
 class Compare(Protocol):
@@ -179,5 +182,7 @@ def test_picture(snap_compare: Compare, table: Table, size: str) -> None:
     async def act(pilot: Pilot[int]) -> None:
         await settled(pilot)
         await compared(pilot)
+        await until(pilot, lambda: "┤" in drawn(pilot))
+        await pilot.pause()
 
     assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)

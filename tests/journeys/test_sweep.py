@@ -18,6 +18,7 @@ from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.screens.sweep.screen import SweepScreen
+from app.tui.still_picture import StillPicture
 from tests.backends.racks.asking import still_host
 from tests.engine.sweep.loaded import LoadedSweep
 from tests.journeys.test_colours import ENOUGH, contrast, on_the_screen
@@ -352,6 +353,11 @@ async def running(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: "RUNNING step 6" in text_of(pilot))
 
 
+def painted(pilot: Pilot[int]) -> str:
+    """The picture of the sweep."""
+    return str(pilot.app.screen.query_one("#sweep-picture", StillPicture).content)
+
+
 async def ended(pilot: Pilot[int]) -> None:
     """It is over."""
     await until(pilot, lambda: "FINISHED" in text_of(pilot))
@@ -369,21 +375,23 @@ def test_picture_of_a_curve_that_is_complete(snap_compare: Compare, table: Table
         await until(pilot, lambda: app_of(pilot).sweeping.running)
         sweep.end(SweepResult.FINISHED)
         await ended(pilot)
-        await until(pilot, lambda: "saturated" in text_of(pilot) or "knee" in text_of(pilot))
+        await until(pilot, lambda: "┤" in painted(pilot))
         pilot.app.clear_notifications()
         await pilot.pause()
 
     assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)
 
 
-async def test_a_curve_is_drawn_while_it_grows(table: Table) -> None:
+async def test_a_curve_is_told_while_it_grows_and_drawn_at_its_end(table: Table) -> None:
     loaded = LoadedSweep(most=50)
     sweep = WrittenSweep(table.bench.paths.sessions / SWEEP, loaded.design)
     sweep.write(*loaded.events)
     async with opened(table) as pilot:
         await pilot.press("4")
-        await until(pilot, lambda: "Latency by IOPS" in text_of(pilot))
-    sweep.close()
+        await until(pilot, lambda: "Asked" in text_of(pilot))
+        assert not pilot.app.screen.query_one("#sweep-picture").display
+        sweep.end(SweepResult.FINISHED)
+        await until(pilot, lambda: "┤" in painted(pilot))
 
 
 @pytest.mark.long
@@ -405,6 +413,7 @@ def test_picture(
             await until(pilot, lambda: app_of(pilot).sweeping.running)
             sweep.end(SweepResult.FINISHED)
         await story(pilot)
+        await until(pilot, lambda: story is not ended or "┤" in painted(pilot))
         pilot.app.clear_notifications()
         await pilot.pause()
 

@@ -19,7 +19,7 @@ from app.engine.session.figures import Advice, DirectionSample, Phase, RunFigure
 from app.engine.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
 from app.engine.view.events import after_words
 from app.engine.view.run import advice_facts, figure_facts, result_line, stall_words
-from app.tui.screens.bench.curves import CurveFigures, Curves, nines, percentile_chart
+from app.tui.screens.bench.curves import CurveFigures, Curves
 from app.tui.screens.bench.large_figures import ended_figures, running_figures
 from app.tui.screens.bench.live_view import (
     advice_line,
@@ -177,17 +177,6 @@ def test_until_the_ramp_is_over_the_latency_says_what_it_waits_for() -> None:
         "latencies count after the ramp",
         "waiting for the first sample",
     ]
-
-
-def test_a_percentile_stands_at_its_nines() -> None:
-    read = figures().read
-    assert read is not None
-    side = replace(read, bins=((1000, 900), (2000, 90), (9000, 10)))
-    assert [(round(at, 6), value) for at, value in nines(side)] == [(1.0, 1000.0), (2.0, 2000.0), (3.0, 9000.0)]
-
-
-def test_a_run_without_a_histogram_has_no_curve_of_percentiles() -> None:
-    assert percentile_chart(figures()) is None
 
 
 def test_progress_counts_ramp_and_measuring() -> None:

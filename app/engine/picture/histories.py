@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from app.engine.history.series import RunSeries, SeriesPoint, what_differs
-from app.engine.picture.asked import MEBI, AskedPicture, Made, NothingError
-from app.engine.picture.naming import setting_words
+from app.engine.history.earlier_runs import PastRun
+from app.engine.history.series import RunSeries, SeriesPoint, series_of, what_differs
+from app.engine.picture.asked import MEBI, AskedPicture, Made, NothingError, Wish
+from app.engine.picture.naming import setting_words, short_target
 from app.engine.picture.subject import Subject
 from app.engine.view.figures import figure_label
 from app.engine.view.history import brief
 from widgets.plain import units
-from widgets.plain.picture.values import HistoryData, MeasuredPoint, Stage, Unit
+from widgets.plain.picture.values import HistoryData, MeasuredPoint, Picture, Stage, Unit
 
 
 def history(asked: AskedPicture) -> Made:
@@ -40,6 +41,29 @@ def history(asked: AskedPicture) -> Made:
         notes.append(f"{left} not drawn: failed, stopped, or made while an A/B or a sweep had set something.")
     title = f"{subject.about}: {figure_label(series.runs[0].about)} in all sessions"
     return title, data, " ".join(notes)
+
+
+def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> Picture:
+    """The runs of one condition by date, without a look into their sessions.
+
+    `last`: one of them; `baseline`: what they are held to.
+    """
+    series = series_of(runs).get(last.condition)
+    subject = Subject(
+        heading=f"{last.workload} on {short_target(last.target)}",
+        about=f"{last.workload}, {short_target(last.target)}",
+        parts=(),
+        series=series,
+        passed_over=len(runs) - (0 if series is None else len(series.runs)),
+        baseline=baseline,
+        looked=True,
+    )
+    simulated = any(run.simulated for run in runs)
+    try:
+        title, data, note = history(AskedPicture(subject=subject, wish=Wish(), intervals=lambda _: ()))
+    except NothingError as nothing:
+        return Picture(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=simulated)
+    return Picture(title=title, data=data, why=note, simulated=simulated)
 
 
 def _stages(series: RunSeries, scale: float) -> tuple[Stage, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.engine.history.earlier_runs import PastRun
 from app.engine.history.series import RunSeries
+from app.engine.judge.comparison import Comparison
 from app.engine.judge.grouping import condition, pairs_of
 from app.engine.judge.recorded import shown_experiment
 from app.engine.picture.naming import job_words, names_of, setting_words, settings_of, short_target, what_of
@@ -137,6 +138,23 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Sub
         about=about if len(targets) == 1 else ", ".join((*jobs, *targets)),
         parts=parts,
         counted=units.plural(len(runs), "run"),
+    )
+
+
+def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> Subject:
+    """Two sides that are compared, each with its repeats added up, and what tells them apart behind their names."""
+    sides = [
+        tuple(PlacedRun(run=run, folder=folder) for run in side)
+        for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
+    ]
+    apart = names_of([side[0].run.start for side in sides])
+    told = [
+        name if one == side[0].run.id else f"{name}, {one}" for name, one, side in zip(names, apart, sides, strict=True)
+    ]
+    return Subject(
+        heading=" and ".join(names),
+        about=what_of(sides[0][0].run.start),
+        parts=tuple(RunGroup(name=name, runs=runs) for name, runs in zip(told, sides, strict=True)),
     )
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from math import expm1
 
 from app.engine.history.earlier_runs import Condition, PastRun
-from app.engine.history.series import Difference, LevelChange, RunSeries, changed_since_before, what_differs
+from app.engine.history.series import Difference, LevelChange, RunSeries, changed_since_before
 from app.engine.judge.nights import LEARNING, SIGHT, NightChart
 from app.engine.judge.regression import LaterVerdict
-from app.engine.judge.stats import spread
 from app.engine.session.figures import RunStatus
 from app.engine.view import schema
 from app.engine.view.figures import figure_label, figure_name, shown
 from app.engine.view.names import key_name, key_value
 from app.engine.view.percent import interval_text
-from app.engine.view.plot import PlotBand, PlotLine, PlotMark, PlotPoint, PlotView
 from app.engine.view.run import RUN_TONES
 from app.engine.view.table import Align, Cell, Column, Row, Table
 from widgets.plain import units
-from widgets.plain.signs import CHANGED, LESS, MORE
 
 _MOST_NAMED = 4
 """Differences named in one line."""
@@ -120,66 +116,6 @@ def chart_json(chart: NightChart) -> schema.Json:
         "seen_percent": chart.seen_percent,
         "seen_within": SIGHT,
     }
-
-
-def history_plot(series: RunSeries, baseline: PastRun | None = None, *, titled: bool = True) -> PlotView:
-    """Its runs as points in their order, from zero so that sizes compare, each in the spread of its repeats.
-
-    `baseline`: one of its runs, whose repeats the others are held to. `titled`: with what was measured where, unless
-    that stands above it.
-    """
-    runs = series.runs
-    first, last = runs[0], runs[-1]
-    figure = figure_name(first.about, first.direction)
-    places = range(1, len(runs) + 1)
-    repeats = _repeats(series)
-    points = tuple(
-        PlotPoint(x=float(place), y=run.value or 0.0, low=min(repeats[run.name]), high=max(repeats[run.name]))
-        for place, run in zip(places, runs, strict=True)
-    )
-    return PlotView(
-        title=f"{figure}, {last.workload} on {last.target}" if titled else figure,
-        lines=(PlotLine(name="runs in the spread of their repeats", points=points, joined=False),),
-        x_text=lambda place: units.moment(runs[round(place) - 1].at)[:10],
-        y_text=lambda value: value_text(first, value) if value else "0",
-        x_ticks=tuple(map(float, places[:: max(1, len(runs) // _MOST_DATES)])),
-        x_high=len(runs) + 1.0,
-        marks=tuple(_marks(series)),
-        band=_band(baseline, repeats[baseline.name]) if baseline is not None and baseline.name in repeats else None,
-    )
-
-
-def _repeats(series: RunSeries) -> dict[str, list[float]]:
-    """By the name of each run, the headlines of all that its session made with the same settings."""
-    groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[float]] = {}
-    keys = {run.name: (run.session, tuple(sorted(run.settings.items()))) for run in series.runs}
-    for run in series.runs:
-        groups.setdefault(keys[run.name], []).append(run.value or 0.0)
-    return {name: groups[key] for name, key in keys.items()}
-
-
-def _band(baseline: PastRun, values: Sequence[float]) -> PlotBand:
-    """Mean of its repeats and half their 95 % interval."""
-    seen = spread(values)
-    return PlotBand(name=f"baseline {baseline.id}", middle=seen.mean, half=seen.half or 0.0)
-
-
-def _marks(series: RunSeries) -> Iterator[PlotMark]:
-    """Before which run the level changed, and before which another setting or anything else beneath it did."""
-    levels = {change.first.name: change.shift.interval.percent for change in series.changes}
-    for place, (before, run) in enumerate(pairwise(series.runs), 2):
-        percent, differs = levels.get(run.name), what_differs(before, run)
-        if percent is None and not differs:
-            continue
-        moved = [] if percent is None else [f"{percent:+.1f} %"]
-        words = ", ".join((*moved, *([brief(differs)] if differs else [])))
-        less = percent is not None and percent < 0
-        yield PlotMark(
-            x=place - 0.5,
-            words=words,
-            sign=CHANGED if percent is None else LESS if less else MORE,
-            bad=percent is not None and less is run.about.higher_is_better,
-        )
 
 
 def brief(differs: Sequence[Difference]) -> str:

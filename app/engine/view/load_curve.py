@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from app.engine.judge.knee import Knee
 from app.engine.judge.stats import LogSpread, Spread
 from app.engine.session.sweep_steps import Saturation
 from app.engine.sweep.cells import LatencyFigure
 from app.engine.sweep.load_curve import LoadCurve, RatePoint
-from app.engine.sweep.saturation import DepthPoint, Saturated
-from app.engine.view.plot import PlotLine, PlotMark, PlotPoint, PlotView
+from app.engine.sweep.saturation import Saturated
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from widgets.plain import units
 
@@ -19,8 +16,6 @@ TOO_FEW = "too few I/Os"
 
 SATURATED = "saturated"
 """Of a rate that was not reached."""
-
-_NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P99: "p99", LatencyFigure.P99_9: "p99.9"}
 
 
 def spread_text(seen: Spread | None) -> str:
@@ -179,50 +174,3 @@ def curve_heading(of: str) -> str:
 def _missed(one: RatePoint) -> str:
     missing = (1 - one.reached.mean / one.asked) * 100 if one.reached is not None else 100.0
     return f"{spread_text(one.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"
-
-
-def curve_plot(
-    curve: LoadCurve, figures: Sequence[LatencyFigure] = (LatencyFigure.MEAN, LatencyFigure.P99)
-) -> PlotView:
-    """Latency against the IOPS that were reached, at rates that were asked for."""
-    lines = (PlotLine(name=_NAMES[one], points=tuple(_rate_points(curve.points, one))) for one in figures)
-    knee = curve.knee
-    return PlotView(
-        title="Latency by IOPS",
-        lines=tuple(line for line in lines if line.points),
-        x_text=units.iops,
-        y_text=units.latency,
-        y_log=True,
-        marks=() if knee is None else (PlotMark(x=knee.rate, words=f"knee {units.iops(knee.rate)}"),),
-    )
-
-
-def _rate_points(points: tuple[RatePoint, ...], figure: LatencyFigure) -> Iterator[PlotPoint]:
-    for one in sorted(points, key=lambda each: 0.0 if each.reached is None else each.reached.mean):
-        seen = one.latency(figure)
-        if one.reached is not None and seen is not None:
-            yield PlotPoint(x=one.reached.mean, y=seen.mean, low=seen.low, high=seen.high)
-
-
-def search_plot(one: Saturated) -> PlotView:
-    """IOPS by queue depth, while a curve is not begun yet."""
-    points = (_depth_point(point) for point in one.points)
-    line = PlotLine(name="IOPS", points=tuple(point for point in points if point is not None))
-    return PlotView(
-        title="IOPS by queue depth",
-        lines=(line,) if line.points else (),
-        x_text=lambda depth: f"{depth:g}",
-        y_text=units.iops,
-        x_log=True,
-        marks=()
-        if one.best is None or not one.complete
-        else (PlotMark(x=float(one.best.depth), words=f"depth {one.best.depth}"),),
-    )
-
-
-def _depth_point(point: DepthPoint) -> PlotPoint | None:
-    seen = point.iops
-    if seen is None:
-        return None
-    low, high = (None, None) if seen.half is None else (max(0.0, seen.mean - seen.half), seen.mean + seen.half)
-    return PlotPoint(x=float(point.depth), y=seen.mean, low=low, high=high)

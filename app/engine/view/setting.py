@@ -10,7 +10,7 @@ from app.engine.view.effects import effect_words, risk_cell
 from app.engine.view.table import Cell, Column, Mark, Row, Table, Tone
 from backends import sizes
 from backends.model import Scope
-from backends.settings import Reading, Risk, Setting, worst
+from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.values import dataclass
 
 NOT_REPORTED = "not reported"
@@ -93,21 +93,26 @@ def settings_table(
     staged: Mapping[str, str] | None = None,
     outcomes: Mapping[str, Cell] | None = None,
     heading: str = "",
+    brief: bool = False,
 ) -> Table:
     """The settings of one target that were read; a row that cannot be changed is dim.
 
-    `staged`: values wanted, by key. `outcomes`: how changes of them ended, by key.
+    `staged`: values wanted, by key. `outcomes`: how changes of them ended, by key. `brief`: says when a value takes
+    effect only where that is not at once.
     """
     wanted, ended = staged or {}, outcomes or {}
+    usual = Effect.AT_ONCE if brief else None
     rows = (
-        _row(setting, readings[setting.key], scope, wanted.get(setting.key), ended.get(setting.key))
+        _row(setting, readings[setting.key], scope, wanted.get(setting.key), ended.get(setting.key), usual)
         for setting in settings
         if setting.key in readings
     )
     return Table(columns=COLUMNS, rows=tuple(rows), heading=heading)
 
 
-def _row(setting: Setting, reading: Reading, scope: Scope, staged: str | None, outcome: Cell | None) -> Row:
+def _row(
+    setting: Setting, reading: Reading, scope: Scope, staged: str | None, outcome: Cell | None, usual: Effect | None
+) -> Row:
     return Row(
         key=setting.key,
         cells=(
@@ -117,7 +122,7 @@ def _row(setting: Setting, reading: Reading, scope: Scope, staged: str | None, o
             legal_words(setting, reading),
             # How it ended is told of the value that is staged, if it still is: another one takes it away.
             outcome or _staged(setting, reading, staged),
-            effect_words(setting.effect, scope),
+            "" if setting.effect is usual else effect_words(setting.effect, scope),
             risk_cell(risk_of(setting, reading, staged)),
         ),
         dim=not reading.availability.available,

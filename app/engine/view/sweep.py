@@ -25,6 +25,11 @@ NOT_IN_TURN = "*"
 """Marks a verdict on runs that could not be made in turn."""
 
 
+def alone(record: SweepRecord) -> bool:
+    """Whether a sweep is a search or a curve of a single cell: then there is no matrix to look at."""
+    return record.design.saturation is not None and len(record.design.cells) == 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixPlace:
     """A place of the matrix."""

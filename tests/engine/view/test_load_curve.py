@@ -10,10 +10,9 @@ import pytest
 
 from app.engine.report.load_curves import load_graphs
 from app.engine.sweep.results import Results, results
-from app.engine.view.load_curve import curve_plot, curve_table, knee_words, search_facts, search_words
+from app.engine.view.load_curve import curve_table, knee_words, search_facts, search_words
 from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep_findings import in_short
-from app.engine.view.sweep_plot import sweep_plot
 from app.engine.view.table import text_of
 from tests.engine.sweep.loaded import LoadedSweep
 
@@ -102,10 +101,10 @@ def test_in_short_has_the_saturation_and_the_knee() -> None:
     assert [one.split()[0] for one in told] == ["Saturated", "Knee"]
 
 
-def test_the_graph_marks_the_knee_and_has_an_error_bar_at_every_point() -> None:
-    view = curve_plot(found().load_curves[0])
-    assert [mark.words.startswith("knee ") for mark in view.marks] == [True]
-    assert all(point.low is not None for line in view.lines for point in line.points)
+def test_the_report_draws_every_point_of_a_curve_with_its_interval() -> None:
+    graph = load_graphs(found(), simulated=False)[0]
+    assert [line.name for line in graph.series] == ["mean", "p50", "p99", "p99.9"]
+    assert all(len(line.points) == len(line.spread) and None not in line.spread for line in graph.series[:3])
 
 
 def test_the_report_shades_the_interval_of_the_knee() -> None:
@@ -122,23 +121,9 @@ def test_the_json_has_every_rate_with_its_intervals() -> None:
     assert told["knee"]["low"] < told["knee"]["iops"] < told["knee"]["high"]
 
 
-def test_before_the_first_rate_the_screen_draws_the_search() -> None:
+def test_before_the_first_rate_the_report_draws_the_search() -> None:
     cut = LoadedSweep(most=14)
-    view = sweep_plot(results(cut.record, cut.runs), cut.design.cells[0])
-    assert view is not None
-    assert view.title == "IOPS by queue depth"
-
-
-def test_a_sweep_over_queue_depths_has_a_graph_with_error_bars() -> None:
-    plain = LoadedSweep('[[axis]]\njob="iodepth"\nvalues=[1,2,4,8]\n')
-    view = sweep_plot(results(plain.record, plain.runs), None)
-    assert view is not None
-    assert [(point.x, point.low is not None) for point in view.lines[0].points] == [
-        (1.0, True),
-        (2.0, True),
-        (4.0, True),
-        (8.0, True),
-    ]
+    assert [graph.key for graph in load_graphs(results(cut.record, cut.runs), simulated=False)] == ["saturation-1"]
 
 
 def test_the_rates_of_a_curve_are_shares_of_the_saturation() -> None:

@@ -21,6 +21,9 @@ FAINT = 242
 LEAST = (60, 15)
 """Columns and rows below which nothing can be read off."""
 
+LEAST_BESIDE = (44, 9)
+"""The same beside other things that tell the figures: a small picture says more than a sentence in its place."""
+
 _SIGNS, _ASCII_SIGNS = "●▲■◆▼✚", "ox+*#%"
 _ASCII = str.maketrans("│┃─├┤┬┴┼┌┐└┘·░▒█▁▂▃▄▅▆▇µ", "|#-||+++++++.:=#_______u")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -38,6 +41,8 @@ class PictureLook:
     """Of the series, in their order; none draws without colours."""
     faint: Hue = FAINT
     ascii: bool = False
+    least: tuple[int, int] = LEAST
+    """Columns and rows below which it is not drawn."""
 
     def sign(self, place: int) -> str:
         """The sign of a series."""
@@ -73,9 +78,9 @@ def fitting(words: str, width: int) -> str:
 
 def too_small(look: PictureLook) -> str:
     """A sentence where the size shows nothing; "" where it does."""
-    if look.width >= LEAST[0] and look.height >= LEAST[1]:
+    if look.width >= look.least[0] and look.height >= look.least[1]:
         return ""
-    return f"A picture wants {LEAST[0]}x{LEAST[1]} characters or more; here are {look.width}x{look.height}."
+    return f"A picture wants {look.least[0]}x{look.least[1]} characters or more; here are {look.width}x{look.height}."
 
 
 def legend(look: PictureLook, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:

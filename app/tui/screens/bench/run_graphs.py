@@ -14,20 +14,23 @@ from textual.containers import Horizontal, Vertical
 from app.engine.report.raw import intervals
 from app.engine.session.figures import RunFigures, RunStatus
 from app.engine.session.state import RunRecord, Session
-from app.tui.screens.bench.curves import Curves, percentile_chart, ramp_of
+from app.engine.view.run import both_directions
+from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.large_figures import directions_of, ended_figures, figure_columns, running_figures
 from app.tui.screens.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
 from app.tui.screens.bench.run_marks import change_marks, event_marks, marks_of
+from app.tui.still_picture import StillPicture
 from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
 from widgets.heat_plot import HeatChart
+from widgets.plain.picture.values import Picture, PictureKind
 from widgets.scale import time_end
 
 ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
 """Seconds that can be shown in place of all."""
 
-WIDE = 110
-"""Columns from which the curve of percentiles has a place beside the graphs."""
+WIDE, HIGH = 110, 14
+"""Columns and rows from which the picture of all latencies has a place beside the graphs."""
 
 FIGURES_EVERY = 0.45
 """Seconds of the run for which the large figures stand: nobody reads any that change faster."""
@@ -50,7 +53,7 @@ class RunGraphs(Vertical):
         height: 1fr;
         & LineChart { height: 1fr; min-height: 4; }
         & #heat, & #percentiles { display: none; }
-        &.-over.-wide #percentiles { display: block; width: 24%; min-width: 36; margin-left: 1; }
+        &.-over.-wide #percentiles { display: block; width: 42%; margin-left: 1; }
         &.-heat #heat { display: block; }
         &.-heat #latency { display: none; }
         &.-percentiles #over-time { display: none; }
@@ -66,6 +69,7 @@ class RunGraphs(Vertical):
         self._beneath = Curves()
         self._happened: tuple[TimeMark, ...] = ()
         self._figures: RunFigures | None = None
+        self._run: RunRecord | None = None
         self._waiting = ""
         self._told = -1.0
         self._rate = False
@@ -74,14 +78,14 @@ class RunGraphs(Vertical):
         self._known: dict[tuple[Path, str], Curves] = {}
 
     def compose(self) -> ComposeResult:
-        """Large figures; throughput, and below it latency in one of two ways; percentiles beside them at the end."""
+        """Large figures; throughput, and below it latency in one of two ways; all latencies beside them at the end."""
         yield FigureRows(id="figures")
         with Horizontal():
             with Vertical(id="over-time"):
                 yield LineChart(title="IOPS", id="throughput")
                 yield LineChart(title="Latency", id="latency", log_scale=True)
                 yield HeatChart(title="Latency heat map", id="heat", log_scale=True)
-            yield LineChart(title="Percentiles", id="percentiles", log_scale=True)
+            yield StillPicture(id="percentiles", ascii=self._ascii)
 
     def on_mount(self) -> None:
         """Draws as the app does."""
@@ -90,9 +94,9 @@ class RunGraphs(Vertical):
             self.query_one("#throughput", LineChart),
             self.query_one("#latency", LineChart),
         )
-        self._heat, self._nines = self.query_one(HeatChart), self.query_one("#percentiles", LineChart)
+        self._heat = self.query_one(HeatChart)
         self._figure_rows = self.query_one(FigureRows)
-        for chart in (*self.charts, self._nines):
+        for chart in self.charts:
             chart.ascii = self._ascii
 
     @property
@@ -100,8 +104,8 @@ class RunGraphs(Vertical):
         return bool(getattr(self.app, "ascii", False))
 
     def on_resize(self, event: events.Resize) -> None:
-        """The curve of percentiles stands beside the graphs only where these keep their width."""
-        self.set_class(event.size.width >= WIDE, "-wide")
+        """The picture of all latencies stands beside the graphs only where both can be read."""
+        self.set_class(event.size.width >= WIDE and event.size.height >= HIGH, "-wide")
         if len(self._figure_rows.rows) > 1:  # how many targets have a row depends on the height
             self._told = -1.0
             self._show_figures()
@@ -121,18 +125,19 @@ class RunGraphs(Vertical):
         curves: Curves,
         *,
         total: float | None,
-        figures: RunFigures | None = None,
+        run: RunRecord | None = None,
         happened: tuple[TimeMark, ...] = (),
         waiting: str = "",
     ) -> None:
         """Show these curves.
 
-        `total`: seconds of the time axis; None to follow what comes. `figures`: of a run that is over; with them no
-        figure of an interval is shown. `happened`: beside what the samples tell. `waiting`: what is said while there
+        `total`: seconds of the time axis; None to follow what comes. `run`: the one that is over; with it no figure of
+        an interval is shown. `happened`: beside what the samples tell. `waiting`: what is said while there
         is nothing to draw.
         """
         self._wanted = None
-        self._curves, self._total, self._figures = curves, total, figures
+        self._curves, self._total, self._run = curves, total, run
+        self._figures = None if run is None else run.figures
         self._happened, self._waiting = happened, waiting
         self._redraw()
 
@@ -162,7 +167,7 @@ class RunGraphs(Vertical):
         baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
         self.compare_with(baseline, folder)
         happened = happened_in(run, session, shown, ascii=self._ascii)
-        self.draw(shown, total=length_of(run, shown), figures=run.figures, happened=happened, waiting=waiting)
+        self.draw(shown, total=length_of(run, shown), run=run, happened=happened, waiting=waiting)
         self._wanted = wanted
         if known is None:
             read = partial(self._read_run, run, folder, session)
@@ -199,12 +204,14 @@ class RunGraphs(Vertical):
         latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
-        data = None if over is None else percentile_chart(over, self._baseline)
-        self.set_class(data is not None, "-over")
-        if data is None:
-            self.remove_class("-percentiles")
+        run = self._run if over is not None else None
+        drawn = run is not None and any(side.bins for _, side in both_directions(run.figures))
+        self.set_class(drawn, "-over")
+        if run is not None and drawn:
+            state = (run.id, run.start.at, None if self._baseline is None else self._baseline.id)
+            self.query_one(StillPicture).make(partial(_latencies, run, self._baseline), state)
         else:
-            self._nines.data = data
+            self.remove_class("-percentiles")
 
     def _show_figures(self) -> None:
         shown, until = self._figure_rows, self._curves.until
@@ -272,6 +279,17 @@ class RunGraphs(Vertical):
 
 _NOTHING = "no sample was kept of this run"
 """Of a run whose raw output is gone, or that was over before its first interval."""
+
+
+def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture:
+    """All latencies of a run by percentile, over those of the baseline."""
+    from app.engine.picture.asked import Wish
+    from app.engine.picture.making import picture
+    from app.engine.picture.subject import PlacedRun, of_runs
+
+    placed = PlacedRun(run=run, folder=Path())
+    subject = of_runs([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
+    return picture(subject, PictureKind.PERCENTILES, Wish(), lambda _: ())
 
 
 def _read(run: RunRecord, folder: Path) -> Curves:

@@ -254,7 +254,7 @@ class BenchScreen(GraphKeys, StartingScreen):
         self.graphs.draw(
             self._curves,
             total=length_of(run, self._curves),
-            figures=run.figures,
+            run=run,
             happened=happened_in(run, session, self._curves, ascii=self.workbench_app.ascii),
             waiting="nothing was measured",
         )

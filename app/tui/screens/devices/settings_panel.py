@@ -21,15 +21,18 @@ from backends.errors import RaidbenchError
 from backends.model import KERNEL, Inventory, Scope, Target
 from backends.protocol import ReadsOne
 from backends.registry import Machine
-from backends.settings import Reading, Setting
+from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
 
 if TYPE_CHECKING:
     from app.tui.port import Port
 
-MOST = {"setting": 30, "now": 30, "staged": 24}
-"""Cells that these columns take at most where others have no room; where all have none, these are cut first."""
+LEAST = {"setting": 13, "now": 13, "staged": 10}
+"""Cells to which these columns are cut before another one is left out: how a label begins tells it from others."""
+
+PRIORITY = {"risk": 1, "effect": 2}
+"""What goes first where there is no room for all: the help below the table has it too."""
 
 _JOINT = "|"
 """Between target and key in the row keys of a part that is not the first."""
@@ -63,15 +66,19 @@ class Spot:
     """What it says."""
 
 
-def settings_columns(*, staged: bool = True) -> tuple[TableColumn, ...]:
-    """The columns of the table of settings; that of what is `staged` only where something is, or was."""
-    columns = render.columns(Table(columns=COLUMNS).only(*shown_columns(staged=staged)))
-    return tuple(replace(column, most=MOST.get(column.key)) for column in columns)
+def settings_columns(*, staged: bool = True, effect: bool = True) -> tuple[TableColumn, ...]:
+    """The columns of the table of settings; that of what is `staged` only where something is, or was.
+
+    `effect`: whether any of them takes effect later than at once.
+    """
+    columns = render.columns(Table(columns=COLUMNS).only(*shown_columns(staged=staged, effect=effect)))
+    return tuple(replace(one, least=LEAST.get(one.key), priority=PRIORITY.get(one.key, 0)) for one in columns)
 
 
-def shown_columns(*, staged: bool) -> tuple[str, ...]:
+def shown_columns(*, staged: bool, effect: bool = True) -> tuple[str, ...]:
     """Their keys."""
-    return tuple(key for key in SHOWN if staged or key != "staged")
+    left_out = {"staged": not staged, "effect": not effect}
+    return tuple(key for key in SHOWN if not left_out.get(key))
 
 
 class SettingsPanel(Vertical):
@@ -90,7 +97,7 @@ class SettingsPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """Table and help."""
-        yield KeyedTable(settings_columns(staged=False), id="settings", empty="looking for hardware ...")
+        yield KeyedTable(settings_columns(staged=False, effect=False), id="settings", empty="looking for hardware ...")
         yield SettingHelp()
 
     @property
@@ -111,11 +118,14 @@ class SettingsPanel(Vertical):
         """Bring the rows up to date with what is staged and what became of it."""
         rows: list[TableRow] = []
         told = any(self._app.staged.get(part.target) or self.outcomes.get(part.target) for part in self.parts)
+        later = any(
+            one.effect is not Effect.AT_ONCE for part in self.parts for one in part.settings if one.key in part.readings
+        )
         for part in self.parts:
             staged = self._app.staged.get(part.target, {})
             ended = self.outcomes.get(part.target, {})
-            table = settings_table(part.settings, part.readings, part.scope, staged=staged, outcomes=ended)
-            own = render.rows(table.only(*shown_columns(staged=told)))
+            table = settings_table(part.settings, part.readings, part.scope, staged=staged, outcomes=ended, brief=True)
+            own = render.rows(table.only(*shown_columns(staged=told, effect=later)))
             if not part.heading:
                 rows += own
             elif own:
@@ -124,7 +134,7 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in own
                 ]
-        columns = settings_columns(staged=told)
+        columns = settings_columns(staged=told, effect=later)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.widgets import Static
 
 from app.engine.judge.comparison import Comparison, compare
-from app.engine.picture.subject import PlacedRun
+from app.engine.picture.asked import Wish
+from app.engine.picture.making import picture
+from app.engine.picture.subject import PlacedRun, side_by_side
 from app.engine.report.raw import intervals
 from app.engine.session.figures import Sample
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
@@ -30,13 +32,11 @@ from app.engine.view.side_by_side import (
 from app.engine.view.table import filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import TONES, columns, rows
-from app.tui.screens.bench.curves import percentile_chart
-from app.tui.screens.runs.figures import measured_points
-from widgets.chart import ChartData, LineChart, Series
+from app.tui.still_picture import StillPicture
 from widgets.interval_bar import IntervalBar, IntervalMark
 from widgets.lines import Line, Lines, Prose
 from widgets.pane import Pane
-from widgets.plain import units
+from widgets.plain.picture.values import PercentileData, Picture, PictureKind, Unit
 from widgets.plain.text import clean, width_of, wrap
 from widgets.still_table import StillTable
 
@@ -96,8 +96,8 @@ def _broken(line: Line, width: int) -> list[Line]:
 
 # What they show first, then the figures, then what else differs.
 
-NO_CURVES = "No intervals of these runs are on disk, so there is nothing to draw over time."
-NO_PERCENTILES = "These runs kept no histogram of their latencies, so there is no curve of percentiles."
+_UNITS = (Unit.IOPS, Unit.RATE)
+"""What a timeline counts, in turn."""
 
 
 class ComparedRun:
@@ -123,8 +123,7 @@ class CompareScreen(WorkbenchScreen):
         & IntervalBar { margin-top: 1; }
         & #compared-figures, & #compared-words { margin: 1 0; }
         & #compared-targets { margin-bottom: 1; }
-        & #compared-curves { height: 1fr; min-height: 9; }
-        & #compared-empty { height: auto; display: none; color: $text-muted; }
+        & #compared-picture { height: 1fr; min-height: 15; }
     }
     """
 
@@ -143,9 +142,9 @@ class CompareScreen(WorkbenchScreen):
         super().__init__()
         self._sides = (a, b)
         self._comparison = compare(a.run, b.run, a_session, b_session, names=(a.name, b.name), experiments=experiments)
-        self._samples: tuple[tuple[Sample, ...], ...] = ()
-        self._latency = False
-        self._percentiles = False
+        self._samples: dict[tuple[Path, str], tuple[Sample, ...]] = {}
+        self._kind: PictureKind | None = None
+        self._unit = 0
         self._goes_on = False
 
     def body(self) -> ComposeResult:
@@ -171,13 +170,12 @@ class CompareScreen(WorkbenchScreen):
             yield Prose("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
             yield StillTable(columns(differing), rows(differing), id="compared-sides")
             yield Prose("\n".join(_sentences(comparison)), id="compared-words")
-            yield Static(NO_CURVES, id="compared-empty", markup=False)
-            yield LineChart(id="compared-curves", ascii=ascii)
+            yield StillPicture(id="compared-picture", ascii=ascii)
 
     def on_mount(self) -> None:
-        """The curves come when they are read: an hour of them takes seconds."""
+        """The picture comes when it is made."""
         self.query_one("#compared-scroll").focus()
-        self.run_worker(self._read, thread=True, group="curves", exclusive=True)
+        self._draw()
 
     def show(self, session: Session) -> None:
         """What is compared has ended: nothing of it changes, unless more pairs are being measured."""
@@ -185,17 +183,21 @@ class CompareScreen(WorkbenchScreen):
             self.call_after_refresh(self.dismiss)
 
     def action_switch(self) -> None:
-        """IOPS or p99, over time."""
-        self._latency, self._percentiles = not self._latency and not self._percentiles, False
-        self._draw()
+        """Both over time: with IOPS, or with MiB/s."""
+        self._unit = (self._unit + 1) % len(_UNITS) if self._kind is PictureKind.TIMELINE else 0
+        self._kind = PictureKind.TIMELINE
+        self._show_drawn()
 
     def action_percentiles(self) -> None:
         """All latencies by percentile, or both runs over time."""
-        self._percentiles = not self._percentiles
+        shown = self.query_one("#compared-picture", StillPicture).picture
+        by_percentile = shown is not None and isinstance(shown.data, PercentileData)
+        self._kind = PictureKind.TIMELINE if by_percentile else PictureKind.PERCENTILES
+        self._show_drawn()
+
+    def _show_drawn(self) -> None:
         self._draw()
-        chart = self.query_one("#compared-curves")
-        if chart.display:
-            chart.scroll_visible(animate=False)
+        self.query_one("#compared-picture").scroll_visible(animate=False)
 
     def action_explore(self) -> None:
         """Pictures of both: the arms of an A/B, else the two runs."""
@@ -240,40 +242,27 @@ class CompareScreen(WorkbenchScreen):
         """Back to where it was opened."""
         self.dismiss()
 
-    def _read(self) -> None:
-        samples = tuple(intervals(each.run, each.folder) for each in self._sides)
-        self.app.call_from_thread(self._take, samples)
-
-    def _take(self, samples: tuple[tuple[Sample, ...], ...]) -> None:
-        self._samples = samples
-        self._draw()
-
     def _draw(self) -> None:
-        """The graph that is wanted; a sentence where there is nothing to draw."""
-        data = self._by_percentile() if self._percentiles else self._over_time()
-        chart, empty = self.query_one("#compared-curves", LineChart), self.query_one("#compared-empty", Static)
-        chart.display, empty.display = data is not None, data is None
-        if data is None:
-            empty.update(NO_PERCENTILES if self._percentiles else NO_CURVES)
-            return
-        over_time = "p99 over time" if self._latency else "IOPS over time"
-        chart.title = "Latency by percentile" if self._percentiles else over_time
-        chart.log_scale = self._percentiles
-        chart.data = data
+        """The picture that is wanted."""
+        view, wish = self.query_one("#compared-picture", StillPicture), Wish(unit=_UNITS[self._unit])
+        view.make(partial(self._picture, self._kind, wish), (self._kind, wish))
 
-    def _over_time(self) -> ChartData | None:
-        ends = [samples[-1].at for samples in self._samples if samples]
-        named = zip(self._sides, self._samples, ("$foreground", "$text-primary"), strict=False)
-        series = tuple(
-            Series(name=side.name, points=tuple(measured_points(samples, latency=self._latency)), color=color)
-            for side, samples, color in named
+    def _picture(self, kind: PictureKind | None, wish: Wish) -> Picture:
+        """In a thread: an hour of intervals takes seconds. Without a choice what tells most and is there."""
+        subject = side_by_side(
+            self._comparison, [each.name for each in self._sides], [one.folder for one in self._sides]
         )
-        show = units.latency if self._latency else units.iops
-        return ChartData(series=series, x_max=max(ends), y_format=show) if ends else None
+        kinds = (PictureKind.PERCENTILES, PictureKind.TIMELINE) if kind is None else (kind,)
+        made = [picture(subject, one, wish, self._intervals) for one in kinds[:1]]
+        if made[0].data is None and len(kinds) > 1:
+            made.append(picture(subject, kinds[1], wish, self._intervals))
+        return next((one for one in made if one.data is not None), made[0])
 
-    def _by_percentile(self) -> ChartData | None:
-        a, b = self._sides
-        return percentile_chart(b.run.figures, a.run)
+    def _intervals(self, placed: PlacedRun) -> tuple[Sample, ...]:
+        key = (placed.folder, placed.run.id)
+        if key not in self._samples:
+            self._samples[key] = tuple(intervals(placed.run, placed.folder))
+        return self._samples[key]
 
 
 def _mark(drawn: DrawnDifference) -> IntervalMark:

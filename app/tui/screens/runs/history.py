@@ -13,11 +13,11 @@ from textual.app import ComposeResult
 
 from app.engine.history.earlier_runs import PastRun
 from app.engine.history.series import series_of
+from app.engine.picture.histories import history_picture
 from app.engine.picture.subject import PlacedRun
 from app.engine.session.state import Session
 from app.engine.session.store import folders, load
-from app.engine.view.history import change_lines, headline_text, history_plot, history_table
-from app.engine.view.plot import PlotView
+from app.engine.view.history import change_lines, headline_text, history_table
 from app.engine.view.preview import PREVIEWED
 from app.engine.view.run import figures_table
 from app.engine.view.table import filled, picked
@@ -25,12 +25,11 @@ from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from app.tui.screens.bench.reopened import RunScreen
 from app.tui.screens.runs.figures import Place
-from app.tui.still_graph import StillGraph
 from backends.errors import RaidbenchError
-from widgets.chart import Series
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
 from widgets.pane import Pane
+from widgets.picture_view import PictureView
 from widgets.plain import units
 from widgets.still_table import StillTable
 
@@ -66,21 +65,17 @@ def earlier_with_runs(bench: Workbench) -> int:
 
 # -- the runs of one condition over all sessions: how it was before, drawn and listed ---------------------------------
 
-NOTHING_DRAWN = "No whole run outside an experiment yet: nothing to draw."
-"""Of a condition whose runs all failed, were stopped, or belong to an experiment."""
-
 _LATEST_CHANGES = 2
 _COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
 
 
 class HistoryScreen(WorkbenchScreen):
-    """The runs that measured the same as one of them, in all sessions: a graph, the list, the run under the cursor."""
+    """The runs that measured the same as one of them, in all sessions: drawn, listed, and one of them told."""
 
     NAME: ClassVar[str] = "history"
     DEFAULT_CSS = """
     HistoryScreen {
         & #history-drawn { height: 1fr; min-height: 8; padding: 0 1; }
-        & StillGraph { min-height: 4; padding: 0; }
         & #history-listed { max-height: 50%; min-height: 8; }
         &.-short #history-listed { max-height: 9; }
         &.-short #history-changes { max-height: 1; }
@@ -95,12 +90,11 @@ class HistoryScreen(WorkbenchScreen):
         self._run = run
         self._runs = {each.name: each for each in runs}
         self._series = series_of(runs).get(run.condition)
-        nothing = PlotView(title="", lines=(), x_text=str, y_text=str, empty=NOTHING_DRAWN)
-        self._plot = nothing if self._series is None else history_plot(self._series, baseline, titled=False)
+        self._baseline = baseline
         self._known: dict[str, Session] = {}
 
     def body(self) -> ComposeResult:
-        """The graph with where the level changed, the runs, all figures of one."""
+        """The picture with where the level changed, the runs, all figures of one."""
         series, run = self._series, self._run
         shown = filled(
             history_table(tuple(self._runs.values()), () if series is None else series.changes).only(*_COLUMNS)
@@ -109,7 +103,7 @@ class HistoryScreen(WorkbenchScreen):
         count = f"{units.plural(len(self._runs), 'run')} of {sessions}"
         told = [] if series is None else list(change_lines(series, named=False))[: -_LATEST_CHANGES - 1 : -1]
         with Pane(f"History: {run.workload} on {run.target}", note=count, id="history-drawn"):
-            yield StillGraph(id="history-graph")
+            yield PictureView(id="history-graph", ascii=self.workbench_app.ascii)
             yield Prose("\n".join(told), "muted", id="history-changes")
         with Pane("Runs", id="history-listed"):
             yield KeyedTable(columns(shown), rows(shown))
@@ -117,10 +111,11 @@ class HistoryScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """The list has the keys, its cursor on the run that was asked about."""
-        self.query_one(StillGraph).ascii = self.workbench_app.ascii
+        shown = history_picture(self._run, tuple(self._runs.values()), self._baseline)
+        self.query_one(PictureView).show(shown)
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
-        # As high as its rows, its figures and its frame, so that the graph has the room.
+        # As high as its rows, its figures and its frame, so that the picture has the room.
         self.query_one("#history-listed", Pane).styles.height = len(self._runs) + 5
 
     def _begin(self) -> None:
@@ -133,16 +128,13 @@ class HistoryScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowHighlighted)
     def _choose(self) -> None:
-        """Mark the run under the cursor in the graph, and tell its figures."""
+        """Tell the figures of the run under the cursor."""
         run = self._chosen()
         if run is None:
             return
         self.query_one("#history-listed", Pane).title = " · ".join(
             filter(None, (run.name, units.moment(run.at)[:16], headline_text(run)))
         )
-        plot, drawn = self._plot, () if self._series is None else self._series.runs
-        at = next((at for at, one in enumerate(drawn, 1) if one.name == run.name), None)
-        self.query_one(StillGraph).show(plot, run.name, () if at is None else _mark(at / (plot.x_high or 1.0), run))
         self.query_one(StillTable).rows = ()
         if run.session in self._known:
             self._tell(run)
@@ -217,12 +209,3 @@ class HistoryScreen(WorkbenchScreen):
     def action_back(self) -> None:
         """Back to where it was opened."""
         self.dismiss()
-
-
-def _mark(at: float, run: PastRun) -> tuple[Series, ...]:
-    """A line across the graph where the chosen run is, and its point over all others."""
-    value = run.value or 0.0
-    return (
-        Series(name="", points=((at, 0.0), (at, value * 0.93)), color="$text-muted", whole=True),
-        Series(name="chosen", points=((at, value),), color="$foreground", joined=False, whole=True),
-    )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,14 +19,13 @@ from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_table
 from app.engine.view.names import worded
-from app.engine.view.sweep import cell_words, legend, matrix, names_at, ranking, scale_words, why_left_out
+from app.engine.view.sweep import alone, cell_words, legend, matrix, names_at, ranking, scale_words, why_left_out
 from app.engine.view.sweep_findings import finding_facts, short_facts
-from app.engine.view.sweep_plot import alone, sweep_plot
 from app.tui.render import columns, groups, rows
 from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.live_view import latency_chart, progress, throughput_chart
 from app.tui.screens.sweep.results_view import grid, state_words, title_words, whole
-from app.tui.still_graph import StillGraph
+from app.tui.still_picture import StillPicture
 from backends.text import clean_lines
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
@@ -33,6 +35,19 @@ from widgets.lines import Prose
 from widgets.matrix import Matrix
 from widgets.pane import Pane
 from widgets.still_table import StillTable
+
+if TYPE_CHECKING:
+    from widgets.plain.picture.values import Picture
+
+
+def _picture(session: Session, folder: Path) -> Picture | None:
+    from app.engine.picture.asked import Wish
+    from app.engine.picture.making import picture, usual
+    from app.engine.picture.subject import of_sweep
+
+    subject = of_sweep(session, folder)
+    return None if subject is None else picture(subject, usual(subject), Wish(), lambda _: ())
+
 
 LATENCY_FROM = 30
 """Lines from which the latency has a graph of its own."""
@@ -55,7 +70,6 @@ class SweepWatch(Vertical):
             yield ShadeScale(id="sweep-scale")
             yield Static("", id="sweep-legend", markup=False)
             yield Static("", id="sweep-cell", markup=False)
-            yield StillGraph(id="sweep-graph")
         with Pane("Running step", id="sweep-live"):
             yield LineChart(title="IOPS", id="sweep-iops")
             yield LineChart(title="Latency", id="sweep-latency", log_scale=True)
@@ -63,7 +77,7 @@ class SweepWatch(Vertical):
             yield ProgressLine(id="sweep-whole")
         with Pane("What was found", id="sweep-findings-pane"), VerticalScroll(id="sweep-found"):
             yield Details(id="sweep-short")
-            yield StillGraph(id="sweep-lines")
+            yield StillPicture(id="sweep-picture", ascii=bool(getattr(self.app, "ascii", False)))
             yield StillTable(id="sweep-ranking")
             yield Details(id="sweep-findings")
         yield Prose("", id="sweep-state")
@@ -99,7 +113,9 @@ class SweepWatch(Vertical):
         self.query_one(Matrix).grid = grid(matrix(record, found))
         self._put("#sweep-legend", legend(found.rank))
         self.query_one(ShadeScale).text = scale_words(found)
-        self.query_one("#sweep-shown", Pane).title = title_words(session, record)
+        title = title_words(session, record)
+        self.query_one("#sweep-shown", Pane).title = title
+        self.query_one("#sweep-findings-pane", Pane).title = title if alone(record) else "What was found"
         self.query_one("#sweep-live").display = running
         self.query_one("#sweep-findings-pane").display = alone(record) or not running
         self._show_cell(record, found)
@@ -108,6 +124,7 @@ class SweepWatch(Vertical):
         if alone(record) or not running:
             self.query_one("#sweep-short", Details).groups = groups((short_facts(record, found),))
             self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
+        self._show_picture(follower, record, running=running)
         words, tone = state_words(record, running=running, stopping=stopping)
         self.query_one("#sweep-state", Prose).say(words, tone)
 
@@ -135,15 +152,18 @@ class SweepWatch(Vertical):
         one = found.at(setup, workload)
         told = cell_words(found, record, one) if one is not None else why_left_out(record, setup, workload)
         self._put("#sweep-cell", told)
-        of = one.cell if one is not None else None
-        shown, state = sweep_plot(found, of), (record.started, len(record.ended), of and of.id)
-        self.query_one("#sweep-graph" if alone(record) else "#sweep-lines", StillGraph).show(shown, state)
-        self.query_one("#sweep-lines").display = not alone(record) and shown is not None
         table = self.query_one("#sweep-ranking", StillTable)
         curve = next(iter(found.load_curves), None) if alone(record) else None
         ranked = ranking(found, workload) if curve is None else curve_table(curve)
         table.display = curve is not None or not alone(record)
         table.columns, table.rows = columns(ranked), rows(ranked)
+
+    def _show_picture(self, follower: Follower, record: SweepRecord, *, running: bool) -> None:
+        """At the end what Explore shows first, unasked; while a step runs nothing is drawn that costs more than it."""
+        view = self.query_one(StillPicture)
+        view.display = not running and bool(record.ended)
+        if view.display:
+            view.make(partial(_picture, follower.session, follower.folder), (record.started, len(record.ended)))
 
     def _show_live(self, active: ActiveRun | None, record: SweepRecord, speed: float) -> None:
         now = time.time()
