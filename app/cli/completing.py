@@ -409,6 +409,7 @@ POSITIONAL: Mapping[str, Offer] = {
     "check": _once(_targets),
     "array": _array,
     "export": _targets,
+    "slowest": _once(_targets),
     "apply": _once(_files),
     "set": _target_then(_settings),
     "ab": _target_then(_settings),

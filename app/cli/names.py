@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("app.cli.export", "The settings of the machine as a file."),
     "apply": ("app.cli.apply", "Make the machine what such a file says, or tell how it differs."),
     "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
+    "slowest": ("app.cli.slowest", "Which member of an array is slower than its siblings."),
     "precondition": ("app.cli.precondition", "Write a device in full, twice, before it is measured."),
     "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),
     "sweep": ("app.cli.sweep", "Measure many set-ups under many workloads, and put everything back."),
