@@ -88,6 +88,8 @@ class SimulatedCard:
     """`off`, `sequential`, `concurrent`."""
     perf_mode: int = 0
     """0 or 1."""
+    pinned: bool = False
+    """Whether it keeps unwritten data of an array that is missing."""
     disks: list[SimulatedDrive] = field(default_factory=list)
     """Drives, in the order of their places."""
     volumes: list[Volume] = field(default_factory=list)

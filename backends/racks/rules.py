@@ -19,6 +19,9 @@ INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, SPOKEN = 3, 50, 13, 38, 12, 255
 RESET_REQUIRED = 89
 """Done, but only in force after a restart (0x59)."""
 
+PINNED = 84
+"""The cache holds data of a virtual drive that is offline or missing (0x54)."""
+
 _NAA = "600605b0"
 _MEMBERS = {
     Level.RAID0: (1, 32),
@@ -112,6 +115,8 @@ def create(
 
     `share`: bytes, None for all of the drives. Raises RefusalError.
     """
+    if card.pinned:
+        raise RefusalError(PINNED, "Controller has pinned cache. Operation not allowed until it is dealt with")
     disks = [_free(card, place) for place in volume.places]
     if len(set(volume.places)) != len(disks):
         raise RefusalError(INVALID, "a drive is named twice")

@@ -9,7 +9,7 @@ from backends.model import Level
 from backends.racks import rules
 from backends.racks.card import SimulatedCard
 from backends.racks.rack import Rack
-from backends.racks.volume import Volume
+from backends.racks.volume import SPANNED, Volume
 
 Row = dict[str, Any]
 
@@ -121,6 +121,9 @@ def add_volume(rack: Rack, card: SimulatedCard, words: list[str]) -> Volume:
             raise SyntaxFault(word)
     if not volume.places:
         raise SyntaxFault("$end")
+    if volume.level in SPANNED and not volume.per_span:
+        words_said = "operation not possible for current RAID level, Cannot create configuration with 1 span"
+        raise rules.RefusalError(rules.INVALID, words_said)
     return rules.create(rack, card, volume, share=share)
 
 

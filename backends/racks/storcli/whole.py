@@ -165,7 +165,7 @@ def _status(card: SimulatedCard) -> Data:
         "Memory Correctable Errors": 0,
         "Memory Uncorrectable Errors": 0,
         "ECC Bucket Count": 0,
-        "Any Offline VD Cache Preserved": "No",
+        "Any Offline VD Cache Preserved": "Yes" if card.pinned else "No",
         "BBU Status": 0 if card.battery and card.battery.healthy else 4,
         "Controller must be rebooted to complete security operation": "No",
         "Controller has booted into safe mode": "No",

@@ -140,6 +140,9 @@ class VirtualDrive:
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
 
 
+PRESERVED = "The card keeps unwritten data of a missing array (preserved cache)"
+"""A notice of a card that makes no array meanwhile: whoever deletes one to make it anew has none."""
+
 GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
 """How the tools call a drive that may be used; one that tests itself or is not supported has other words."""
 

@@ -8,7 +8,7 @@ from backends import raid
 from backends.model import Level, State
 from backends.values import dataclass
 from backends.vendors.megaraid.dialect import Contents, NewVolume
-from backends.vendors.megaraid.facts import UNKNOWN, VirtualDrive, Word
+from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, VirtualDrive, Word
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels made of spans."""
@@ -44,7 +44,8 @@ class Shape:
 def shape(contents: Contents, volume: VirtualDrive) -> Shape:
     """What would make this virtual drive again as it is, or why nothing can."""
     reason = (
-        _kind(volume)
+        _card(contents)
+        or _kind(volume)
         or _state(contents, volume)
         or _spans(volume)
         or _room(contents, volume)
@@ -97,6 +98,12 @@ def members_of(contents: Contents, places: Sequence[str]) -> tuple[str, ...]:
 
 def _said(word: Word | None) -> str:
     return word.value if word is not None else ""
+
+
+def _card(contents: Contents) -> str | None:
+    """Deleted, it could not be made again: the card refuses every new array then (code 84, 0x54)."""
+    kept = any(words.startswith(PRESERVED) for words in contents.card.problems)
+    return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if kept else None
 
 
 def _kind(volume: VirtualDrive) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from backends.change import Write
 from backends.errors import BlockedError, InvalidValueError
 from backends.making import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape, spans_of
 from backends.model import Level, State
@@ -12,7 +11,7 @@ from backends.vendors.megaraid.addresses import card_target, drive_target
 from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import Contents, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
-from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
+from backends.vendors.megaraid.facts import GOOD, PRESERVED, PhysicalDrive
 from backends.vendors.megaraid.plans import creation
 from backends.vendors.megaraid.presence import drive_node
 
@@ -86,7 +85,7 @@ def against_card(contents: Contents) -> tuple[str, ...]:
     jobs += [job for drive in contents.drives for job in drive.jobs]
     working = [job.kind for job in jobs if job.kind in _BUSY]
     found += [f"a {working[0]} is under way on the card"] if working else []
-    found += [words.rstrip(".") for words in contents.card.problems if "preserved cache" in words.lower()]
+    found += [words.rstrip(".") for words in contents.card.problems if words.startswith(PRESERVED)]
     if len(contents.volumes) >= _MOST_ON_CARD:
         found.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
     return tuple(found)
@@ -144,18 +143,13 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
     return ArrayPlan(
         wish=wanted,
         maker=dialect.tool.rpartition("/")[2],
-        steps=tuple(map(_sized_by_card, steps)),
+        steps=steps,
         size_bytes=capacity(wanted, data),
         data_drives=data,
         seconds=_CREATE_SECONDS * len(steps),
         initialising=_initialising(wanted),
         warnings=warnings,
     )
-
-
-def _sized_by_card(step: Write) -> Write:
-    """Without the size: old builds of storcli call all of the drives `all`, new ones `remaining`; unsaid it is that."""
-    return Write(argv=tuple(word for word in step.argv if word != "size=all"))
 
 
 def _initialising(wish: ArrayWish) -> str:

@@ -15,10 +15,10 @@ from backends.racks.host import SimulatedHost
 from backends.racks.machines.lsi import demo_rack
 from backends.racks.rack import Rack
 from backends.racks.state import RackFile
-from backends.vendors.megaraid.addresses import card_target
+from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.dialect import Contents
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import PRESERVED, BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.making import against, against_card
 from tests.backends.racks.asking import FAST, NOW
 
@@ -71,7 +71,7 @@ def test_a_serial_number_that_two_drives_report_means_none_of_them() -> None:
     [
         ({"cut": "The answer was cut."}, "The answer was cut"),
         ({"volumes": (VirtualDrive(card=0, number=1, jobs=(BackgroundOperation(kind="migration"),)),)}, "migration"),
-        ({"card": Card(number=0, problems=("The card keeps (preserved cache)",))}, "preserved cache"),
+        ({"card": Card(number=0, problems=(PRESERVED,))}, "preserved cache"),
         ({"volumes": tuple(VirtualDrive(card=0, number=number) for number in range(64))}, "64 virtual drives"),
     ],
 )
@@ -172,6 +172,21 @@ async def test_a_drive_that_became_something_else_meanwhile_is_refused(
     meanwhile(bed.rack)
     with pytest.raises(error, match=why):
         await bed.backend.plan_array(wish, card_target("/c1"), assume_clean=False)
+
+
+@pytest.mark.parametrize("card", ["/c1", "/c3"])
+async def test_while_a_card_keeps_data_of_a_missing_array_nothing_is_made_and_nothing_deleted(
+    bed: Bed, card: str
+) -> None:
+    """Both tools, storcli and MegaCli, tell it; the card itself refuses with code 84, or 0x54."""
+    rack = demo_rack(lambda: NOW)
+    next(one for one in rack.cards if f"/c{one.number}" == card).pinned = True
+    backend = MegaRaid(SimulatedHost(RackFile(None, make=lambda: rack), speed=FAST))
+    await backend.inventory()
+    mine = [one for one in await backend.candidates() if str(one.controller) == f"megaraid:{card}"]
+    assert all("preserved cache" in " ".join(one.why_not) for one in mine)
+    strip = (await backend.read(volume_target(card, 0)))["strip_size"]
+    assert "preserved cache" in (strip.availability.why_not or "")
 
 
 async def test_a_card_is_never_told_that_its_parity_is_right(bed: Bed) -> None:

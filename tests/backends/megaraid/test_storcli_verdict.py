@@ -133,7 +133,7 @@ def test_making_a_virtual_drive_again_is_two_lines() -> None:
     delete, add = SEVEN.recreate(0, 1, RAID10)
     assert " ".join(delete.argv) == "/opt/storcli64 /c0/v1 del force J nolog"
     assert " ".join(add.argv) == (
-        "/opt/storcli64 /c0 add vd r10 size=all name=data drives=8:0-1,8:3,9:4 pdperarray=2 pdcache=off wt nora direct "
+        "/opt/storcli64 /c0 add vd r10 name=data drives=8:0-1,8:3,9:4 pdperarray=2 pdcache=off wt nora direct "
         "strip=128 J nolog"
     )
 

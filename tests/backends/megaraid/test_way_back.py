@@ -189,7 +189,7 @@ async def test_what_storcli_made_is_read_out_of_its_words() -> None:
     old = recorded(
         change,
         "/c0/v1 del force J nolog",
-        "/c0 add vd r5 size=all name=ssd drives=245:1-3 pdcache=default wt nora direct strip=64 J nolog",
+        "/c0 add vd r5 name=ssd drives=245:1-3 pdcache=default wt nora direct strip=64 J nolog",
     )
     assert MegaRaid(host).companions_of(old) == {
         "level": "raid5",
@@ -256,7 +256,7 @@ async def test_drives_that_a_log_names_are_not_taken() -> None:
     old = recorded(
         change,
         "/c0/v1 del force J nolog",
-        "/c0 add vd r5 size=all name=ssd drives=245:4,245:11-12 pdcache=default wt ra direct strip=64 J nolog",
+        "/c0 add vd r5 name=ssd drives=245:4,245:11-12 pdcache=default wt ra direct strip=64 J nolog",
     )
     told = MegaRaid(host).companions_of(old)
     assert told is not None

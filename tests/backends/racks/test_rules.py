@@ -160,6 +160,7 @@ async def test_what_is_not_there_cannot_be_deleted(host: SimulatedHost) -> None:
         ("r0 size=9999gb drives=245:4 wt nora strip=64", "capacity"),
         ("r0 size=all drives=245:4 wt nora strip=2048", "strip size"),
         ("r0 size=all drives=245:4,245:11 wt nora strip=64", "mixed"),
+        ("r10 drives=245:4,245:11 wt nora strip=64", "Cannot create configuration with 1 span"),
     ],
 )
 async def test_only_free_drives_that_fit_make_a_volume(host: SimulatedHost, words: str, reason: str) -> None:
@@ -167,6 +168,13 @@ async def test_only_free_drives_that_fit_make_a_volume(host: SimulatedHost, word
     assert answer["Command Status"]["Status"] == "Failure"
     assert reason in str(answer)
     assert len(card(host, 0).volumes) == 2
+
+
+async def test_nothing_is_made_while_the_cache_holds_data_of_a_missing_array(host: SimulatedHost) -> None:
+    card(host, 0).pinned = True
+    answer = await storcli(host, "/c0 add vd r0 drives=245:4 wt nora strip=64")
+    assert (answer["Command Status"]["Status"], "pinned cache" in str(answer)) == ("Failure", True)
+    assert "0x54" in await megacli(host, "-CfgLDAdd -R0[245:4] WT NORA -a0", mutates=True)
 
 
 async def test_megacli_makes_and_deletes_as_the_article_did(host: SimulatedHost) -> None:

@@ -9,7 +9,7 @@ from dataclasses import field
 from backends.sizes import read_size
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Card, Option, Word
+from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Card, Option, Word
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
 from backends.vendors.megaraid.sizes import strip
 
@@ -105,7 +105,14 @@ def parse_adapter(text: str, number: int) -> Card:
         strip_minimum=strip(found.value(limits, "min strip size", "min stripe size")),
         strip_maximum=strip(found.value(limits, "max strip size", "max stripe size")),
         values=_values(found),
+        problems=_notices(found),
     )
+
+
+def _notices(found: _Sections) -> tuple[str, ...]:
+    """What the card says of itself that somebody should know, whatever section it stands in."""
+    kept = (rows.get("any offline vd cache preserved", "") for rows in found.rows.values())
+    return (PRESERVED,) if any(yes(text) for text in kept) else ()
 
 
 def parse_promise(text: str, number: int) -> Promise:

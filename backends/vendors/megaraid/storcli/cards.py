@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from backends.sizes import read_size
 from backends.vendors.megaraid import sizes
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Card, Option, Word
+from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Card, Option, Word
 from backends.vendors.megaraid.storcli import backup
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
 
@@ -180,8 +180,8 @@ def _notices(status: Fields) -> list[str]:
         said.append(f'The card reports "{state}": its battery, arrays and drives say why')
     for name, words in {
         "controller has booted into safe mode": "The card is in safe mode",
-        "any offline vd cache preserved": "The card keeps unwritten data of a missing array (preserved cache)",
-        "preserved cache present": "The card keeps unwritten data of a missing array (preserved cache)",
+        "any offline vd cache preserved": PRESERVED,
+        "preserved cache present": PRESERVED,
         "system reboot required": "The card waits for a reboot",
         "controller reset required": "The card waits for a controller reset",
         "controller shutdown required": "The card asks to be shut down",

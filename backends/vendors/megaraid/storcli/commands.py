@@ -44,7 +44,7 @@ Changes, both versions, one property a command (version 8 takes no more):
     /cN set aso key=KEY preview         looks at an activation key, changes nothing
     /cN set aso key=KEY
     /cN/vV del force                    version 8: delete force
-    /cN add vd rL size=all [name=NAME] drives=E:S-S,S,... [pdperarray=P] [pdcache=on|off|default] wt|wb|awb
+    /cN add vd rL [name=NAME] drives=E:S-S,S,... [pdperarray=P] [pdcache=on|off|default] wt|wb|awb
         nora|ra|adra [direct|cached] strip=KB
 
 Of some reads there is no recording; these forms are understood (JSON under `Response Data`, any heading):
@@ -56,6 +56,9 @@ Of some reads there is no recording; these forms are understood (JSON under `Res
     rebuild          rows {"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}
     cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
                      "Learn Cycle Active", "Replacement required", "Next Learn time"
+
+`size` is not said: all of the drives is the default of every build; its word is `all` for old ones and `remaining`
+from 7.1704 on.
 
 `force` is there because the volume holds data by definition when it is created again; it only ever runs after the
 typed confirmation, which shows it (without it the tool refuses and nothing else is done).
@@ -187,7 +190,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
         raise InvalidValueError("A volume that takes a part of its drives cannot be made again exactly.")
     if new.name is not None and not _speakable(new.name):
         raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
-    words = ["add", "vd", level, "size=all"]
+    words = ["add", "vd", level]
     words += [f"name={new.name}"] if new.name else []
     words.append(f"drives={drives_words(new.drives)}")
     if new.level in SPANNED:
