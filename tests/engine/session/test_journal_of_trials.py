@@ -84,3 +84,18 @@ def test_a_change_of_a_newer_program_stands_in_the_way_until_it_ends(tmp_path: P
     journal.outcome("c9", SESSION, "verified")
     journal.intent("c1", SESSION, planned("128", "256"))
     assert journal.newer() is None
+
+
+def test_a_change_that_a_newer_program_went_on_with_is_not_taken_for_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    of_dead_process(monkeypatch)
+    journal.intent("c1", SESSION, planned("128", "256"))
+    alive(monkeypatch)
+    assert [left.id for left in journal.unresolved()] == ["c1"]
+    with monkeypatch.context() as patch:
+        patch.setitem(FORMATS, Kept.JOURNAL, FORMATS[Kept.JOURNAL] + 1)
+        journal._append({"kind": "intent", "id": "c1", "session": str(SESSION)}, "")
+    assert journal.unresolved() == ()
+    assert journal.newer() is not None
