@@ -411,6 +411,7 @@ POSITIONAL: Mapping[str, Offer] = {
     "export": _targets,
     "slowest": _once(_targets),
     "apply": _once(_files),
+    "watch": _once(_files),
     "set": _target_then(_settings),
     "ab": _target_then(_settings),
     "persist": _target_then(_settings),

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profiles": ("app.cli.profiles", "The workloads by name."),
     "runs": ("app.cli.runs", "The runs of the session."),
     "compare": ("app.cli.runs", "Two runs, their repeats or an experiment side by side, and what they show."),
+    "watch": ("app.cli.watch", "What has changed since last time, what is wrong, what drifted."),
     "metrics": ("app.cli.metrics", "Settings, states and findings as figures for a monitoring."),
     "history": ("app.cli.history", "The runs of all sessions, and where their level changed."),
     "plot": ("app.cli.plot", "A picture of runs, an A/B, a sweep or all sessions of a target."),

@@ -1,0 +1,208 @@
+"""`watch`: what a night looks at: what has changed, the check, the drift of a file, a baseline where it is idle."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.cli.opening import workbench
+from app.cli.options import current
+from app.cli.output import data, document, lines, narrated, say
+from app.cli.running import run
+from app.cli.status import DONE, FOUND
+from backends.errors import NotFoundError, RefusedError
+from backends.text import clean
+from backends.values import dataclass
+from widgets.plain.units import plural
+
+if TYPE_CHECKING:
+    from app.engine.check.checking import Checked
+    from app.engine.desired.drift import Drift
+    from app.engine.workbench import Workbench
+
+IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
+"""A device is idle that is busy for no more of so long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watched:
+    """What a watch found without a load."""
+
+    changed: tuple[str, ...] | None
+    """What has changed since the last one; None where there was none."""
+    checked: Checked
+    """What the rules say."""
+    drifts: tuple[Drift, ...]
+    """What differs from the file."""
+    skipped: str
+    """Why the baseline is not measured, "" where it is or none was named."""
+
+
+@click.command("watch")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--baseline", metavar="NAME", help="Measure this one, too, where its device is idle; it has to be read-only."
+)
+@click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule of the check out.")
+@click.option(
+    "--unit",
+    type=click.Choice(("both", "service", "timer")),
+    is_flag=False,
+    flag_value="both",
+    help="Print systemd units that do this every night.",
+)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def watch_command(
+    file: Path | None, baseline: str | None, ignored: tuple[str, ...], unit: str | None, as_json: bool
+) -> int:
+    """What a night has to tell: what has changed since the last watch, then `check`, then what differs from FILE.
+
+    With --baseline that is measured again where its device is idle; where it is busy that is said and is no night. Exit
+    status 5 where there is a warning or worse, a difference, or a baseline that is worse.
+    """
+    if unit is not None:
+        data(_units(unit, file, baseline, ignored).rstrip("\n"))
+        return DONE
+    from app.engine.check.checking import known_ids
+
+    ignore = known_ids(ignored)
+    with workbench() as bench:
+        found = run(lambda _: _watch(bench, file, baseline, ignore))
+    _tell(found, as_json=as_json)
+    status = FOUND if found.drifts or _grave(found) else DONE
+    if baseline is not None and not found.skipped:
+        from app.cli.baseline import check_command
+
+        assert check_command.callback is not None
+        with narrated():
+            worse = check_command.callback(baseline, None, 5.0, None, False, False)
+        status = FOUND if FOUND in (status, worse) else status
+    return status
+
+
+def _grave(found: _Watched) -> int:
+    from app.engine.check.finding import Severity
+
+    return len(found.checked.from_on(Severity.WARN))
+
+
+async def _watch(bench: Workbench, file: Path | None, baseline: str | None, ignore: frozenset[str]) -> _Watched:
+    from app.engine.check import remembered
+    from app.engine.check.checking import judged
+    from app.engine.check.gather import gather, readings_of
+    from app.engine.session.paths import Paths
+
+    inventory = await bench.hardware.probe()
+    readings, problems = await readings_of(bench.hardware.machine, inventory)
+    kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
+    now = remembered.remember(kernel, inventory, readings)
+    options = current()
+    name = f"watched-{options.demo}.json" if options.demo else "watched.json"
+    kept = Paths.default().sessions.parent / name
+    before = None if options.machine is not None else remembered.load(kept)
+    if options.machine is None:
+        remembered.keep(kept, now)
+    return _Watched(
+        changed=None if before is None else tuple(remembered.changes_since(before, now)),
+        checked=judged(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems),
+        drifts=await _drifts(bench, file),
+        skipped="" if baseline is None else await _why_skipped(bench, baseline),
+    )
+
+
+async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
+    if file is None:
+        return ()
+    from app.engine.desired.applying import unkept
+    from app.engine.desired.drift import DriftLook
+    from app.engine.desired.file import read_file
+
+    wanted = read_file(file)
+    state = await DriftLook(bench, wanted).look()
+    return (*state.drifts, *(await unkept(bench, state) if wanted.persist else ()))
+
+
+async def _why_skipped(bench: Workbench, name: str) -> str:
+    """Why a baseline is not measured now, "" where it is. Raises RefusedError for one that writes, NotFoundError."""
+    from app.engine.fio.job import Job
+    from app.engine.history.baselines import Baselines
+    from app.engine.history.earlier_runs import node_of
+    from app.engine.session.paths import Paths
+    from backends.topology import kernel_name
+
+    baseline = Baselines(Paths.default()).load(name)
+    if Job.from_fields(baseline.start.job).writes:
+        raise RefusedError(
+            f"The baseline {name} writes: nobody is there at night to answer for that.",
+            hint="Name one that only reads.",
+        )
+    device = node_of(bench.session.inventory, baseline.thing) or baseline.start.device
+    if device is None:
+        raise NotFoundError(f"What the baseline {name} was measured on is not here.")
+    share = await _busy_share(bench, kernel_name(device))
+    return "" if share is None or share <= IDLE_SHARE else f"{device} is busy ({share:.0%} of {IDLE_SECONDS:g} s)"
+
+
+async def _busy_share(bench: Workbench, name: str) -> float | None:
+    """Share of ten seconds in which a disk had something to do; None where nobody counts."""
+    from app.engine.members.diskstats import parse, since
+    from app.engine.members.meter import PATH
+
+    if not bench.host.capabilities.live:
+        return None
+    before = parse(await bench.host.read(PATH) or "", (name,)).get(name)
+    if before is None:
+        return None
+    await asyncio.sleep(IDLE_SECONDS)
+    now = parse(await bench.host.read(PATH) or "", (name,)).get(name)
+    return None if now is None else since(before, now).busy_ms / (IDLE_SECONDS * 1000)
+
+
+def _tell(found: _Watched, *, as_json: bool) -> None:
+    from app.engine.view import check as check_view
+    from app.engine.view import desired, schema
+
+    if as_json:
+        body = schema.document(
+            changed=None if found.changed is None else list(found.changed),
+            **check_view.findings_json(found.checked),
+            drift=[desired.drift_json(one) for one in found.drifts],
+            baseline_skipped=found.skipped or None,
+        )
+        document(body)
+        return
+    if found.changed is None:
+        say("This is the first watch: the next one tells what has changed.")
+    elif found.changed:
+        lines(f"changed   {clean(one, 300)}" for one in found.changed)
+    else:
+        say("Nothing has changed since the last watch.")
+    for told in found.checked.findings:
+        words = f"{clean(told.said.where, 200)}: {clean(check_view.message(told), 500)}"
+        lines([f"{told.rule.severity.value:<8}  {told.rule.id}  {words}"])
+    lines(desired.drift_line(one) for one in found.drifts)
+    if found.skipped:
+        say(f"The baseline is skipped, which is no night: {clean(found.skipped, 300)}.")
+    say(f"{check_view.summary(found.checked)} {plural(len(found.drifts), 'difference')} from the file.")
+
+
+def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[str, ...]) -> str:
+    from app.engine.metrics.unit import units_text
+    from backends.again import lasting
+
+    words = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]
+    words += ["--baseline", baseline] if baseline is not None else []
+    words += [word for one in ignored for word in ("--ignore", one)]
+    return units_text(
+        "raidbench-watch",
+        which,
+        words,
+        what="Storage: what has changed, what is wrong, what drifted",
+        calendar="*-*-* 02:30",
+        spread="30min",
+        environment={name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ},
+    )
