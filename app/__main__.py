@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # the part that is loaded already
+import sys
+
+if sys.argv[0].rpartition("/")[2] == "raidbench" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing was begun yet: Ctrl-C ends it without a word
+
 import gc
 import os
 import site
 import stat
-import sys
 
 from app.startup import collect_later, told_version
 
 
 def main() -> int:
     """Run the command line; the answer is the exit status."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return _main()
+    finally:
+        _interruptible()
+
+
+def _interruptible() -> None:
+    """From here on Ctrl-C is for the command to answer, unless it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _main() -> int:
     if not _alone():
         return 3
     collect_later()
@@ -26,6 +46,7 @@ def main() -> int:
     from app.engine.session.paths import keep_private
 
     keep_private()
+    _interruptible()
 
     status: int = cli.main(standalone_mode=False)
     gc.freeze()  # else the interpreter goes through everything for garbage once more before it ends

@@ -15,6 +15,7 @@ from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.confirm import steps
+from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin, loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, PERCENT, current
 from app.cli.output import document, lines, paint, say
@@ -88,7 +89,7 @@ class _AbOptions:
     as_json: bool
 
 
-@click.command("ab")
+@click.command("ab", cls=GroupedCommand)
 @click.argument("target")
 @click.argument("setting", metavar="[KEY=VALUE]", required=False)
 @click.option(

@@ -15,6 +15,7 @@ from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
+from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import ReaderGoneError, document, lines, say
@@ -48,7 +49,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command("bench")
+@click.command("bench", cls=GroupedCommand)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
 @click.option(

@@ -5,8 +5,10 @@ A shell waits for it at every Tab, so neither click nor a command's module is im
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,13 +56,23 @@ def main(wanted: str) -> int:
     if what == "source":
         from app.cli.completion_scripts import script
 
-        print(script(shell))
+        try:
+            print(script(shell), flush=True)
+        except OSError as error:
+            print(f"raidbench: The output cannot be written: {error.strerror}.", file=sys.stderr)
+            return 1
         return 0
+    with contextlib.suppress(OSError):  # nobody reads it, or there is no room
+        _answer(shell)
+    return 0
+
+
+def _answer(shell: str) -> None:
     words = _words()
     cut = _breaks(words[-1]) if shell == "bash" else 0
     for value, told, kind in offered(words):
         print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{_one_line(told)}".rstrip("\t"))
-    return 0
+    sys.stdout.flush()
 
 
 def offered(words: list[str]) -> Iterable[Item]:

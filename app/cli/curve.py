@@ -8,6 +8,7 @@ from dataclasses import replace
 import click
 
 from app.cli.bench import job_options
+from app.cli.grouping import GroupedCommand
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.sweep import SweepOptions, start
 from app.engine.fio.profiles import profile as profile_named
@@ -21,7 +22,7 @@ _FOUND = ("iodepth", "rate_iops", "arrival")
 """Fields of the job that it tries values of itself."""
 
 
-@click.command("curve")
+@click.command("curve", cls=GroupedCommand)
 @click.argument("target")
 @click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
 @job_options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import time
@@ -17,6 +18,9 @@ from app.cli.running import InterruptedByUserError
 from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.text import clean
+
+_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What writing to a file that standard output leads to fails with."""
 
 
 def exit_status(error: RaidbenchError) -> int:
@@ -78,6 +82,13 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
         return REFUSED
     except (BrokenPipeError, ReaderGoneError, KeyboardInterrupt, InterruptedByUserError):
         raise
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OUTPUT:
+            tell(FAILED, _report_crash(error))
+        else:  # click prints help itself
+            say(f"raidbench: The output cannot be written: {error.strerror}.")
+            _forget_stdout()
+        return FAILED
     except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
         tell(FAILED, _report_crash(error))
         return FAILED

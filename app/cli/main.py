@@ -16,7 +16,7 @@ import click
 from app.cli.failures import guarded
 from app.cli.names import COMMANDS
 from app.cli.options import Options, is_terminal, is_utf8, remember
-from app.cli.output import say
+from app.cli.output import ReaderGoneError, say
 from app.cli.status import DONE, USAGE, sentence
 from app.engine.themes import THEMES
 from app.startup import import_asyncio
@@ -104,9 +104,12 @@ class CommandGroup(click.Group):
         _prepare_streams()
 
         def command() -> object:
-            return super(CommandGroup, self).main(
-                args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
-            )
+            try:
+                return super(CommandGroup, self).main(
+                    args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
+                )
+            except SystemExit:  # so click ends where nobody reads its help any more
+                raise ReaderGoneError from None
 
         try:
             status = guarded(command, as_json="--json" in (sys.argv[1:] if args is None else args))

@@ -12,6 +12,7 @@ from app.cli.bench_job import job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
+from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
@@ -34,7 +35,7 @@ from backends.text import clean
 from widgets.plain import units
 
 
-@click.command("precondition")
+@click.command("precondition", cls=GroupedCommand)
 @click.argument("target")
 @click.option("--profile", default=WORKLOAD, show_default=True, metavar="NAME", help="The workload after the fill.")
 @click.option("--size", metavar="BYTES", help="Size of a new scratch file.")

@@ -59,9 +59,12 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tu
         *_terminal(),
         await _kernel(host),
     ]
-    for name, backend in backends.items():
-        found += await _backend(name, backend)
-    return tuple(found)
+    told = {name: await _backend(name, backend) for name, backend in backends.items()}
+    whole = [name for name, problems in told.items() if not problems]
+    if whole:
+        of_them = "" if len(whole) == len(told) else f" for {len(whole)} of {len(told)}"
+        found.append(Finding(grade=Grade.OK, what="vendors", detail=f"nothing is missing{of_them}"))
+    return (*found, *(one for problems in told.values() for one in problems))
 
 
 async def _fio(host: Host) -> list[Finding]:
@@ -214,14 +217,13 @@ async def _kernel(host: Host) -> Finding:
 
 
 async def _backend(name: str, backend: Finds) -> list[Finding]:
+    """What a vendor misses."""
     try:
         problems = await backend.diagnose()
     except RaidbenchError as error:
         return [
             Finding(grade=Grade.MISSING, what=name, detail=clean(error.message, 400), advice=clean(error.hint, 400))
         ]
-    if not problems:
-        return [Finding(grade=Grade.OK, what=name, detail="nothing is missing")]
     return [
         Finding(
             grade=Grade.WARN,

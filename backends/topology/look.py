@@ -167,8 +167,10 @@ async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[
         if text is None:  # gone meanwhile, or not ours to see
             hidden = hidden or (only is None and not host.is_root and (await host.stat(path)) is not None)
         elif text not in texts:
-            name = clean(await host.read(f"{path}/comm") or "?", 32)
-            mounts += parse_mountinfo(text, seen_in=f"{name}, process {path.rsplit('/', 1)[1]}")
+            name, number = clean(await host.read(f"{path}/comm") or "?", 32), path.rsplit("/", 1)[1]
+            inside = f"in the mount namespace of {name}, process {number}"
+            seen_in = "outside this container" if number == "1" else inside
+            mounts += parse_mountinfo(text, seen_in=seen_in)
             hidden = hidden or len(text) >= READ_LIMIT
         spaces |= {_namespace(link)} if link is not None and text else set()
         texts.add(text)

@@ -32,12 +32,12 @@ class Mount:
     options: tuple[str, ...] = ()
     """Options of the mount and of its filesystem, as the kernel tells them: `noatime`, `sunit=128`."""
     seen_in: str = ""
-    """The program through which it was found, when it is not in our own mount namespace."""
+    """Where it is mounted, when that is not in our own mount namespace: `outside this container`."""
 
     def where(self) -> str:
         """The mount point as text for people."""
         point = clean(self.point)
-        return f"{point} (in the mount namespace of {self.seen_in})" if self.seen_in else point
+        return f"{point} ({self.seen_in})" if self.seen_in else point
 
 
 def unescape(text: str) -> str:
