@@ -82,7 +82,7 @@ screenshots: ## draw the pictures in screenshots/ anew, on simulated hardware
 	$(SETUP) test
 	@$(PYTHON) -m tests.screenshots
 
-cast: ## play the loop anew for screenshots/loop.cast, on simulated hardware
+cast: ## play the loop anew for screenshots/loop.svg, on simulated hardware
 	$(SETUP) test
 	@$(PYTHON) -m tests.screenshots.cast
 

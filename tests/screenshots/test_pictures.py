@@ -8,41 +8,48 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pyte
 import pytest
 
 from tests.screenshots.__main__ import main
+from tests.screenshots.drawing import lines, picture
 from tests.screenshots.glyphs import shape
+from tests.screenshots.story import NAMES
 
-pytest.importorskip("resvg_py")
-pytestmark = pytest.mark.exhaustive  # draws every picture there is
-
-
-@pytest.fixture(scope="module")
-def album(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the picture of the devices."""
-    folder = tmp_path_factory.mktemp("album")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["screenshots", "--only", "devices", str(folder)])
-        assert main() == 0
-    return folder
+FOLDER = Path(__file__).parents[2] / "screenshots"
 
 
-def test_only_the_wanted_picture_is_written_twice(album: Path) -> None:
-    assert sorted(path.name for path in album.iterdir()) == ["devices.png", "devices.svg"]
-    assert (album / "devices.png").read_bytes().startswith(b"\x89PNG")
+def screen(text: str) -> pyte.Screen:
+    """A terminal that was told so."""
+    made = pyte.Screen(20, 2)
+    pyte.Stream(made).feed(text)
+    return made
 
 
-def test_it_shows_the_recorded_machine_and_that_it_is_one(album: Path) -> None:
-    text = (album / "devices.svg").read_text()
-    assert "storage1" in text
-    assert "SIMULATED" in text
+def test_cells_that_look_alike_are_drawn_together_and_colours_are_kept() -> None:
+    (first, *_), _ = lines(screen("\x1b[38;2;255;0;16mab\x1b[0m cd"))
+    assert (first.text, first.color) == ("ab", "#ff0010")
 
 
-def test_it_leads_nowhere_and_tells_nothing_of_this_machine(album: Path) -> None:
-    text = (album / "devices.svg").read_text()
+def test_it_leads_nowhere_and_tells_nothing_of_this_machine() -> None:
+    text = picture(screen("ssd <raid5> ─"), "A title")
     assert set(re.findall(r"\w+://[^\"'<) ]*", text)) == {"http://www.w3.org/2000/svg"}
+    assert "&lt;raid5&gt;" in text
     assert not re.search(rf"\b{re.escape(socket.gethostname())}\b", text)
     assert tempfile.gettempdir() not in text
+
+
+def test_all_pictures_of_the_story_and_no_others_are_in_the_repository() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {"loop.svg", *(f"{name}.png" for name in NAMES)}
+
+
+@pytest.mark.exhaustive
+def test_only_the_wanted_picture_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("resvg_py")
+    monkeypatch.setattr(sys, "argv", ["screenshots", "--only", "devices", str(tmp_path)])
+    assert main() == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["devices.png"]
+    assert (tmp_path / "devices.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("char", "─│┌┐└┘├┤┬┴┼━╭╮╯╰┈█▌▐▎▊▔▁⠁⣿")
