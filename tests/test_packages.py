@@ -114,7 +114,7 @@ def test_the_page_of_the_laboratory_names_what_it_needs() -> None:
 
 
 def test_the_readme_names_what_has_to_be_there_first() -> None:
-    expected = " ".join(called("apt-get", *programs("start", "python")))
+    expected = " ".join(called("apt-get", *programs("start", "python", "certificates")))
     assert f"`apt-get install {expected}`" in (ROOT / "README.md").read_text()
 
 

@@ -58,7 +58,7 @@ def rack(folder: Path, size: tuple[int, int]) -> Iterator[ShownTerminal]:
     argv = (*PROGRAM, "--demo", "--demo-speed", str(FASTER))
     shown = ShownTerminal(argv, cwd=folder, env={"COLORTERM": "truecolor"}, size=size)
     try:
-        shown.wait_for("archive")
+        shown.wait_for("84016E")
         shown.rest()
         yield shown
     finally:
