@@ -67,14 +67,25 @@ class LinkedTerminal(Terminal):
             os.write(self.master, ANSWER)
 
 
+def go_to(far: Terminal, array: str) -> None:
+    """Move the cursor onto an array, from wherever the list has put it."""
+
+    def row(sign: str) -> int:
+        return next((at for at, line in enumerate(far.text.splitlines()) if sign in line), -1)
+
+    far.wait(lambda: row("│>") > 0 and row(f"▸ {array} ") > 0, "the cursor")
+    while (at := row("│>")) != (wanted := row(f"▸ {array} ")):
+        far.keys("j" if at < wanted else "k")
+        far.wait(lambda left=at: row("│>") != left, "another row")  # type: ignore[misc]
+
+
 def running_job(folder: Path, *options: str) -> LinkedTerminal:
     """The rack's SSD array being measured, at the far end of a link that is slow from here on."""
     (folder / "state").mkdir(exist_ok=True)
     far = LinkedTerminal([*PROGRAM, "--demo", *options], cwd=folder, size=(80, 24))
     far.link()
     far.wait_for("archive")
-    far.keys("j", "j")
-    far.wait_for(">  ▸ ssd")
+    go_to(far, "ssd")
     far.keys("m")
     far.wait_for("r runs the job")
     far.keys("r")
