@@ -15,6 +15,16 @@ from typing import BinaryIO
 _NEVER_WAITING = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would be waited for until somebody writes
 
 
+_OTHER_KINDS = {
+    errno.ELOOP: "is a symbolic link",
+    errno.EISDIR: "is a folder",
+    errno.ENXIO: "is not a regular file",  # a socket, or a FIFO that nobody reads
+}
+"""What cannot even be opened so, and is no question of room or permissions."""
+
+_LOOK = "See what it is with `ls -ld {path}`."
+
+
 class NotOursError(OSError):
     """A file or folder that is another kind of thing, or somebody else's."""
 
@@ -29,7 +39,12 @@ def open_own(path: Path, flags: int) -> int:
     Raises OSError; NotOursError for what is not a regular file, has a second name, is not this user's or root's, or may
     be written by others.
     """
-    descriptor = os.open(path, flags | _NEVER_WAITING, 0o600)
+    try:
+        descriptor = os.open(path, flags | _NEVER_WAITING, 0o600)
+    except OSError as error:
+        if (why := _OTHER_KINDS.get(error.errno or 0)) is None:
+            raise
+        raise NotOursError(path, why, _LOOK.format(path=path)) from error
     try:
         require_own(path, os.fstat(descriptor))
         os.set_blocking(descriptor, True)
@@ -63,7 +78,7 @@ def read_regular(path: Path) -> bytes:
 def require_own(path: Path, info: os.stat_result) -> None:
     """Raises NotOursError unless a file is regular, has one name, and only this user and root can write it."""
     if not stat.S_ISREG(info.st_mode):
-        raise NotOursError(path, "is not a regular file", f"See what it is with `ls -l {path}`.")
+        raise NotOursError(path, "is not a regular file", _LOOK.format(path=path))
     if info.st_nlink > 1:
         raise NotOursError(path, "has a second name, under which it may be anybody's", f"Copy it: `cp -p {path} ...`.")
     require_owner(path, info)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,7 +48,17 @@ def a_strangers(path: Path) -> None:
     os.chown(path, STRANGER, STRANGER)
 
 
-PLANTED = [fifo, second_name, link, open_to_all, pytest.param(a_strangers, marks=needs_root)]
+def folder(path: Path) -> None:
+    path.mkdir(mode=0o700)
+
+
+def unix_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+    path.chmod(0o600)
+
+
+PLANTED = [fifo, second_name, link, open_to_all, folder, unix_socket, pytest.param(a_strangers, marks=needs_root)]
 
 
 @pytest.mark.parametrize("plant", PLANTED)
@@ -57,8 +68,9 @@ def test_a_journal_that_somebody_planted_is_neither_read_nor_written(
     plant(tmp_path / FILE)
     journal = Journal(tmp_path)
     assert (journal.unresolved(), journal.trials()) == ((), ())
-    with pytest.raises(StorageError, match="Nothing was changed"):
+    with pytest.raises(StorageError, match="Nothing was changed") as told:
         journal.intent("c1", tmp_path, planned("128", "256"))
+    assert "Free space" not in told.value.hint
     assert not (tmp_path / "elsewhere").exists() or (tmp_path / "elsewhere").read_text() == ""
 
 
