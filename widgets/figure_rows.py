@@ -1,7 +1,8 @@
-"""A few large figures in columns: what is now in bold, what it is on average faint beside it."""
+"""A few large figures in columns: what is now in bold, what it is on average faint below it, or beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -41,7 +42,10 @@ class Figures:
 
 
 class FigureRows(SteadyWidget):
-    """A heading and a row or two of figures; only what differs is painted again."""
+    """A heading and a row or two of figures; only what differs is painted again.
+
+    What belongs beside the figures of a single row stands below them, where each can be read by itself.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "figure-rows--label",
@@ -96,12 +100,17 @@ class FigureRows(SteadyWidget):
         _, widths = self._places()
         for was, now, width in zip(old.cells, new.cells, widths, strict=False):
             if was != now:
-                self.refresh(Region(left, line, width, 1))
+                self.refresh(Region(left, line, width, 1 + self._below))
             left += width
+
+    @property
+    def _below(self) -> bool:
+        """Whether what belongs beside the figures has a line of its own."""
+        return len(self.rows) == 1 and any(column.beside for column in self.columns)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """The heading and the rows."""
-        return len(self.rows) + 1 if self.rows else 0
+        return len(self.rows) + 1 + self._below if self.rows else 0
 
     def _names_width(self) -> int:
         names = max((width_of(row.name) for row in self.rows), default=0)
@@ -110,8 +119,9 @@ class FigureRows(SteadyWidget):
     def _places(self) -> tuple[bool, list[int]]:
         """Whether there is room beside the figures, and how wide the columns are that have room."""
         room = self.content_size.width - self._names_width()
-        beside, wanted = True, self._wanted(True)
-        if sum(wanted) - _GAP > room:
+        beside = not self._below
+        wanted = self._wanted(beside)
+        if beside and sum(wanted) - _GAP > room:
             beside, wanted = False, self._wanted(False)
         while len(wanted) > 1 and sum(wanted) - _GAP > room:
             wanted.pop()
@@ -119,15 +129,27 @@ class FigureRows(SteadyWidget):
         return beside, [width + more for width in wanted]
 
     def _wanted(self, beside: bool) -> list[int]:
-        rooms = (column.room * 2 + 1 if beside and column.beside else column.room for column in self.columns)
+        rooms = (
+            column.room * 2 + 1
+            if beside and column.beside
+            else column.room + (width_of(column.beside) + 1 if self._below and column.beside else 0)
+            for column in self.columns
+        )
         return [max(width_of(one.label), room) + _GAP for one, room in zip(self.columns, rooms, strict=True)]
 
     def render_line(self, y: int) -> Strip:
         """The heading, or a row."""
         width = self.content_size.width
-        if y > len(self.rows):
+        if y > len(self.rows) + self._below:
             return Strip.blank(width, self.style_of(""))
         beside, widths = self._places()
+        if y > len(self.rows):
+            beneath = [
+                f"{column.beside} {cell[1]}" if column.beside and cell[1] else "" for column, cell in self._cells()
+            ]
+            below = "".join(pad(clean(one), cell) for one, cell in zip(beneath, widths, strict=False))
+            text = " " * self._names_width() + below
+            return Strip([Segment(text, self._style("beside"))]).adjust_cell_length(width, self.style_of(""))
         row = self.rows[y - 1] if y else None
         segments = [Segment(pad(clean(row.name if row else ""), self._names_width()), self._style("name"))]
         for at, (column, cell) in enumerate(zip(self.columns, widths, strict=False)):
@@ -139,6 +161,10 @@ class FigureRows(SteadyWidget):
             segments.append(Segment(text, self._style(tone)))
             segments.append(Segment(pad(clean(other) if told else "", cell - width_of(text)), self._style("beside")))
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
+
+    def _cells(self) -> Iterator[tuple[FigureColumn, tuple[str, str]]]:
+        """Those of the only row."""
+        return zip(self.columns, self.rows[0].cells, strict=False)
 
     def _style(self, name: str) -> Style:
         return self.style_of(f"figure-rows--{name}")

@@ -193,6 +193,27 @@ def _composed(frame: Frame, row: int, levels: bytearray) -> Row:
     return gutter + text, codes + bytes(FIRST_LEVEL + level - 1 if level else 0 for level in levels)
 
 
+LEAST_CONTRAST: Final = 2.0
+"""Of the faintest strength to the ground: the tail is what one looks for."""
+
+
+def faintest(ground: Color, color: Color) -> Color:
+    """The colour nearest to the ground that is told from it."""
+    steps = (ground.blend(color, step / 20) for step in range(8, 20))
+    return next((one for one in steps if contrast(one, ground) >= LEAST_CONTRAST), color)
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Of two colours, from 1 to 21, as the WCAG (2.2) count it."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    parts = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized)
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+
 # -- a live heat map: what percentiles hide, such as two populations of latencies or a cliff --------------------------
 
 
@@ -228,7 +249,7 @@ class HeatChart(LineChart):
         if known is None:
             names = ("background", "primary", "success", "warning", "error")
             background, *rest = (self._theme_color(name) for name in names)
-            stops = (background.blend(rest[0], 0.45), *rest[:3], rest[2].blend(rest[3], 0.4))
+            stops = (faintest(background, rest[0]), *rest[:3], rest[2].blend(rest[3], 0.4))
             place = (level - 1) / (LEVELS - 1) * (len(stops) - 1)
             at = min(int(place), len(stops) - 2)
             color = stops[at].blend(stops[at + 1], place - at)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 SMALLEST = (70, 18)
 """Columns and rows below which a screen says so instead of showing half of itself."""
 
+TINY = (40, 10)
+"""The same below which only that is said."""
 
 TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 """Commands after which one types on: they act before the next key is looked at, or that would be a command, too."""
@@ -114,10 +116,17 @@ class WorkbenchScreen(SparseScreen[None]):
         if small:
             if not self.query("#too-small"):
                 self.mount(Static(id="too-small", markup=False), after="#body")
+            tiny = event.size.width < TINY[0] or event.size.height < TINY[1]
+            self.set_class(tiny, "-tiny")
+            has, wants = f"{event.size.width}x{event.size.height}", f"{SMALLEST[0]}x{SMALLEST[1]}"
             self.query_one("#too-small", Static).update(
-                f"The terminal has {event.size.width}x{event.size.height} characters; raidbench wants "
-                f"{SMALLEST[0]}x{SMALLEST[1]} or more, 80x24 is fine. What is running goes on. q leaves."
+                f"{has} is too small: {wants} or more. q leaves."
+                if tiny
+                else f"The terminal has {has} characters; raidbench wants {wants} or more, 80x24 is fine. "
+                "What is running goes on. q leaves."
             )
+        else:
+            self.remove_class("-tiny")
 
     def _session_changed(self, session: Session) -> None:
         # On the way out the widgets go first: news that come then are for nobody.

@@ -73,6 +73,8 @@ async def test_a_tiny_terminal_is_no_reason_to_fail(table: Table, size: tuple[in
     async with opened(table, size) as pilot:
         await pilot.press("2", "3", "5", "1", "question_mark", "escape")
         assert not pilot.app._exit
+        if size != (1, 1):
+            assert "70x18" in text_of(pilot)
 
 
 async def test_a_small_terminal_says_what_it_lacks(table: Table) -> None:

@@ -7,9 +7,10 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from textual.color import Color
 
 from widgets.chart_data import ChartData, HeatInterval
-from widgets.heat_plot import FIRST_LEVEL, LEVELS, HeatPlot, level_of
+from widgets.heat_plot import FIRST_LEVEL, LEAST_CONTRAST, LEVELS, HeatPlot, contrast, faintest, level_of
 from widgets.plain.ticks import bin_of
 
 INTERVALS = st.lists(
@@ -89,3 +90,9 @@ def test_any_counts_fill_any_size_exactly(
 ) -> None:
     rows = HeatPlot().draw(ChartData(heat=heat), width, height, ascii_only=ascii_only)
     assert {(len(text), len(codes)) for text, codes in rows} == {(width, width)}
+
+
+@pytest.mark.parametrize(("ground", "ink"), [("#000000", "#0000aa"), ("#ffffff", "#5599ff"), ("#12181f", "#4aa3ff")])
+def test_the_faintest_strength_is_told_from_the_ground(ground: str, ink: str) -> None:
+    found = faintest(Color.parse(ground), Color.parse(ink))
+    assert found == Color.parse(ink) or contrast(found, Color.parse(ground)) >= LEAST_CONTRAST

@@ -6,19 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, Rank, SweepCell, SweepResult
-from app.engine.sweep.cells import CellResult
-from app.engine.sweep.load_curve import curve_place
+from app.engine.sweep.cells import CellResult, LatencyFigure, latency
+from app.engine.sweep.load_curve import curve_place, curves, number_of, numeric_field
 from app.engine.sweep.results import LOAD, Results
 from app.engine.sweep.winners import ConfirmedWinner
+from app.engine.view.change import within
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.load_curve import curve_facts, knee_words, search_facts, search_words
+from app.engine.view.names import key_name
 from app.engine.view.percent import interval_text
 from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, cell_notes, figure_text, verdict_words
 from app.engine.view.table import FactLine, Facts, Tone
 from app.engine.view.verdict_words import judgement_word, reason_words
 from widgets.plain import units
 
-FRONT_HEADING = "No other has more IOPS at a lower p99, by their means"
+FRONT_HEADING = "None of these is behind another in both IOPS and p99, by their means"
 """Over cells of which a reader has to choose between both."""
 
 MOST_EFFECTS = 8
@@ -189,6 +191,31 @@ def standings(record: SweepRecord, found: Results) -> Iterator[str]:
         yield from (_of(found, one.cell) + search_words(one, goal) for one in found.saturated)
     for curve in found.load_curves:
         yield _of(found, curve.cell) + knee_words(curve, complete=record.end is not None)
+    if record.end is not None:
+        yield from _prices(found)
+
+
+def _prices(found: Results) -> Iterator[str]:
+    """What the most of a figure costs in latency against the least that was asked for, along a field of numbers."""
+    field = None if found.load_curves or found.saturated else numeric_field(found.cells)
+    if field is None or found.rank is Rank.P99:
+        return
+    for name, line in curves(found.cells).items():
+        there = sorted((one for one in line if one.value), key=lambda one: number_of(one.cell.job[field]))
+        if len(there) < 2:
+            continue
+        low, most = there[0], max(there, key=lambda one: one.value or 0.0)
+        before, after = (latency(one.scores, LatencyFigure.P99) for one in (low, most))
+        if most is low or before is None or after is None or not before.mean:
+            continue
+        more, longer = (most.value or 0.0) / (low.value or 1.0), after.mean / before.mean
+        values = (one.cell.job[field] for one in (most, low))
+        where = f"{name}: " if name else ""
+        named = within(key_name(field))
+        yield (
+            f"{where}{named} {next(values)} gives {more:.3g}x the {RANK_TITLES[found.rank]} of {next(values)} "
+            f"at {longer:.3g}x its p99, by their means."
+        )
 
 
 def _of(found: Results, cell: SweepCell) -> str:
