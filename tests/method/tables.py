@@ -292,7 +292,7 @@ TABLES: Sequence[MethodTable] = (
         mark="5 % at most, matrix and confirmation together",
         heads=("runs", "sweeps with a false word"),
         lines=equal_matrices,
-        part=8,
+        part=4,
     ),
     MethodTable(
         name="cells",
