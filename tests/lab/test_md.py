@@ -10,7 +10,8 @@ import pytest
 
 from app.engine.workbench import Workbench
 from backends.model import Scope, Target
-from tests.lab.making import Md
+from tests.lab.disks import Disk
+from tests.lab.making import Md, md_array
 from tests.lab.results import Results
 from tests.lab.running import run
 
@@ -107,6 +108,19 @@ async def test_a_member_is_marked(
     assert table.setting(
         backend="md", on="raid1", setting=key, before=before, after=expected, read_back=seen, undone=look(made)
     )
+
+
+async def test_the_mode_of_a_journal_is_set_and_taken_back(
+    workbench: Workbench, blank: Callable[..., tuple[Disk, ...]]
+) -> None:
+    *members, journal = blank("nvme0", "nvme1", "nvme2", "nvme3")
+    with md_array("raid5", members, f"--write-journal={journal.device}", "--chunk=64") as made:
+        assert made.read("md/journal_mode") == "[write-through] write-back"
+        ended = await workbench.changes.apply(await workbench.hardware.plan(target(made), "journal_mode", "write-back"))
+        assert ended.result == "verified", ended.message
+        assert made.read("md/journal_mode") == "write-through [write-back]"
+        await workbench.changes.undo(ended.id)
+        assert made.read("md/journal_mode") == "[write-through] write-back"
 
 
 async def test_a_partial_parity_log_is_taken_off_and_put_back(

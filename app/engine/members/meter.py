@@ -127,13 +127,9 @@ class MemberMeter:
         )
 
     def _sum_of(self, depth: int, done: Mapping[str, DiskCounters]) -> DiskCounters | None:
-        """What all members of a depth did together; None when one of them is not counted, for then it is unknown.
-
-        One whose counters move is counted, whatever its queue says.
-        """
+        """What all members of a depth did together; None when one of them is not counted, for then it is unknown."""
         row = [member for member in self.members if member.depth == depth]
-        still = DiskCounters()
-        if not all(member.counted or done.get(member.device, still) != still for member in row):
+        if not all(member.counted for member in row):
             return None
         total = DiskCounters()
         for member in row:
