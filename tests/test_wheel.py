@@ -120,7 +120,7 @@ def test_the_installed_program_says_its_version(installed: Installed) -> None:
 
 def test_the_installed_program_finds_devices(installed: Installed) -> None:
     done = installed.run("raidbench", "devices", "--json")
-    assert json.loads(done.stdout)["schema"] == 1, done.stderr
+    assert json.loads(done.stdout)["schema"] == 2, done.stderr
 
 
 def test_the_installed_program_has_its_plans(installed: Installed) -> None:
@@ -153,4 +153,4 @@ def test_the_wheel_and_what_it_asks_for_are_enough(wheel: Path, tmp_path: Path) 
     if done.returncode:
         pytest.skip(f"the package registry cannot be reached: {done.stderr.strip()[-200:]}")
     devices = Installed(tmp_path / "env").run("raidbench", "devices", "--json")
-    assert json.loads(devices.stdout)["schema"] == 1, devices.stderr
+    assert json.loads(devices.stdout)["schema"] == 2, devices.stderr

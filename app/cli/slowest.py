@@ -13,6 +13,7 @@ from app.cli.output import document, lines, say
 from app.cli.render import listing
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED
+from app.engine.view import schema
 from backends.errors import BlockedError, NotFoundError, RefusedError
 from backends.model import Array, Controller, Drive
 from backends.text import clean
@@ -78,7 +79,7 @@ async def _slowest(bench: Workbench, interruption: Interruption, address: str, h
     say(f"{len(jobs)} drives in {how.rounds} rounds: {units.duration(seconds)} of reading{', gently' if busy else ''}.")
     if how.dry_run:
         if how.as_json:
-            document({"schema": 1, "dry_run": True, "drives": [job.where for job in jobs], "seconds": seconds})
+            document(schema.document(dry_run=True, drives=[job.where for job in jobs], seconds=seconds))
         else:
             lines(job.where for job in jobs)
         say("Dry run: nothing was read.")
@@ -166,7 +167,7 @@ def _tell(found: tuple[SiblingFigures, ...], drives: dict[str, Drive], *, as_jso
             }
             for one in found
         ]
-        document({"schema": 1, "drives": rows})
+        document(schema.document(dry_run=False, drives=rows))
     else:
         lines(
             listing(
