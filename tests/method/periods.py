@@ -19,10 +19,10 @@ PLANS: tuple[tuple[str, tuple[Look, ...], float], ...] = (
     ("3 pairs", QUICK, 0.27),
     ("4 pairs", fixed(4), 0.13),
     ("6 pairs", fixed(6), 0.13),
-    ("8 pairs", fixed(8), 0.12),
-    ("12 pairs", fixed(12), 0.07),
+    ("8 pairs", fixed(8), 0.05),
+    ("12 pairs", fixed(12), 0.06),
     ("20 pairs", fixed(20), 0.06),
-    ("6, 12, 20", STANDARD, 0.075),
+    ("6, 12, 20", STANDARD, 0.08),
 )
 """Name, looks, and what is owned up to: no period makes more false verdicts."""
 

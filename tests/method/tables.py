@@ -297,7 +297,7 @@ TABLES: Sequence[MethodTable] = (
     MethodTable(
         name="cells",
         title="One cell of 12 x 2 that is 20 % faster, three rounds: shown by the matrix",
-        mark="95 % where runs scatter by 2 %, else 50 and 25 %",
+        mark="95 % where runs scatter by 2 %, else 50 and 60 %",
         heads=("runs", "shown"),
         lines=found_cells,
         part=20,
