@@ -211,7 +211,7 @@ def _prices(found: Results) -> Iterator[str]:
         more, longer = (most.value or 0.0) / (low.value or 1.0), after.mean / before.mean
         values = (one.cell.job[field] for one in (most, low))
         where = f"{name}: " if name else ""
-        named = within(key_name(field))
+        named = within(key_name(field)) if name else key_name(field)
         yield (
             f"{where}{named} {next(values)} gives {more:.3g}x the {RANK_TITLES[found.rank]} of {next(values)} "
             f"at {longer:.3g}x its p99, by their means."

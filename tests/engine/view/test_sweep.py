@@ -155,4 +155,4 @@ def test_the_end_says_whether_the_settings_are_as_before() -> None:
 def test_in_short_says_what_the_most_of_a_figure_costs_along_a_field_of_numbers() -> None:
     record, runs = measured(design('[[axis]]\njob="iodepth"\nvalues=["1","8","32"]\n'), {})
     told = list(in_short(finished(record), results(record, runs)))
-    assert [one for one in told if "queue depth 32 gives" in one and "IOPS of 1 at" in one] != []
+    assert [one for one in told if "Queue depth 32 gives" in one and "IOPS of 1 at" in one] != []
