@@ -161,7 +161,7 @@ def _state(session: Session, app: Port, at_work: str) -> Iterator[Piece]:
         yield Piece("NOT RECORDED" if app.opened else "...", "warning", 1)
     else:
         yield Piece(session.id, "quiet", 7)
-        yield Piece(f"REC {len(session.events)}", "good", 4)
+        yield Piece(f"REC {len(session.events)}", "good", 5)
 
 
 def _job(session: Session) -> str:

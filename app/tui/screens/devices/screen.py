@@ -173,8 +173,17 @@ class DevicesScreen(WorkbenchScreen):
         staged = self.workbench_app.staged
         inventory = self._inventory or Inventory()
         self.devices.show(inventory, self._tuned, _marked(inventory, staged))
-        self.query_one("#devices-pane", Pane).note = self.devices.count or " · ".join(counts(inventory))
+        self.query_one("#devices-pane", Pane).note = (
+            self.devices.count or self._awaited() or " · ".join(counts(inventory))
+        )
         self._say_beside()
+
+    def _awaited(self) -> str:
+        """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
+        bench = self.workbench_app.workbench
+        names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return f"waiting for {', '.join(names[:3])}{more} ..." if names else ""
 
     def _say_beside(self) -> None:
         """What the row has no column for, where the device is not shown beside the list."""
