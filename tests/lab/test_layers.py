@@ -77,6 +77,7 @@ def seen(tried: Sequence[Tried]) -> dict[str, str]:
                 disk=disk.device if disk is not node else None,
                 size_bytes=node.size_bytes,
                 uses=picture.uses(node.name),
+                link=picture.link(node.name),
             )
             found[one.device] = " ".join(judge(facts, Intent.WRITE).refused)
         return found
