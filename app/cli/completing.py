@@ -55,11 +55,13 @@ def main(wanted: str) -> int:
         return 1
     if what == "source":
         from app.cli.completion_scripts import script
+        from app.cli.output import forget_stdout
 
         try:
             print(script(shell), flush=True)
         except OSError as error:
             print(f"raidbench: The output cannot be written: {error.strerror}.", file=sys.stderr)
+            forget_stdout()
             return 1
         return 0
     with contextlib.suppress(OSError):  # nobody reads it, or there is no room

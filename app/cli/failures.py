@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from app.cli.output import ReaderGoneError, documents, error_document, report_error, say
+from app.cli.output import ReaderGoneError, documents, error_document, forget_stdout, report_error, say
 from app.cli.running import InterruptedByUserError
 from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED, USAGE
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError, RefusedError
@@ -54,7 +54,7 @@ def guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
             tell(INTERRUPTED, "Interrupted.")
             return INTERRUPTED
     except (BrokenPipeError, ReaderGoneError):
-        _forget_stdout()
+        forget_stdout()
         return DONE
 
 
@@ -87,7 +87,7 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
             tell(FAILED, _report_crash(error))
         else:  # click prints help itself
             say(f"raidbench: The output cannot be written: {error.strerror}.")
-            _forget_stdout()
+            forget_stdout()
         return FAILED
     except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
         tell(FAILED, _report_crash(error))
@@ -129,11 +129,3 @@ def _keep(details: str) -> Path | None:
             handle.write(f"{' '.join(sys.argv)}\n\n{details}")
         return file
     return None
-
-
-def _forget_stdout() -> None:
-    """Let the interpreter's last flush go nowhere, or it would complain on its way out."""
-    with contextlib.suppress(OSError, AttributeError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import signal
 import sys
@@ -135,7 +136,17 @@ def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
     except BrokenPipeError:
         raise ReaderGoneError from None
     except OSError as error:
+        if stream is sys.stdout:
+            forget_stdout()
         raise StorageError(f"The output cannot be written: {error.strerror}.", evidence=str(error)) from error
+
+
+def forget_stdout() -> None:
+    """Let the interpreter's last flush go nowhere, or it would complain on its way out."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def report_error(error: RaidbenchError) -> None:

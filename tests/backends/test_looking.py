@@ -19,7 +19,7 @@ def host(own: str = MOUNTS) -> FakeHost:
 
 async def test_the_same_mounts_of_two_programs_are_seen_once() -> None:
     mounts = (await look(host(), everywhere=True)).mounts
-    assert [mount.seen_in for mount in mounts if mount.seen_in] == ["vault77, process 77"]
+    assert [mount.seen_in for mount in mounts if mount.seen_in] == ["in the mount namespace of vault77, process 77"]
 
 
 async def test_a_look_goes_into_every_program_and_every_table_only_where_it_is_told_to() -> None:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(folder), **more}
+    return {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(folder), **more}
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_every_package_that_the_product_needs_is_told_with_its_licence() -> None
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     site = next(Path(place) for place in sys.path if list(Path(place).glob("textual-*.dist-info")))
     for name in (re.split("[<>=]", one)[0] for one in declared):
-        [folder] = site.glob(f"{name}-*.dist-info")
+        [folder] = site.glob(f"{name.replace('-', '_')}-*.dist-info")
         assert sbom.licence((folder / "METADATA").read_text("utf-8")) is not None
 
 

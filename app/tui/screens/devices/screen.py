@@ -125,6 +125,8 @@ class DevicesScreen(WorkbenchScreen):
         if session.probing:
             self._moved = None
         if session.inventory is not self._inventory:
+            if self._moved is not None:  # what a change under way moved comes before its end, not with the one before
+                self._moved = frozenset(one.change.target for one in session.changes if one.end is None)
             self._take(session.inventory)
         if session.changes is not self._changes:
             before, self._changes = self._changes, session.changes
