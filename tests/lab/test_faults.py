@@ -192,7 +192,7 @@ async def test_reads_and_writes_begin_to_fail(
 ) -> None:
     (disk,) = blank("scsi0")
     made = dm(f"0 65536 linear {disk.device} 0")
-    record = await during(bench, made, lambda: made.load("0 65536 error"))
+    record = await during(bench, made, lambda: made.load("0 65536 error"), BOTH | {"runtime": "20"})
     # Another table is looked for every second: whichever comes first is told, fio's error or that.
     ok = (failed(record, "I/O error (EIO)") and "at byte" in said(record)) or "dmsetup table" in said(record)
     assert table.add("Faults", "dm-error under fio", "what is said", "failed: EIO, where", ok=ok), said(record)
