@@ -53,8 +53,11 @@ def folder(path: Path) -> None:
 
 
 def unix_socket(path: Path) -> None:
+    """By a short path: that of a socket has room for a hundred characters."""
+    beside = os.open(path.parent, os.O_PATH)
     with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(path))
+        made.bind(f"/proc/self/fd/{beside}/{path.name}")
+    os.close(beside)
     path.chmod(0o600)
 
 
