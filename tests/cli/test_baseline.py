@@ -180,6 +180,6 @@ def test_on_a_real_device_less_read_ahead_is_found(cli: Cli, disk: Loop) -> None
     cli("bench", disk.sure(), *job, "--ramp", "0", "--repeat", "3")
     cli("baseline", "save", "loop")
     cli("set", disk.sure(), "read_ahead_kb=0", "--yes")
-    checks = (cli("baseline", "check", "loop") for _ in range(4))
+    checks = (cli("baseline", "check", "loop") for _ in range(8))
     outcome = next(check for check in checks if check.status != UNDECIDED)
     assert (outcome.status, "Kernel read-ahead" in outcome.out, "-> 0" in outcome.out) == (5, True, True)

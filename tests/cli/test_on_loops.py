@@ -173,7 +173,7 @@ def test_a_file_that_was_swapped_between_two_sessions_is_named_and_nothing_is_ca
 ) -> None:
     with loop(tmp_path / "disk.img") as before:
         first = measured_in(tmp_path / "first", before)
-    (tmp_path / "other.img").write_bytes(bytes(8 << 20))  # there before the first one goes, so it has another inode
+        (tmp_path / "other.img").write_bytes(bytes(8 << 20))  # there before the first one goes, so it has another inode
     (tmp_path / "other.img").replace(tmp_path / "disk.img")
     with loop(tmp_path / "disk.img") as after:
         second = measured_in(tmp_path / "second", after)

@@ -76,7 +76,7 @@ async def test_a_battery_that_fails_is_told_while_the_run_goes_on_and_at_its_end
     rack = RackFile(None, make=still_rack)
     rack.rack.cards[3].fails_after = 1.0
     async with bench(tmp_path, rack) as pilot:
-        await choose(pilot, "block:sde")
+        await choose(pilot, "megaraid:/c3/v0")
         await pilot.press("r")
         await until(pilot, lambda: FELL in text_of(pilot))
         await pilot.press("x")
