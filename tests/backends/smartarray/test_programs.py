@@ -69,7 +69,7 @@ def test_a_program_on_path_is_found_and_its_card_listed(path: Path) -> None:
 def test_what_is_set_and_what_is_in_force_are_shown_with_the_reason(path: Path) -> None:
     install(path, LOW)
     code, text = raidbench("show", "smartarray:/slot0/ld1", "--json")
-    assert code == 0
+    assert code == 0, text
     (setting,) = [one for one in json.loads(text)["target"]["settings"] if one["key"] == "write_cache"]
     assert (setting["now"], setting["effective"]) == ("write-back", "write-through")
     assert setting["why_effective"] == "the cache is Temporarily Disabled: Cache disabled; low batteries"
