@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from app.engine.check.finding import Staged
-from backends.model import KERNEL, Array, Controller, Drive, Inventory, Media, Target
+from backends.model import Array, Controller, Drive, Inventory, Media, Target
 from backends.pci import Link
 from backends.raid import PARITY, PARITY_IN_SPANS, full_stripe
 from backends.settings import Reading
@@ -194,8 +194,3 @@ def fact_limit(thing: Controller | Array | Drive, label: str) -> float | None:
     """The second number in it: 10 of `85 % (warns at 10 %)`."""
     found = _NUMBER.findall(fact(thing, label) or "")
     return float(found[1]) if len(found) > 1 else None
-
-
-def is_kernels(drive: Drive) -> bool:
-    """Whether it is the kernel's view of a disk."""
-    return drive.target.backend == KERNEL

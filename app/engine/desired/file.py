@@ -25,9 +25,6 @@ MOST = 2000
 SELECTS = ("address", "vendor", "kind", "serial", "wwn", "model", "level", "media", "name", "mount")
 """What a selector may name, in the order in which it is written."""
 
-EXPECTS = ("level",)
-"""What may be expected of a thing besides its settings, and is never set."""
-
 _KEY = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_!+-]+)?")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from app.engine.check.checking import Checked
-from app.engine.check.finding import Flaw, Rule, Ruling, Severity, Staged, Unknown
+from app.engine.check.finding import Flaw, Ruling, Severity, Staged, Unknown
 from app.engine.view import schema
 from backends.text import clean
 from widgets.plain.units import plural
@@ -81,11 +81,6 @@ def _staged(staged: Staged | None) -> schema.Json | None:
 def _unknown(told: Ruling) -> schema.Json:
     assert isinstance(told.said, Unknown)
     return {"id": told.rule.id, "severity": told.rule.severity.value, "where": told.said.where, "why": told.said.why}
-
-
-def rules_json(rules: Iterable[Rule]) -> list[schema.Json]:
-    """The table of rules."""
-    return [{**schema.picked(one, "id", "severity", "what", "source"), "needs_run": one.needs_run} for one in rules]
 
 
 def plugin(checked: Checked, severity: Severity) -> tuple[str, list[str]]:

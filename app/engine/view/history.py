@@ -21,9 +21,6 @@ from widgets.plain import units
 _MOST_NAMED = 4
 """Differences named in one line."""
 
-_MOST_DATES = 24
-"""Below a graph; those that have no room are left out."""
-
 
 def history_table(runs: Sequence[PastRun], changes: Sequence[LevelChange]) -> Table:
     """One row a run, oldest first; a change of level is marked at its first run."""
