@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+
+def pid_namespace() -> int:
+    """Number of the pid namespace that this process is in: only there its own number means it. 0 where /proc is not."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0
 
 
 def process_start(pid: int) -> str:

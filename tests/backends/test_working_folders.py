@@ -13,6 +13,7 @@ import pytest
 from backends.host import Command
 from backends.hosts.local import LocalHost, files
 from backends.hosts.local.files import left_folders, private_folder, remove_folders
+from tests.packages import needs
 
 ROOT = Path(__file__).parents[2]
 KILLED = """
@@ -80,7 +81,25 @@ def test_another_users_is_not(left: Path) -> None:
     assert left_folders() == ()
 
 
-@pytest.mark.parametrize("name", ["raidbench-abc", "raidbench-4000000-1", "Raidbench-4000000-1-a", "x-4000000-1-a"])
+@needs("unshare")
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a pid namespace")
+def test_a_container_that_shares_the_folder_takes_nobody_elses(temp: Path) -> None:
+    mine = private_folder()
+    tidy = (
+        "from backends.hosts.local.files import left_folders, private_folder; print(left_folders(), private_folder())"
+    )
+    container = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", sys.executable, "-c", tidy)
+    environment = {**os.environ, "TMPDIR": str(temp)}
+    done = subprocess.run(container, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if "unshare" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.stdout.startswith("() "), done
+    assert os.path.isdir(mine)
+    assert left_folders() == ()  # nor does anybody here take the container's, whose process is gone
+
+
+@pytest.mark.parametrize("name", ["raidbench-abc", "raidbench-4000000-1", "Raidbench-1-4000000-1-a", "x-1-4000000-1-a"])
 def test_a_folder_of_any_other_name_is_not(temp: Path, name: str) -> None:
     (temp / name).mkdir(mode=0o700)
     assert left_folders() == ()

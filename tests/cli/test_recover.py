@@ -14,6 +14,7 @@ from app.engine.session import journal as module
 from app.engine.session.journal import Journal, boot_clock
 from backends.change import Change, Write
 from backends.identity import Identity
+from backends.processes import pid_namespace
 from tests.cli.conftest import Cli
 from tests.engine import sessions
 from tests.engine.change.test_boot_unit import Booted
@@ -189,7 +190,7 @@ def test_what_cannot_be_meant_together_is_wrong_usage(cli: Cli, words: tuple[str
 def left_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder of a process that is gone: no number is that high."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = tmp_path / "raidbench-4999999999-1-abc"
+    folder = tmp_path / f"raidbench-{pid_namespace()}-4999999999-1-abc"
     folder.mkdir(mode=0o700)
     return folder
 

@@ -17,9 +17,9 @@ from app.engine.session.events import (
 from app.engine.session.recorder import Recorder
 from app.engine.session.standing_on import above
 from backends.change import Change
-from backends.errors import NotFoundError, RaidbenchError
+from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.joining import joined_parts
-from backends.model import Array, Controller, Drive, Inventory, Target, Task
+from backends.model import Array, Controller, Drive, Inventory, Problem, Target, Task
 from backends.nameplate import Nameplate, nameplate_of
 from backends.names import name_of, named
 from backends.protocol import PlansTogether, TellsTasks
@@ -130,7 +130,10 @@ class Hardware:
             )
             known = [str(thing.target) for thing in things if thing.target not in inventory.twins]
             hint = f"There are: {', '.join(known[:12])}." if known else "`raidbench doctor` says why nothing is found."
-            raise NotFoundError(f"There is no {address!r} here.", hint=suggested(address, _words(things), hint))
+            hint = suggested(address, _words(things), hint)
+            if unread := _unread(inventory, address):
+                raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
+            raise NotFoundError(f"There is no {address!r} here.", hint=hint)
         return found
 
     async def nameplate(self, target: Target) -> Nameplate:
@@ -251,6 +254,15 @@ def _by_name(
             f"{clean(name, 100)!r} may be {' or '.join(map(str, meant))}.", hint="Name it by its address."
         )
     return next(iter(meant.values()), None)
+
+
+def _unread(inventory: Inventory, address: str) -> Problem | None:
+    """What was told instead of what an address would be below: its vendor, its controller; None where both answered."""
+    for problem in inventory.problems:
+        below = address.startswith((f"{problem.where}:", f"{problem.where}/"))
+        if (below or address == problem.where) and inventory.find(problem.where) is None:
+            return problem
+    return None
 
 
 def _words(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:

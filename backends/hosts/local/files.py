@@ -9,13 +9,14 @@ import stat
 import tempfile
 
 from backends.errors import ToolFailedError
-from backends.processes import process_start
+from backends.processes import pid_namespace, process_start
 
 # -- working folders of programs --------------------------------------------------------------------------------------
 
-# Private, named after the process that made them, so that a killed one's can be told.
+# Private, named after the process that made them, so that a killed one's can be told. Process numbers are those of a
+# pid namespace: a container that shares /tmp sees nobody outside, and would take the folders of all of them for left.
 
-_OURS = re.compile(r"raidbench-(\d{1,10})-(\d{1,20})-[a-z0-9_]{1,16}")
+_OURS = re.compile(r"raidbench-(\d{1,20})-(\d{1,10})-(\d{1,20})-[a-z0-9_]{1,16}")
 
 _tidied = False
 
@@ -28,7 +29,7 @@ def private_folder() -> str:
         remove_folders(left_folders())
     pid = os.getpid()
     try:
-        return tempfile.mkdtemp(prefix=f"raidbench-{pid}-{process_start(pid) or 0}-")
+        return tempfile.mkdtemp(prefix=f"raidbench-{pid_namespace()}-{pid}-{process_start(pid) or 0}-")
     except OSError as error:
         raise ToolFailedError(
             f"No working directory could be made for a program: {error.strerror}.",
@@ -38,7 +39,10 @@ def private_folder() -> str:
 
 
 def left_folders() -> tuple[str, ...]:
-    """Empty working folders of this user whose process is gone and in which no program stands. Never raises."""
+    """Empty working folders of this user whose process is gone and in which no program stands. Never raises.
+
+    Only those made in this pid namespace: of another one's it cannot be told.
+    """
     try:
         parent = tempfile.gettempdir()
         ours = [os.path.join(parent, name) for name in sorted(os.listdir(parent)) if _is_left(parent, name)]
@@ -62,7 +66,7 @@ def remove_folders(folders: tuple[str, ...]) -> int:
 
 def _is_left(parent: str, name: str) -> bool:
     made = _OURS.fullmatch(name)
-    if made is None or process_start(int(made[1])) == made[2]:
+    if made is None or int(made[1]) != pid_namespace() or process_start(int(made[2])) == made[3]:
         return False
     path = os.path.join(parent, name)
     try:

@@ -75,6 +75,24 @@ def test_what_is_set_and_what_is_in_force_are_shown_with_the_reason(path: Path) 
     assert setting["why_effective"] == "the cache is Temporarily Disabled: Cache disabled; low batteries"
 
 
+def test_a_drive_whose_tool_does_not_answer_is_not_said_to_be_missing(path: Path) -> None:
+    install(path, HPE)
+    (path / "said.json").write_text("{}")
+    code, text = raidbench("show", "smartarray:/slot0/ld1")
+    assert code == 1
+    assert "Whether there is 'smartarray:/slot0/ld1' cannot be told: " in text
+    assert "Not while it rains" in text
+    code, text = raidbench("show", "smartarray:/slot0/ld1", "--json")
+    assert (code, json.loads(text[text.index("{") :])["error"]["status"]) == (1, 1)
+
+
+def test_a_drive_that_the_card_does_not_have_is_missing(path: Path) -> None:
+    install(path, HPE)
+    code, text = raidbench("show", "smartarray:/slot0/ld7")
+    assert code == 2
+    assert "There is no 'smartarray:/slot0/ld7' here." in text
+
+
 def test_the_table_of_devices_and_the_page_of_the_drive_say_so_too(path: Path) -> None:
     install(path, LOW)
     code, text = raidbench("devices", "--wide")
