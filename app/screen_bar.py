@@ -115,7 +115,7 @@ def _trouble(told: Told) -> list[Piece]:
     """How many things want a look."""
     if not told.troubles:
         return []
-    return [Piece(f"{ATTENTION.char} {units.plural(told.troubles, 'problem')} (!)", "trouble")]
+    return [Piece(f"{ATTENTION.char} {units.plural(told.troubles, 'finding')} (!)", "trouble")]
 
 
 def _host(told: Told) -> tuple[Piece, ...]:

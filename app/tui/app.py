@@ -28,6 +28,7 @@ from app.engine.themes import THEMES
 from app.screen_bar import Waiting
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
+from app.tui.findings import Findings
 from app.tui.following import SessionApp
 from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
@@ -115,6 +116,8 @@ class WorkbenchApp(SessionApp):
         """The job of the Bench screen and the name of its workload; None before it was shown."""
         self.sweeping = Sweeping(self)
         """The sweep that is shown."""
+        self.findings = Findings(workbench)
+        """What of the machine wants a look."""
         workbench.changes.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
         """What is on trial."""
@@ -168,6 +171,17 @@ class WorkbenchApp(SessionApp):
             await self.workbench.hardware.look_after(changes)
         except RaidbenchError as error:
             self.tell(error)
+
+    def check_anew(self) -> None:
+        """Find anew what wants a look; until that is known, what was found before stands."""
+        self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
+
+    async def _check(self) -> None:
+        before = self.findings.checked
+        await self.findings.look()
+        if self.findings.checked != before:
+            self.show_header()
+            self.refresh_screen()
 
     def _every_second(self) -> None:
         """What is not told by the session: the time that a trial has left, and whether it is still written."""

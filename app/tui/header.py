@@ -17,9 +17,7 @@ from textual.strip import Strip
 
 from app.commands import SCREENS
 from app.engine.session.state import Session
-from app.engine.view.trouble import troubles
 from app.screen_bar import Piece, Told, header_line
-from backends.model import Inventory
 from backends.text import clean
 from widgets.steady import SteadyWidget
 
@@ -70,7 +68,6 @@ class HeaderLines(SteadyWidget):
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._named = screen
-        self._troubles: tuple[Inventory, int] = (Inventory(), 0)
 
     @property
     def _screen(self) -> str:
@@ -92,14 +89,8 @@ class HeaderLines(SteadyWidget):
             machine=tuple(_machine(session, app)),
             state=tuple(_state(session, app, job or sweep)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
-            troubles=self._count_troubles(session.inventory),
+            troubles=len(app.findings.troubles(session.inventory)),
         )
-
-    def _count_troubles(self, inventory: Inventory) -> int:
-        """Counted once for an inventory: the header is brought up to date with every sample of a job."""
-        if self._troubles[0] is not inventory:
-            self._troubles = (inventory, len(troubles(inventory)))
-        return self._troubles[1]
 
     def render_line(self, y: int) -> Strip:
         """The line."""

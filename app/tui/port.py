@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from app.engine.sweep.targets import Known
     from app.engine.workbench import Workbench
     from app.screen_bar import Waiting
+    from app.tui.findings import Findings
     from app.tui.notices import Notices
     from app.tui.options import ScreenOptions
     from backends.change import Change
@@ -104,6 +105,8 @@ class Port(Protocol):
     """What was said."""
     waiting: Waiting
     """Where something runs or has ended."""
+    findings: Findings
+    """What of the machine wants a look."""
     staged: dict[str, dict[str, str]]
     """Staged values: target address -> key -> value. `stage` stages."""
     staged_count: int
@@ -130,6 +133,9 @@ class Port(Protocol):
 
     async def look_after(self, changes: tuple[Change, ...]) -> None:
         """Ask of what these changes may have moved."""
+
+    def check_anew(self) -> None:
+        """Find anew what wants a look, of what was read by now."""
 
     def measure_device(self, name: str, device: str) -> None:
         """Take a device to the Bench screen."""

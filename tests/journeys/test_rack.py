@@ -162,3 +162,32 @@ async def test_columns_and_order_are_kept_for_the_next_time(rack: Pilot[int]) ->
     assert kept is not None
     await until(rack, lambda: kept.exists() and "devices_columns" in kept.read_text())
     assert ('devices_order = "size"' in kept.read_text(), '"kind"' in kept.read_text()) == (True, False)
+
+
+async def test_findings_are_walked_through_and_enter_stages_what_mends_one(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pilot:
+        app = app_of(pilot)
+        await app.workbench.host.write("/sys/block/sdb/queue/scheduler", "bfq")
+        await app.look_for_hardware()
+        await settled(pilot)
+        found = app.findings.troubles(app.session.inventory)
+        assert f"{len(found)} findings (!)" in text_of(pilot) or f"▲{len(found)}" in text_of(pilot)
+        at = next(n for n, one in enumerate(found, 1) if one.staged is not None)
+        await press(pilot, *["exclamation_mark"] * at)
+        assert "The scheduler is bfq on flash" in text_of(pilot)
+        await press(pilot, "enter")
+        assert app.staged == {"block:sdb": {"scheduler": "none"}}
+        assert text_in(pilot, "#settings").count("none") > 0
+        await press(pilot, "escape", "down", "enter")  # another row: it is only gone into
+        assert app.staged_count == 1
+
+
+async def test_a_finding_that_was_left_stages_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as pilot:
+        app = app_of(pilot)
+        await app.workbench.host.write("/sys/block/sdb/queue/scheduler", "bfq")
+        await app.look_for_hardware()
+        await settled(pilot)
+        at = next(n for n, one in enumerate(app.findings.troubles(app.session.inventory), 1) if one.staged is not None)
+        await press(pilot, *["exclamation_mark"] * at, "down", "up", "enter")
+        assert app.staged == {}

@@ -375,11 +375,12 @@ async def opened(table: Table, size: tuple[int, int] = (120, 40)) -> AsyncIterat
 
 
 async def settled(pilot: Pilot[int]) -> None:
-    """Until the session is open, hardware is found and the settings are read."""
+    """Until the session is open, hardware is found, the settings are read and what they say is judged."""
     app = app_of(pilot)
     await until(pilot, lambda: app.opened and not app.session.probing)
     await pilot.pause()
-    await until(pilot, lambda: not any(worker.group == "read" for worker in app.workers if not worker.is_finished))
+    awaited = {"read", "tuning", "check"}
+    await until(pilot, lambda: not any(worker.group in awaited for worker in app.workers if not worker.is_finished))
     await pilot.pause()
 
 

@@ -65,7 +65,7 @@ def test_every_command_belongs_to_a_screen_there_is(command: CommandSpec) -> Non
 
 
 PANES = {
-    ("devices", "devices-pane"): "enter Open  a Apply  / Filter  ! Trouble",
+    ("devices", "devices-pane"): "enter Open  a Apply  / Filter  ! Findings",
     ("devices", "detail-pane"): "enter Open  ] Next value  a Apply  esc Back  bksp Unstage",
     ("devices", "facts-pane"): "a Apply  esc Back",
     ("bench", "bench-idle"): "r Run  p Profile  e Edit  T Target",

@@ -122,7 +122,7 @@ async def test_troubles_are_counted_beside_the_screens(table: Table) -> None:
         header = pilot.app.screen.query_one(HeaderLines)
         header.told = replace(header.told, troubles=2)
         await pilot.pause()
-        assert lines(pilot)[1].rstrip().endswith("▲ 2 problems (!)")
+        assert lines(pilot)[1].rstrip().endswith("▲ 2 findings (!)")
 
 
 def test_what_ended_elsewhere_is_marked_until_it_was_looked_at() -> None:

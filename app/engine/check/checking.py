@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 
 from app.engine.check.finding import Flaw, Ruling, Severity, Unknown
@@ -34,6 +34,12 @@ class Checked:
     """How many rules judged."""
     inventory: Inventory = field(default_factory=Inventory)
     """What was looked at."""
+    devices: Mapping[str, str] = field(default_factory=dict)
+    """By the place of a finding, the address of the device that it is told at; of what is no device's nothing."""
+
+    def at(self, address: str) -> tuple[Ruling, ...]:
+        """Findings told at a device, the gravest first."""
+        return tuple(ruling for ruling in self.findings if self.devices.get(ruling.said.where) == address)
 
     def from_on(self, severity: Severity) -> tuple[Ruling, ...]:
         """Findings at least as grave."""
@@ -93,7 +99,21 @@ def judged(
         problems=(*sight.inventory.problems, *problems),
         rules=sum(one.look is not None and one.id not in ignore for one in RULES.values()),
         inventory=sight.inventory,
+        devices={ruling.said.where: at for ruling in found if (at := device_at(sight, ruling.said.where))},
     )
+
+
+def device_at(sight: Sight, where: str) -> str:
+    """The address of the device that a place is, lies on or is mounted from; "" of what is no device's."""
+    if (thing := sight.inventory.find(where)) is not None:
+        views = () if isinstance(thing, Controller) else sight.views(thing)
+        return str(views[0].target if views else thing.target)
+    mounted = (kernel_name(mount.source) for mount in sight.mounts if mount.where() == where)
+    name = next(mounted, where.partition(" on ")[0])
+    named = (block for block in sight.blocks.values() if block.attributes.get("dm/name") == name)
+    block = sight.disk_of_part(name)[0] or next(named, None)
+    views = () if block is None else sight.inventory.at(f"/dev/{block.name.replace('!', '/')}")
+    return str(views[0].target) if views else ""
 
 
 def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from app.engine.check.checking import Checked
 from app.engine.check.finding import Flaw, Ruling, Severity, Staged, Unknown
 from app.engine.view import schema
+from app.engine.view.table import FactLine, Facts, Tone
 from backends.text import clean
 from widgets.plain.units import plural
 
@@ -47,6 +48,18 @@ def finding_lines(told: Ruling) -> Iterator[tuple[str, str]]:
         yield "mends", said.mends
     if said.staged is not None and said.do:
         yield "", said.do
+
+
+_TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE: Tone.PLAIN}
+
+
+def finding_facts(found: Iterable[Ruling]) -> tuple[Facts, ...]:
+    """What was found at one device, to stand above what is known of it; nothing where nothing was."""
+    lines: list[FactLine] = []
+    for told in found:
+        lines.append(FactLine(told.rule.severity.value, message(told), _TONES[told.rule.severity]))
+        lines += [FactLine(label, words) for label, words in finding_lines(told)]
+    return (Facts(heading="Findings", facts=tuple(lines)),) if lines else ()
 
 
 def findings_json(checked: Checked) -> schema.Json:

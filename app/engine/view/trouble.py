@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from app.engine.check.finding import Flaw, Severity, Staged
 from app.engine.view.arrangement import TROUBLE, grade, place_of, role_of
 from app.engine.view.device import is_lost, protection_words, state_of
-from backends.model import Controller, Inventory, State
+from backends.model import Inventory, State
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.check.checking import Checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +23,32 @@ class Trouble:
     """The row's key: an address, or that of a problem of no device."""
     words: str
     """What is wrong with it."""
+    staged: Staged | None = None
+    """The change that mends it, where raidbench can make it."""
 
 
-def _lost_words(card: Controller) -> str:
-    """Which card's cache nothing keeps."""
-    model = f" ({card.model})" if card.model else ""
-    return f"{card.target.address.lstrip('/')}{model}: {protection_words(card.protection)}, no power keeps its cache"
+def troubles(inventory: Inventory, checked: Checked | None = None) -> tuple[Trouble, ...]:
+    """What of the inventory is not well and, once it was checked, what costs speed or safety.
+
+    Faults of the check first, then what it has no word for, then its warnings; its notes are told at their device.
+    """
+    unwell = _unwell(inventory)
+    if checked is None:
+        return unwell
+    faults, warnings = (tuple(_of_check(checked, each)) for each in (Severity.FAULT, Severity.WARN))
+    told = {finding.key for finding in (*faults, *warnings)}
+    return (*faults, *(trouble for trouble in unwell if trouble.key not in told), *warnings)
 
 
-def troubles(inventory: Inventory) -> tuple[Trouble, ...]:
+def _of_check(checked: Checked, severity: Severity) -> Iterator[Trouble]:
+    """Findings of a severity at what has a row."""
+    for ruling in checked.findings:
+        at = checked.devices.get(ruling.said.where)
+        if at is not None and ruling.rule.severity is severity and isinstance(ruling.said, Flaw):
+            yield Trouble(at, ruling.said.message.rstrip("."), ruling.said.staged)
+
+
+def _unwell(inventory: Inventory) -> tuple[Trouble, ...]:
     """Arrays and drives that are not well, cards without their battery, and what could not be looked at.
 
     A member is not told beside its array, nor a problem of a card beside what else is wrong with it.
@@ -43,7 +67,11 @@ def troubles(inventory: Inventory) -> tuple[Trouble, ...]:
             found.append((grade(state), place_of(drive.target), Trouble(str(drive.target), state.value)))
     found += [
         # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
-        (grade(State.REBUILDING), (), Trouble(str(one.target), _lost_words(one)))
+        (
+            grade(State.REBUILDING),
+            (),
+            Trouble(str(one.target), f"{protection_words(one.protection)}, no power keeps its cache"),
+        )
         for one in inventory.controllers
         if is_lost(one.protection)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 
 from textual import events
@@ -22,7 +22,7 @@ from app.engine.view.device_table import (
 )
 from app.engine.view.setting import Tuning
 from app.engine.view.table import Cell, Fold, Row, Table
-from app.engine.view.trouble import troubles
+from app.engine.view.trouble import Trouble, troubles
 from app.tui import render
 from backends.model import Inventory, Target
 from backends.settings import Reading
@@ -110,6 +110,7 @@ class DeviceList(KeyedTable):
         self._texts: dict[str, str] | None = None
         self._stood: str | None = None
         self._thing: Thing | None = None
+        self._gone_to: Trouble | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, Tuning], staged: Collection[str]) -> None:
         """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first.
@@ -229,7 +230,7 @@ class DeviceList(KeyedTable):
         return whole
 
     def _in_trouble(self, key: str) -> bool:
-        return any(trouble.key == key for trouble in troubles(self._inventory))
+        return any(trouble.key == key for trouble in troubles(self._inventory))  # what opens a branch: no finding does
 
     def close_branch(self) -> bool:
         """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
@@ -253,16 +254,22 @@ class DeviceList(KeyedTable):
         at = self._index.get(self.cursor or "")
         return None if at is None else self.told.rows[at]
 
-    def next_trouble(self) -> str | None:
-        """Go to the next thing that wants a look, the gravest first; its words, None where all is well."""
-        found = troubles(self._inventory)
+    def next_trouble(self, found: Sequence[Trouble]) -> tuple[int, Trouble] | None:
+        """Go to the next of what wants a look, and its place among them from 0; None where all is well.
+
+        The one after the last that was gone to, as long as the cursor is on it; else the first.
+        """
         if not found:
             return None
+        here = self._gone_to is not None and self._gone_to in found and self.selected == self._gone_to.key
         keys = [trouble.key for trouble in found]
-        at = keys.index(self.selected) + 1 if self.selected in keys else 0
-        trouble = found[at % len(found)]
-        self.go_to(trouble.key)
-        return f"{at % len(found) + 1} of {len(found)}: {trouble.words}"
+        if here and self._gone_to is not None:
+            at = found.index(self._gone_to) + 1
+        else:
+            at = keys.index(self.selected) + 1 if self.selected in keys else 0
+        self._gone_to = found[at % len(found)]
+        self.go_to(self._gone_to.key)
+        return at % len(found), self._gone_to
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that the filter wants itself; False where there is none."""

@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Branch, Thing, reason
+from app.engine.view.check import finding_facts
 from app.engine.view.device import capacity_words, counts, facts, kind_words, state_cell
 from app.engine.view.setting import UNREAD, Tuning, tuning
 from app.engine.view.table import FactLine, Facts, Tone
@@ -32,6 +33,7 @@ from widgets.pane import Pane
 from widgets.text_field import TextField
 
 if TYPE_CHECKING:
+    from app.engine.view.trouble import Trouble
     from app.tui.screens.devices.changing import Changing
     from backends.change import Change
 
@@ -68,6 +70,7 @@ class DevicesScreen(WorkbenchScreen):
         self._changes: tuple[ChangeRecord, ...] = ()
         self._moved: frozenset[Target] | None = None
         self._filter: TextField | None = None
+        self._offered: Trouble | None = None
 
     def body(self) -> ComposeResult:
         """The list; the selected device. Filter and a pane for the facts come when they are wanted."""
@@ -215,6 +218,7 @@ class DevicesScreen(WorkbenchScreen):
                 await asyncio.sleep(0)
         self._tuned = dict(self._tuned)
         self._fill()
+        self.workbench_app.check_anew()
 
     def _may_be_tuned_anew(self, thing: Array | Drive) -> bool:
         """Whether it is not known how it is tuned, or something was set since of its vendor's or of its disk."""
@@ -226,6 +230,8 @@ class DevicesScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowHighlighted, "#devices")
     def _highlighted(self) -> None:
+        if self._offered is not None and self._offered.key != self._selected:
+            self._offered = None
         self._say_beside()
         if self._shown is None:
             self._turn_to_row()
@@ -289,7 +295,8 @@ class DevicesScreen(WorkbenchScreen):
         else:
             parts = self.panel.parts if self.panel.of == self._selected else ()
             told = {setting.label for part in parts for setting in part.settings}
-            known = (*self._problems(), *facts(app.workbench.jobs.remembered(thing), told=told))
+            found = finding_facts(app.findings.checked.at(str(thing.target)) if app.findings.checked else ())
+            known = (*self._problems(), *found, *facts(app.workbench.jobs.remembered(thing), told=told))
             title = title_words(thing)
             self._show_history(thing)
         self.query_one("#detail-pane", Pane).title = title
@@ -357,7 +364,7 @@ class DevicesScreen(WorkbenchScreen):
         """Open the branch, go into the device, or open the choices of its setting."""
         if self.detail.holds_focus:
             self.action_choose()
-        elif not self.devices.open_branch():
+        elif not self._stage_offered() and not self.devices.open_branch():
             self._go_to_settings()
 
     def action_back(self) -> None:
@@ -393,7 +400,8 @@ class DevicesScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected, "#devices")
     def _row_selected(self) -> None:
-        self._go_to_settings()
+        if not self._stage_offered():
+            self._go_to_settings()
 
     def _go_to_settings(self) -> None:
         """Whatever was looked at before: going into a device is going to its settings."""
@@ -433,9 +441,29 @@ class DevicesScreen(WorkbenchScreen):
 
     def action_trouble(self) -> None:
         """Go to the next thing that wants a look."""
-        told = self.devices.next_trouble()
+        found = self.workbench_app.findings.troubles(self._inventory or Inventory())
+        told = self.devices.next_trouble(found)
         self._leave_inside()
-        self.say("Nothing wants a look: all is well, as far as can be seen." if told is None else f"Problem {told}.")
+        if told is None:
+            self.say("Nothing wants a look: all is well, as far as can be seen.")
+            return
+        number, self._offered = told
+        change = self._offered.staged
+        mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
+        thing = self._thing()
+        name = "" if thing is None else f"{name_of(thing)}: "
+        self.workbench_app.tell_briefly(f"{number + 1} of {len(found)} · {name}{self._offered.words}.{mends}")
+
+    def _stage_offered(self) -> bool:
+        """Stage what mends the finding that was just gone to; whether there is such a change."""
+        offered, self._offered = self._offered, None
+        if offered is None or offered.staged is None or offered.key != self._selected:
+            return False
+        change = offered.staged
+        self.workbench_app.stage(str(change.target), change.key, change.value)
+        self._go_to_settings()
+        self.panel.point_at(str(change.target), change.key)
+        return True
 
     def action_match(self, step: int) -> None:
         """Go to the next match of the filter, or the one before."""

@@ -140,6 +140,13 @@ class SettingsPanel(Vertical):
         self.table.rows = tuple(rows)
         self._help()
 
+    def point_at(self, target: str, key: str) -> None:
+        """Put the cursor on a setting, if it is among them; what was just staged is shown by now."""
+        self.fill()
+        for part in self.parts:
+            if part.target == target and key in part.readings:
+                self.table.cursor = f"{target}{_JOINT}{key}" if part.heading else key
+
     def become(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
         """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back.
 

@@ -1,0 +1,43 @@
+"""What a check of the machine found, by what was read of it anyway: no program runs for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.engine.view.trouble import Trouble, troubles
+from backends.model import Inventory
+
+if TYPE_CHECKING:
+    from app.engine.check.checking import Checked
+    from app.engine.check.sight import Sight
+    from app.engine.workbench import Workbench
+
+
+class Findings:
+    """Findings of the session's machine."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+        self._sight: Sight | None = None
+        self._told: tuple[Inventory, Checked | None, tuple[Trouble, ...]] = (Inventory(), None, ())
+        self.checked: Checked | None = None
+        """What the last check found; None before there was one."""
+
+    async def look(self) -> None:
+        """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
+        from app.engine.check.checking import judged
+        from app.engine.check.gather import gather
+
+        machine, inventory = self._workbench.hardware.machine, self._workbench.session.inventory
+        if self._sight is None or self._sight.inventory is not inventory:
+            self._sight = await gather(machine.host, inventory, {})
+        self.checked = judged(replace(self._sight, readings=dict(machine.read_so_far)))
+
+    def troubles(self, inventory: Inventory) -> tuple[Trouble, ...]:
+        """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
+        known, checked, told = self._told
+        if known is not inventory or checked is not self.checked:
+            told = troubles(inventory, self.checked)
+            self._told = (inventory, self.checked, told)
+        return told
