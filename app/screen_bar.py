@@ -72,8 +72,11 @@ def _in_one(told: Told, present: str, width: int) -> tuple[Piece, ...]:
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fitted(_host(told), _MOST_HOST, "")
     room -= _width(host, "")
+    rest = _width([piece for piece in told.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
     tabs = _tabs(told, present, 1)
-    if _width(tabs, "") + _width([piece for piece in told.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN) > room:
+    if _width(tabs, "") + rest > room:  # a space between them is enough where it saves their names
+        tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
+    if _width(tabs, "") + rest > room:
         tabs = _tabs(told, present, 1, named=False)
     state = _fitted(told.state, room - _width(tabs, ""), _BETWEEN)
     return _across([*_joined(host, ""), Piece(_BETWEEN), *tabs], _joined(state, _BETWEEN), width, "")

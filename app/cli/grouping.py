@@ -6,23 +6,14 @@ from collections.abc import Mapping
 
 import click
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "What is measured": ("profile", "jobfile", "on", "null", "target", "keep"),
-    "Load": (
-        *("rw", "bs", "bssplit", "blockalign", "iodepth", "numjobs", "rwmixread"),
-        *("random-distribution", "percentage-random", "offset-increment", "norandommap", "randseed"),
-        *("fsync", "fdatasync"),
-    ),
-    "How long, and how much": ("runtime", "ramp", "size", "number-ios", "io-size", "repeat", "fills", "min-runtime"),
-    "When requests come": ("rate-iops", "rate", "arrival", "thinktime", "thinktime-blocks"),
-    "Engine, processors, memory": (
-        *("ioengine", "direct", "hipri", "cpus-allowed", "cpus-allowed-policy"),
-        *("numa-cpu-nodes", "numa-mem-policy"),
-    ),
+_OWN: Mapping[str, tuple[str, ...]] = {
+    "What is measured": ("profile", "jobfile", "on", "null", "target", "seed", "keep", "list", "resume"),
+    "How long, and how much": ("repeat", "fills", "min-runtime"),
     "Steady state": ("until-steady", "steady-cap", "end-when-steady", "steady-round"),
     "How it is judged": ("pairs", "detect", "until", "threshold", "more", "rest"),
+    "Before it begins": ("dry-run", "order", "yes", "confirm"),
 }
-"""Options by the headings of `--help`; those that are named nowhere come last."""
+"""Options that are no field of a job, by the headings of `--help`; those that are named nowhere come last."""
 
 _REST = "Other options"
 
@@ -32,8 +23,14 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section for each group that has some."""
-        heading_of = {f"--{name}": heading for heading, names in GROUPS.items() for name in names}
-        found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in (*GROUPS, _REST)}
+        from app.engine.fio.fields import GROUPS
+
+        first, *others = _OWN
+        job = [(heading, f"--{key.replace('_', '-')}") for heading, keys in GROUPS.items() for key in keys]
+        own = [(heading, f"--{name}") for heading, names in _OWN.items() for name in names]
+        heading_of = {name: heading for heading, name in (*job, *own)}
+        headings = dict.fromkeys((first, *GROUPS, *others, _REST))
+        found: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:

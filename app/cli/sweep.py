@@ -13,6 +13,7 @@ import click
 
 from app.cli import confirm
 from app.cli.attach import follow
+from app.cli.grouping import GroupedCommand
 from app.cli.opening import loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
@@ -59,7 +60,7 @@ class SweepOptions:
     as_json: bool
 
 
-@click.command("sweep")
+@click.command("sweep", cls=GroupedCommand)
 @click.argument("plan", required=False)
 @click.option("--target", "targets", multiple=True, metavar="[ROLE=]ADDRESS", help="What a target of the plan is.")
 @click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")

@@ -8,8 +8,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from app.engine.fio.fields import FIELDS
 from app.engine.fio.job_values import Pattern
-from app.tui.screens.bench.job_form import JobForm
+from app.tui.screens.bench.job_form import FieldRow, Fold, JobForm
 from tests.journeys.bench_walk import Way, press, screen_of, station, type_into, walked
 from tests.tui.stage import Table, answer, heard, until
 
@@ -39,6 +40,12 @@ async def taken(pilot: Pilot[int]) -> None:
 
 def put(screen: JobForm, field: str, text: str) -> None:
     screen.query_one(f"#field-{field}").value = text  # type: ignore[attr-defined]
+
+
+def shown(screen: JobForm) -> str:
+    """Keys of the fields that are shown."""
+    rows = screen.query(FieldRow)
+    return " ".join((row.children[0].id or "").removeprefix("field-") for row in rows if row.display)
 
 
 async def through_the_form(pilot: Pilot[int], table: Table, way: Way) -> None:
@@ -83,6 +90,15 @@ async def through_the_form(pilot: Pilot[int], table: Table, way: Way) -> None:
     await pilot.press("space")
     await taken(pilot)
     way["pattern"] = station(pilot)
+    screen = await form(pilot, "rw")
+    way["folded"] = station(pilot, shown(screen))
+    put(screen, "randseed", "7")
+    screen.query_one(Fold).focus()
+    await press(pilot, "space")
+    way["unfolded"] = station(pilot, f"{screen.focused.id if screen.focused else None} {shown(screen)}")
+    await taken(pilot)
+    way["own seed"] = station(pilot, shown(await form(pilot, "rw")))
+    await given_up(pilot)
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +156,22 @@ def test_a_pattern_is_chosen_from_those_there_are(forms: Way) -> None:
     there = forms["pattern"]
     assert there.job is not None
     assert there.job.rw is Pattern.RANDWRITE
+
+
+COMMON_FIELDS = "rw bs iodepth numjobs rwmixread runtime ramp size ioengine direct"
+
+
+def test_the_form_shows_what_most_jobs_are_told_by(forms: Way) -> None:
+    assert forms["folded"].more == COMMON_FIELDS
+
+
+def test_all_other_fields_are_behind_one_line(forms: Way) -> None:
+    focused, *fields = str(forms["unfolded"].more).split()
+    assert (focused, sorted(fields)) == ("field-bssplit", sorted(field.key for field in FIELDS))
+
+
+def test_a_field_with_a_value_of_its_own_is_shown_in_its_place(forms: Way) -> None:
+    assert forms["own seed"].more == COMMON_FIELDS.replace("rwmixread", "rwmixread randseed")
 
 
 @pytest.fixture(scope="module")

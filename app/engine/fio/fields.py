@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from app.engine.fio import job_values as values
@@ -29,6 +29,8 @@ class JobField:
     """All values there are; empty for free text."""
     optional: bool = False
     """Whether an empty text is a value (None)."""
+    unit: str = ""
+    """What a bare number counts; "" where that is plain, or stands in the text."""
     option: str = ""
     """fio's name of it; "" where it is `key`."""
     aliases: tuple[str, ...] = ()
@@ -72,8 +74,8 @@ def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: 
     )
 
 
-def _count(key: str, label: str, about: str, *, optional: bool = False) -> JobField:
-    return JobField(key=key, label=label, help=about, parse=values.parse_number, optional=optional)
+def _count(key: str, label: str, about: str, *, optional: bool = False, unit: str = "") -> JobField:
+    return JobField(key=key, label=label, help=about, parse=values.parse_number, optional=optional, unit=unit)
 
 
 def _flag(key: str, label: str, about: str) -> JobField:
@@ -109,12 +111,13 @@ FIELDS: tuple[JobField, ...] = (
     ),
     _count("iodepth", "Queue depth", "I/Os each job keeps in flight."),
     _count("numjobs", "Jobs", "Threads doing the same at once."),
-    _count("rwmixread", "Read share", "Percent of reads when reading and writing."),
+    _count("rwmixread", "Read share", "Percent of reads when reading and writing.", unit="%"),
     JobField(
         key="runtime",
         label="Run time",
         help="Measured seconds, after the ramp.",
         parse=values.parse_seconds,
+        unit="s",
         aliases=("timeout",),
     ),
     JobField(
@@ -122,6 +125,7 @@ FIELDS: tuple[JobField, ...] = (
         label="Ramp",
         help="Seconds of warm-up that do not count.",
         parse=values.parse_seconds,
+        unit="s",
         option="ramp_time",
     ),
     _size(
@@ -180,6 +184,7 @@ FIELDS: tuple[JobField, ...] = (
         "Random share",
         "Percent of the I/Os of a random pattern that are at random; the others follow the one before.",
         optional=True,
+        unit="%",
     ),
     _size(
         "offset_increment",
@@ -248,3 +253,20 @@ FIELDS: tuple[JobField, ...] = (
     ),
 )
 """In the order a form shows them."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Load": (
+        *("rw", "bs", "iodepth", "numjobs", "rwmixread", "bssplit", "blockalign", "random_distribution"),
+        *("percentage_random", "offset_increment", "norandommap", "randseed", "fsync", "fdatasync"),
+    ),
+    "How long, and how much": ("runtime", "ramp", "size", "number_ios", "io_size"),
+    "When requests come": ("rate_iops", "rate", "arrival", "thinktime", "thinktime_blocks"),
+    "Engine, processors, memory": (
+        *("ioengine", "direct", "hipri", "cpus_allowed", "cpus_allowed_policy"),
+        *("numa_cpu_nodes", "numa_mem_policy"),
+    ),
+}
+"""Keys of all fields by the headings under which forms and helps show them."""
+
+COMMON = frozenset(("rw", "bs", "iodepth", "numjobs", "rwmixread", "runtime", "ramp", "size", "ioengine", "direct"))
+"""Keys of the fields that most jobs are told by; a form shows the others where they have a value of their own."""

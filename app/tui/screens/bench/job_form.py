@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
-from app.engine.fio.fields import FIELDS, JobField
+from app.engine.fio.fields import COMMON, FIELDS, GROUPS, JobField
 from app.engine.fio.job import Job, check
 from app.tui.screens.bench.stepping import stepped, steps
 from widgets.choice_list import ChoiceDialog, ChoiceItem
@@ -23,6 +23,9 @@ from widgets.guard import Clock, GuardedDialog
 from widgets.text_field import TextField
 
 # -- fields of the job form: one of a few words, or a number that + and - change --------------------------------------
+
+_PLAIN = Job().texts()
+"""What stands in the fields of a job of which nobody said anything."""
 
 DEFAULT = "default"
 """What an empty choice is called."""
@@ -36,7 +39,7 @@ class FieldRow(Horizontal):
 
     def __init__(self, field: JobField, value: str) -> None:
         super().__init__((ChoiceField if field.choices else StepInput)(field, value))
-        self._label = field.label
+        self._label = f"{field.label}, {field.unit}" if field.unit else field.label
 
     def render(self) -> Content:
         """The label: the row draws it, which takes no widget."""
@@ -114,6 +117,27 @@ class StepInput(TextField):
             await super()._on_key(event)
 
 
+class Fold(Static, can_focus=True):
+    """Stands for the fields that are not shown; space, enter or a click shows them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space,enter", "unfold", "Show", show=False)]
+    DEFAULT_CSS = """
+    Fold { height: 1; color: $text-muted; }
+    Fold:focus { background: $primary-muted; color: $foreground; }
+    """
+
+    class Opened(Message):
+        """They are wanted."""
+
+    def action_unfold(self) -> None:
+        """Tell the form."""
+        self.post_message(self.Opened())
+
+    def on_click(self) -> None:
+        """As the keys."""
+        self.action_unfold()
+
+
 # -- every field of a job, each with its own complaint; below them the job that they make, and how it differs ---------
 
 
@@ -129,6 +153,7 @@ class JobForm(GuardedDialog[Job | None]):
     DEFAULT_CSS = """
     JobForm {
         align: center middle;
+        & .heading { height: 1; color: $text-accent; text-style: bold; }
         & FieldRow { height: 1; }
         & FieldRow > * { margin-left: 18; }
         & FieldRow Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $boost; }
@@ -153,8 +178,10 @@ class JobForm(GuardedDialog[Job | None]):
         self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
 
     def compose(self) -> ComposeResult:
-        """A line for each field, what it makes, the answers."""
-        self._rows = {field.key: FieldRow(field, self._texts[field.key]) for field in FIELDS}
+        """A line for each field in its group, as far as it says something; what it makes, the answers."""
+        rows = {field.key: FieldRow(field, self._texts[field.key]) for field in FIELDS}
+        self._rows = {key: rows[key] for keys in GROUPS.values() for key in keys}
+        silent = [key for key in self._rows if key not in COMMON and self._texts[key] == _PLAIN[key]]
         with Vertical(classes="sheet"):
             yield Static(
                 "The job (ctrl+s takes it, esc leaves; space or + - change a value)",
@@ -163,7 +190,17 @@ class JobForm(GuardedDialog[Job | None]):
             )
             with VerticalScroll(classes="sheet-scroll", can_focus=False) as scroll:
                 scroll.styles.max_height = self._room(self.app.size.height)
-                yield from self._rows.values()
+                for heading, keys in GROUPS.items():
+                    yield (title := Static(heading, classes="heading", markup=False))
+                    title.display = any(key not in silent for key in keys)
+                    for key in keys:
+                        yield self._rows[key]
+                        self._rows[key].display = key not in silent
+                if silent:
+                    yield Fold(
+                        f"{'>' if getattr(self.app, 'ascii', False) else '▸'} {len(silent)} more, at fio's own",
+                        markup=False,
+                    )
             yield Static("", id="form-help", markup=False)
             yield Static("", id="form-summary", markup=False)
             yield Static("", id="form-difference", markup=False)
@@ -176,6 +213,15 @@ class JobForm(GuardedDialog[Job | None]):
         super().on_mount()
         self.query_one(f"#field-{FIELDS[0].key}").focus()
         self._judge()
+
+    @on(Fold.Opened)
+    def _unfold(self) -> None:
+        """Show every field, and go to the first that was not shown."""
+        hidden = [key for key, row in self._rows.items() if not row.display]
+        for row in (*self._rows.values(), *self.query(".heading")):
+            row.display = True
+        self.query_one(Fold).display = False
+        self.query_one(f"#field-{hidden[0]}").focus()
 
     def on_resize(self) -> None:
         """Leaves room for what stands below the fields."""
@@ -260,6 +306,7 @@ class JobForm(GuardedDialog[Job | None]):
             key = next(iter(problems))
             fields = self.query(f"#field-{key}")
             if fields:
+                self._rows[key].display = True
                 fields.first().focus()
             return
         self.dismiss(Job.from_fields(self._texts))
