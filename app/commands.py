@@ -320,6 +320,14 @@ COMMANDS: tuple[CommandSpec, ...] = (
         84,
         "bench-running bench-ended",
     ),
+    _command(
+        "bench.range",
+        "y",
+        "range",
+        "Axis from 0",
+        "Begin the upper graph at zero, or near its values.",
+        "bench",
+    ),
     _command("bench.scale", "l", "scale", "Log or linear", "Switch the latency scale.", "bench"),
     _command(
         "bench.compare",

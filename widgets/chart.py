@@ -278,6 +278,8 @@ class LineChart(Selectable):
             pieces.append(("legend", label, None))
         if self.log_scale:
             pieces.append(("flag", "log", None))
+        elif data.close:
+            pieces.append(("flag", "not from 0", None))
         if self.frozen:
             pieces.append(("flag", "FROZEN", None))
         return tuple(pieces)

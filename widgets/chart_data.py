@@ -99,6 +99,8 @@ class ChartData:
     """Seconds the whole job takes, so that the axis stands still; `None` while that is not known."""
     y_format: Callable[[float], str] = plain_format
     """Turns a value into the label of a tick: pass the same function every time."""
+    close: bool = False
+    """Whether a linear vertical axis holds only what is shown, not zero; the legend says so."""
     ends: bool = False
     """Whether lines are named where they end, in a margin on the right: not everybody tells them by colour."""
     over: bool = False

@@ -131,7 +131,7 @@ class Framer:
         bands = tuple((one.value - one.half, one.value + one.half) for one in data.references if one.half > 0.0)
         bands = tuple(one for one in bands if all(map(math.isfinite, one)) and not (log and one[0] <= 0.0))
         edges = tuple(edge for band in bands for edge in band)
-        self._scale = fit((*values, *references, *edges), log=log, previous=self._scale)
+        self._scale = fit((*values, *references, *edges), log=log, close=data.close, previous=self._scale)
         # Below seven rows the axis would take a third of the graph.
         below = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - below

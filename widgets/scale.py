@@ -19,6 +19,9 @@ STEPS: Final = (1.0, 2.0, 5.0)
 TIME_STEPS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 """Seconds that may lie between two ticks of time."""
 
+LEAST_SHARE: Final = 0.02
+"""Share of the greatest value that a scale without zero holds at least."""
+
 SHRINK: Final = 0.5
 """A scale shrinks only when the values need less than this share of it."""
 
@@ -44,15 +47,18 @@ class AxisSpan:
         return _log_ticks(self, most) if self.log else _linear_ticks(self, most)
 
 
-def fit(values: Sequence[float], *, log: bool = False, previous: AxisSpan | None = None) -> AxisSpan:
+def fit(
+    values: Sequence[float], *, log: bool = False, close: bool = False, previous: AxisSpan | None = None
+) -> AxisSpan:
     """The scale for these values: it grows at once, and shrinks only when they need clearly less of it.
 
     Args:
         values: Finite numbers; on a logarithmic scale those of zero and less are passed over.
         log: Whether the scale is logarithmic.
+        close: Whether a linear scale holds only what the values need, and not zero.
         previous: The scale shown so far.
     """
-    needed = _log_span(values) if log else _linear_span(values)
+    needed = _log_span(values) if log else _close_span(values) if close else _linear_span(values)
     if previous is None or previous.log != log:
         return needed
     # Up at once, since a line beyond the edge says nothing; down only at half, or the graph would breathe.
@@ -66,6 +72,19 @@ def _linear_span(values: Sequence[float]) -> AxisSpan:
     low = 0.0 - _ceiling(-min(min(values), 0.0))
     high = _ceiling(max(max(values), 0.0))
     return AxisSpan(low=low, high=high if high > low else low + 1.0)
+
+
+def _close_span(values: Sequence[float]) -> AxisSpan:
+    """Between the round numbers next to the least and the greatest; never so close that noise alone fills it."""
+    if not values:
+        return AxisSpan(low=0.0, high=1.0)
+    least, greatest = max(min(values), -LARGEST), min(max(values), LARGEST)
+    wide = max(greatest - least, abs(greatest) * LEAST_SHARE, SMALLEST)
+    step = next(
+        step for step in (one * power_of_ten(wide / 4.0) for one in (1.0, 2.0, 5.0, 10.0)) if step * 4.0 >= wide
+    )
+    low, high = math.floor(least / step - 0.1) * step, math.ceil(greatest / step + 0.1) * step
+    return AxisSpan(low=max(low, 0.0) if least >= 0.0 else low, high=high)
 
 
 def _log_span(values: Sequence[float]) -> AxisSpan:

@@ -146,7 +146,7 @@ async def a_job_that_runs(pilot: Pilot[int], table: Table, way: Way) -> None:
     await start(pilot, table)
     await until(pilot, lambda: "Stop" in text_of(pilot).splitlines()[-1])
     way["started"] = station(pilot)
-    for key in ("r", "g"):
+    for key in ("r", "g", "y"):
         await press(pilot, key)
         way[key] = station(pilot)
     for key in ("plus", "minus"):
@@ -203,6 +203,10 @@ def test_r_does_not_start_a_second_job(watched: Way) -> None:
 
 def test_g_shows_bytes(watched: Way) -> None:
     assert ("─ MiB/s ─" in watched["r"].text, "─ MiB/s ─" in watched["g"].text) == (False, True)
+
+
+def test_one_key_begins_the_upper_graph_near_its_values_and_says_so(watched: Way) -> None:
+    assert ("not from 0" in watched["g"].text, "not from 0" in watched["y"].text) == (False, True)
 
 
 def test_the_first_press_of_plus_shows_less_time_and_minus_goes_back(watched: Way) -> None:

@@ -71,3 +71,24 @@ def test_a_label_of_time_suits_the_span(seconds: float, span: float, label: str)
 @pytest.mark.parametrize("seconds", [math.nan, math.inf])
 def test_a_clock_without_a_time_says_so(seconds: float) -> None:
     assert elapsed(seconds) == "?"
+
+
+@given(st.lists(st.floats(0.0, 1e12), min_size=1, max_size=6))
+def test_a_close_scale_holds_all_values_and_little_more(values: list[float]) -> None:
+    found = fit(values, close=True)
+    wide = max(max(values) - min(values), 0.02 * max(values))
+    assert found.low <= min(values)
+    assert max(values) <= found.high
+    assert found.low >= 0.0
+    assert found.span <= max(3.0 * wide, 1.0) or found.span <= 1e-6
+
+
+def test_a_close_scale_shows_three_percent_as_a_third_of_it() -> None:
+    found = fit([82_000.0, 84_500.0], close=True)
+    assert 2_500.0 / found.span > 0.3
+    assert found.low > 0.0
+
+
+def test_a_close_scale_gives_way_to_one_from_zero_at_once() -> None:
+    assert fit([84_000.0], previous=fit([84_000.0], close=True)).low == 0.0
+    assert fit([84_000.0], close=True, previous=fit([84_000.0])).low > 0.0

@@ -74,6 +74,7 @@ def throughput_chart(
     marks: tuple[TimeMark, ...] = (),
     waiting: str = WAITING,
     over: bool = False,
+    close: bool = False,
 ) -> ChartData:
     """The upper graph: IOPS or bytes per second of reads and writes, and what they are compared with."""
     unit = "rate" if rate else "iops"
@@ -91,6 +92,7 @@ def throughput_chart(
         shaded_words="ramp",
         x_max=total,
         y_format=units.mib_per_s if rate else units.iops,
+        close=close,
         ends=True,
         over=over,
         waiting=waiting,

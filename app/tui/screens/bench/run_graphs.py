@@ -73,6 +73,7 @@ class RunGraphs(Vertical):
         self._waiting = ""
         self._told = -1.0
         self._rate = False
+        self._close = False
         self._fitted = False
         self._wanted: tuple[Path, str] | None = None
         self._known: dict[tuple[Path, str], Curves] = {}
@@ -198,7 +199,14 @@ class RunGraphs(Vertical):
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
         ended = over is not None
         throughput.data = throughput_chart(
-            curves, rate=rate, total=total, references=beneath, marks=marks, waiting=waiting, over=ended
+            curves,
+            rate=rate,
+            total=total,
+            references=beneath,
+            marks=marks,
+            waiting=waiting,
+            over=ended,
+            close=self._close,
         )
         marks = tuple(replace(mark, words="") for mark in marks)  # said once, in the upper graph
         latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
@@ -229,6 +237,11 @@ class RunGraphs(Vertical):
     def switch_unit(self) -> None:
         """IOPS or MiB/s."""
         self._rate = not self._rate
+        self._redraw()
+
+    def switch_range(self) -> None:
+        """From zero, or only what the values need: what an A/B decides is a dot or two of the former."""
+        self._close = not self._close
         self._redraw()
 
     def switch_lower(self) -> None:
@@ -321,6 +334,7 @@ GRAPH_COMMANDS = (
     "bench.heat",
     "bench.unit",
     "bench.scale",
+    "bench.range",
     "bench.fit",
     "bench.zoom-in",
     "bench.zoom-out",
@@ -354,6 +368,10 @@ class GraphKeys:
     def action_unit(self: _Showing) -> None:
         """IOPS or MiB/s."""
         self.graphs.switch_unit()
+
+    def action_range(self: _Showing) -> None:
+        """The upper graph from zero, or only what its values need."""
+        self.graphs.switch_range()
 
     def action_scale(self: _Showing) -> None:
         """Linear or logarithmic latency."""
