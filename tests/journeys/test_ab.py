@@ -254,7 +254,8 @@ def test_an_interval_on_the_way_is_not_yet_decided(walked: Walk) -> None:
 
 def test_the_end_is_one_sentence_and_the_old_value(walked: Walk) -> None:
     end = walked.seen["end"]
-    assert "Slower with read-ahead 4096 KiB than with 128 KiB: read IOPS -20." in end.notices
+    assert "↓ slower: read IOPS -20." in end.notices
+    assert "Read-ahead is 128 KiB again." in end.notices
     assert "Slower with read-ahead 4096 KiB" in end.text
     assert walked.read_ahead == "128"
 

@@ -17,7 +17,7 @@ from app.engine.view.noise_words import null_words
 from app.engine.view.percent import covers_text
 from app.engine.view.run import figure_text
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
-from app.engine.view.verdict_words import further_words
+from app.engine.view.verdict_words import further_words, judgement_word
 from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import LESS, MORE, SAME
@@ -126,6 +126,16 @@ def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[st
         yield sentence(comparison)
 
 
+def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
+    """The same where there is room for a line or two: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
+    row = None if comparison is None else comparison.headline
+    if comparison is None or row is None or record.start.null:
+        return " ".join(experiment_lines(record, comparison))
+    verdict = f"{verdict_sign(row.judgement)} {judgement_word(row.judgement)}".strip()
+    shown = f"{verdict}: {row_name(row)} {row_difference(row)}, {counted(comparison.sides)}."
+    return " ".join((shown, *experiment_ending(record)))
+
+
 def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
     """How an experiment ended, beside what it has shown."""
     end = record.end
@@ -134,13 +144,12 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         return
     if end.reason:
         yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
+    if not record.start.null:
+        value = in_words(record.start.key, record.start.a)
+        again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
+        yield f"{record.start.label} {again}."
     for key, what in end.moved.items():
         yield f"{key} moved along with it ({what}), so B differs in that, too."
-    if record.start.null:
-        return
-    value = in_words(record.start.key, record.start.a)
-    again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
-    yield f"{record.start.label} {again}."
 
 
 def threshold_words(plan: AbPlan) -> str:

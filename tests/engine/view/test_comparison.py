@@ -16,7 +16,7 @@ from app.engine.session.event_values import Look
 from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
 from app.engine.session.figures import RunFigures, RunStatus
 from app.engine.session.state import Session, replay
-from app.engine.view.comparison import comparison_table, experiment_lines, sides_table
+from app.engine.view.comparison import comparison_table, experiment_brief, experiment_lines, sides_table
 from app.engine.view.comparison_words import caveats, sentence
 from app.engine.view.schema_compare import figure
 from app.engine.view.table import Cell, Tone, text_of
@@ -169,13 +169,24 @@ def test_what_an_older_log_says_of_a_run_is_read_though_it_names_nothing() -> No
     assert event.figures.advice[0].about == ()
 
 
+def test_in_a_line_or_two_stand_verdict_figure_and_whether_it_was_put_back() -> None:
+    over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=False, moved={"x": "1"})
+    session = measured(*SAME, ended=over)
+    record = session.experiments[0]
+    shown = experiment_brief(record, shown_experiment(session, "e1"))
+    assert "IOPS" in shown
+    assert " pairs. Read-ahead IS NOT 128 KiB AGAIN. x moved along" in shown
+    assert len(shown) < len(" ".join(experiment_lines(record, shown_experiment(session, "e1"))))
+    assert experiment_brief(record, None) == " ".join(experiment_lines(record, None))
+
+
 def test_an_experiment_that_was_not_put_back_says_so_loudly() -> None:
     over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO", moved={"x": "1"})
     session = measured(*SAME, ended=over)
     assert list(experiment_lines(session.experiments[0], None))[1:] == [
         "e1 failed: EIO.",
-        "x moved along with it (1), so B differs in that, too.",
         "Read-ahead IS NOT 128 KiB AGAIN.",
+        "x moved along with it (1), so B differs in that, too.",
     ]
 
 

@@ -25,7 +25,7 @@ from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import change as view
-from app.engine.view.comparison import ab_progress, experiment_lines, order_words, threshold_words
+from app.engine.view.comparison import ab_progress, experiment_brief, experiment_lines, order_words, threshold_words
 from app.engine.view.comparison_words import so_far
 from app.engine.view.effects import effect_words
 from app.engine.view.noise_words import plan_noise_words
@@ -73,9 +73,10 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
     return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))
 
 
-def ended_line(session: Session, record: ExperimentRecord) -> str:
-    """What it has shown, or why it has not; whether the old value is back."""
-    return " ".join(experiment_lines(record, shown_experiment(session, record.id)))
+def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
+    """What it has shown, or why it has not; whether the old value is back. `brief`: in a line or two."""
+    comparison = shown_experiment(session, record.id)
+    return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
@@ -272,7 +273,7 @@ class Experimenting:
             return
         good = record.end is not None and record.end.restored
         self._app.notify(
-            ended_line(self._app.session, record),
+            ended_line(self._app.session, record, brief=True),
             title=f"{record.id} is over",
             severity="information" if good else "error",
             timeout=15,

@@ -128,7 +128,7 @@ class BenchScreen(GraphKeys, StartingScreen):
                 left = 0.0 if session.active is None else progress(session.active, time.time()).eta or 0.0
                 self.show_message(progress_line(session, record, left))
         elif last is not None and last.start.mark is not None and last.start.mark.experiment == record.id:
-            self.show_message(ended_line(session, record))
+            self.show_message(ended_line(session, record, brief=self.has_class("-short")))
 
     def show_message(self, text: str) -> None:
         """Say something of the run."""
