@@ -209,6 +209,9 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
     say()
     typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), how)
     await begin(bench)
+    from app.engine.check.recording import check_session
+
+    await check_session(bench, bench.hardware.machine)
     if interruption.asked():
         return INTERRUPTED
 

@@ -179,6 +179,9 @@ async def measured(
     if first.refused:
         raise RefusedError(" ".join(first.refused), hint=first.hint)
     await begin(bench, fresh=fresh)
+    from app.engine.check.recording import check_session
+
+    await check_session(bench, bench.hardware.machine)
     records: list[RunRecord] = []
     said: frozenset[str] = frozenset()
     with interruption.gracefully(bench.jobs.stop):

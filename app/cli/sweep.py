@@ -175,6 +175,9 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
     _allowed(surveyed, how, _speed(bench))
     await bench.open(current().session, fresh=True)
     await bench.hardware.probe()
+    from app.engine.check.recording import check_session
+
+    await check_session(bench, bench.hardware.machine)
 
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)

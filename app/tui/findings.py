@@ -11,6 +11,7 @@ from backends.model import Inventory
 if TYPE_CHECKING:
     from app.engine.check.checking import Checked
     from app.engine.check.sight import Sight
+    from app.engine.view.table import Facts
     from app.engine.workbench import Workbench
 
 
@@ -28,11 +29,21 @@ class Findings:
         """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
         from app.engine.check.checking import judged
         from app.engine.check.gather import gather
+        from app.engine.check.recording import record
 
         machine, inventory = self._workbench.hardware.machine, self._workbench.session.inventory
         if self._sight is None or self._sight.inventory is not inventory:
             self._sight = await gather(machine.host, inventory, {})
         self.checked = judged(replace(self._sight, readings=dict(machine.read_so_far)))
+        record(self._workbench, self.checked)
+
+    def facts(self, address: str) -> tuple[Facts, ...]:
+        """What was found at a device, to stand above what is known of it."""
+        if self.checked is None or not (found := self.checked.at(address)):
+            return ()
+        from app.engine.view.check import finding_facts
+
+        return finding_facts(found)
 
     def troubles(self, inventory: Inventory) -> tuple[Trouble, ...]:
         """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""

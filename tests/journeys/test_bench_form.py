@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job_values import Pattern
-from app.tui.screens.bench.job_form import FieldRow, Fold, JobForm
+from app.tui.screens.bench.job_form import FieldRow, FoldedFields, JobForm
 from tests.journeys.bench_walk import Way, press, screen_of, station, type_into, walked
 from tests.tui.stage import Table, answer, heard, until
 
@@ -93,7 +93,7 @@ async def through_the_form(pilot: Pilot[int], table: Table, way: Way) -> None:
     screen = await form(pilot, "rw")
     way["folded"] = station(pilot, shown(screen))
     put(screen, "randseed", "7")
-    screen.query_one(Fold).focus()
+    screen.query_one(FoldedFields).focus()
     await press(pilot, "space")
     way["unfolded"] = station(pilot, f"{screen.focused.id if screen.focused else None} {shown(screen)}")
     await taken(pilot)

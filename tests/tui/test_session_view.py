@@ -16,8 +16,10 @@ from app.engine.session.events import (
     CommandRan,
     ExperimentEnded,
     ExperimentStarted,
+    FoundFlaw,
     InventorySeen,
     LoggedEvent,
+    MachineChecked,
     NoteAdded,
     PreconditionEnded,
     ProblemMet,
@@ -104,6 +106,7 @@ def tried() -> ExperimentStarted:
 
 
 FILLED = Written(at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=70)
+FLAW = FoundFlaw(rule="x", severity="warn", where="sda", message="It is so.", evidence="a: 1", mends="Mend it.")
 TWICE = Written(at=0.0, device="/dev/sda", size_bytes=100, filled_bytes=200, workload="4k random write", steady=True)
 SWEEP = design('[[axis]]\ntarget = "array"\nsetting = "cache"\nvalues = ["off", "on"]\n')
 
@@ -142,6 +145,8 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (BaselineMarked(at=0.0, run="r1"), "run", "baseline: r1"),
     (BaselineMarked(at=0.0, run=None), "run", "baseline: none"),
     (NoteAdded(at=0.0, text="hot today\nfan is loud"), "note", "hot today"),
+    (MachineChecked(at=0.0, findings=(FLAW,), rules=48), "session", "1 finding"),
+    (MachineChecked(at=0.0, findings=(), rules=48), "session", "nothing to be said against the set-up"),
     (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={"a": "1"}), "change", "/etc/x.rules keeps"),
     (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={}), "change", "/etc/x.rules no longer keeps"),
     (ProblemMet(at=0.0, problem=Problem(where="mega", message="No answer.", hint="Wait.")), "problem", "mega: No"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.engine.report.blocks import Code, DefinitionList, Grid, Paragraph, Section, facts, grid, section
-from app.engine.session.events import CommandRan, ProblemMet, RulePersisted
+from app.engine.session.events import CommandRan, ProblemMet, RulePersisted, last_check
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view import change as view
 from app.engine.view.device_table import devices_table
@@ -34,6 +34,15 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
         yield "Rights", "root" if machine.root else "not root"
     versions = dict.fromkeys(run.start.fio_version for run in session.runs if run.start.fio_version)
     yield "Programs", ", ".join([f"raidbench {session.version}", *(f"fio {version}" for version in versions)])
+
+
+def findings(session: Session) -> Grid | None:
+    """What the last check of the session found, the gravest first; None where nothing was checked or found."""
+    last = last_check(session.events)
+    if last is None:
+        return None
+    rows = tuple((one.severity, one.rule, one.where, one.message, one.mends) for one in last.findings)
+    return Grid(columns=("Severity", "Rule", "Where", "Finding", "What mends it"), rows=rows)
 
 
 def devices(inventory: Inventory) -> Grid:

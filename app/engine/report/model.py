@@ -40,6 +40,7 @@ def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from _results(session, raw)
     yield from section("Under test", changes.under_test(session))
     yield from section("Machine", changes.machine_facts(session), always=True)
+    yield from section("What the check found", changes.findings(session))
     yield from changes.change_sections(session)
     yield from section("Put back", Sentences(items=tuple(changes.restored(session))))
     yield from section("Still in force", Sentences(items=tuple(changes.in_force(session))), always=True)

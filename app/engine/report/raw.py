@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.engine.fio.curves import samples_of
 from app.engine.judge.recorded import shown_experiment
-from app.engine.session.events import NoteAdded, RulePersisted
+from app.engine.session.events import NoteAdded, RulePersisted, last_check
 from app.engine.session.figures import Sample
 from app.engine.session.json_values import unstructure
 from app.engine.session.state import RunRecord, Session
@@ -20,9 +20,10 @@ from backends.values import dataclass
 
 
 def to_json(session: Session, *, folder: str) -> schema.Json:
-    """The whole session: machine, devices, changes, runs, notes, what is still in force."""
+    """The whole session: machine, devices, changes, runs, findings, notes, what is still in force."""
     machine = session.machine
     host = "" if machine is None else machine.host
+    checked = last_check(session.events)
     return schema.document(
         session={
             "id": session.id,
@@ -41,6 +42,7 @@ def to_json(session: Session, *, folder: str) -> schema.Json:
             schema_compare.experiment(record, session, shown_experiment(session, record.id), session=folder)
             for record in session.experiments
         ],
+        findings=[] if checked is None else [unstructure(found) for found in checked.findings],
         notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
         kept=[
             {"at": event.at, "target": str(event.target), "path": event.path, "values": dict(event.values)}

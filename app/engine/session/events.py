@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import field
 
 from app.engine.session.event_values import Look, Progress, RecordedVerdict, SteadyPlan, Written
@@ -329,6 +330,34 @@ class NoteAdded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFlaw:
+    """One finding of a check."""
+
+    rule: str
+    """Its id."""
+    severity: str
+    """`note`, `warn` or `fault`."""
+    where: str
+    """The address of a target, else a device's or a filesystem's name."""
+    message: str
+    evidence: str
+    """The very answer, setting or file that says so."""
+    mends: str = ""
+    """What mends it, as a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineChecked:
+    """The set-up was judged, by what was known of it."""
+
+    at: float
+    findings: tuple[FoundFlaw, ...]
+    """The gravest first."""
+    rules: int
+    """How many rules judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RulePersisted:
     """A file that keeps settings after a reboot was written or removed."""
 
@@ -370,6 +399,7 @@ LoggedEvent = (
     | ExperimentEnded
     | BaselineMarked
     | NoteAdded
+    | MachineChecked
     | RulePersisted
     | ProblemMet
     | SessionEnded
@@ -395,3 +425,8 @@ DURABLE = (
     SweepEnded,
 )
 """Events that are fsynced."""
+
+
+def last_check(events: Iterable[AnyEvent]) -> MachineChecked | None:
+    """The last time that the set-up was judged; None where it never was. Pure."""
+    return next((event for event in reversed(tuple(events)) if isinstance(event, MachineChecked)), None)

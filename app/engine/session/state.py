@@ -26,6 +26,7 @@ from app.engine.session.events import (
     InventorySeen,
     LiveEvent,
     LoggedEvent,
+    MachineChecked,
     MachineFacts,
     NoteAdded,
     PreconditionEnded,
@@ -409,7 +410,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
             return replace(session, ended=True, active=None, sweep=left_alone(session.sweep))
         case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
             return replace(session, sweep=fold_sweep(session.sweep, event))
-        case CommandRan() | NoteAdded() | RulePersisted() | ProblemMet() | PreconditionEnded():
+        case CommandRan() | NoteAdded() | MachineChecked() | RulePersisted() | ProblemMet() | PreconditionEnded():
             return session
         case _:
             assert_never(event)

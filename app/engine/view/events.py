@@ -15,6 +15,7 @@ from app.engine.session.events import (
     ExperimentStarted,
     InventorySeen,
     LoggedEvent,
+    MachineChecked,
     NoteAdded,
     PreconditionEnded,
     ProblemMet,
@@ -201,6 +202,8 @@ def _words(event: LoggedEvent) -> _Words:  # noqa: C901 a line for each kind: my
         case NoteAdded():
             lines = event.text.splitlines() or [""]
             return "note", lines[0], lines[1:], Tone.PLAIN
+        case MachineChecked():
+            return _machine_checked(event)
         case RulePersisted():
             return _rule_persisted(event)
         case ProblemMet():
@@ -285,6 +288,12 @@ def _experiment_ended(event: ExperimentEnded) -> _Words:
     body = [told] if told else []
     body += [f"{key} moved along: {what}" for key, what in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
+
+
+def _machine_checked(event: MachineChecked) -> _Words:
+    body = [f"{found.severity} {found.rule} at {found.where}: {found.message}" for found in event.findings]
+    said = units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
+    return "session", said, body, Tone.ATTENTION if event.findings else Tone.DIM
 
 
 def _rule_persisted(event: RulePersisted) -> _Words:

@@ -117,13 +117,13 @@ class StepInput(TextField):
             await super()._on_key(event)
 
 
-class Fold(Static, can_focus=True):
+class FoldedFields(Static, can_focus=True):
     """Stands for the fields that are not shown; space, enter or a click shows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space,enter", "unfold", "Show", show=False)]
     DEFAULT_CSS = """
-    Fold { height: 1; color: $text-muted; }
-    Fold:focus { background: $primary-muted; color: $foreground; }
+    FoldedFields { height: 1; color: $text-muted; }
+    FoldedFields:focus { background: $primary-muted; color: $foreground; }
     """
 
     class Opened(Message):
@@ -197,7 +197,7 @@ class JobForm(GuardedDialog[Job | None]):
                         yield self._rows[key]
                         self._rows[key].display = key not in silent
                 if silent:
-                    yield Fold(
+                    yield FoldedFields(
                         f"{'>' if getattr(self.app, 'ascii', False) else '▸'} {len(silent)} more, at fio's own",
                         markup=False,
                     )
@@ -214,13 +214,13 @@ class JobForm(GuardedDialog[Job | None]):
         self.query_one(f"#field-{FIELDS[0].key}").focus()
         self._judge()
 
-    @on(Fold.Opened)
+    @on(FoldedFields.Opened)
     def _unfold(self) -> None:
         """Show every field, and go to the first that was not shown."""
         hidden = [key for key, row in self._rows.items() if not row.display]
         for row in (*self._rows.values(), *self.query(".heading")):
             row.display = True
-        self.query_one(Fold).display = False
+        self.query_one(FoldedFields).display = False
         self.query_one(f"#field-{hidden[0]}").focus()
 
     def on_resize(self) -> None:

@@ -13,7 +13,6 @@ from textual.widgets import Input
 
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Branch, Thing, reason
-from app.engine.view.check import finding_facts
 from app.engine.view.device import capacity_words, counts, facts, kind_words, state_cell
 from app.engine.view.setting import UNREAD, Tuning, tuning
 from app.engine.view.table import FactLine, Facts, Tone
@@ -295,8 +294,11 @@ class DevicesScreen(WorkbenchScreen):
         else:
             parts = self.panel.parts if self.panel.of == self._selected else ()
             told = {setting.label for part in parts for setting in part.settings}
-            found = finding_facts(app.findings.checked.at(str(thing.target)) if app.findings.checked else ())
-            known = (*self._problems(), *found, *facts(app.workbench.jobs.remembered(thing), told=told))
+            known = (
+                *self._problems(),
+                *app.findings.facts(str(thing.target)),
+                *facts(app.workbench.jobs.remembered(thing), told=told),
+            )
             title = title_words(thing)
             self._show_history(thing)
         self.query_one("#detail-pane", Pane).title = title
