@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def record(session: Recorder, checked: Checked) -> None:
-    """Put it into the session, where it is another than the last one there. Never raises."""
+    """Put it into the session, where other things were found than the last time there. Never raises."""
     found = tuple(
         FoundFlaw(
             rule=ruling.rule.id,
@@ -32,7 +32,7 @@ def record(session: Recorder, checked: Checked) -> None:
         if isinstance(ruling.said, Flaw)
     )
     last = last_check(session.session.events)
-    if session.logs and (last is None or last.findings != found):
+    if session.logs and found != (last.findings if last is not None else ()):
         with contextlib.suppress(StorageError):
             session.emit(MachineChecked(at=time.time(), findings=found, rules=checked.rules))
 

@@ -27,7 +27,7 @@ async def test_it_is_kept_once_until_it_is_another(tmp_path: Path) -> None:
     record(recorder, DEGRADED)  # no session yet: nothing to put it into
     assert last_check(recorder.session.events) is None
     await recorder.open(tmp_path / "session")
-    for checked in (DEGRADED, DEGRADED, Checked(), DEGRADED):
+    for checked in (Checked(), DEGRADED, DEGRADED, Checked(), DEGRADED):
         record(recorder, checked)
     recorder.close()
     kept = [event for event in load(tmp_path / "session").session.events if isinstance(event, MachineChecked)]
