@@ -21,6 +21,7 @@ from backends.vendors.lvm.backend import Lvm
 from backends.vendors.lvm.facts import parse_lvs, parse_tables
 from tests.backends.lvm.machines import CACHES, KINDS, host
 from tests.backends.mdraid.test_mutations import NUMBERS, torn
+from tests.backends.patience import PATIENCE
 
 pytestmark = pytest.mark.exhaustive
 
@@ -97,7 +98,7 @@ def test_torn_answers_are_read(said: tuple[str, str], seed: int) -> None:
     for one in tables.values():
         assert one.tunables is not None
         assert one.write_behind is None or one.write_behind >= 0
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -107,4 +108,4 @@ def test_no_text_takes_long(text: str) -> None:
     began = time.process_time()
     assert parse_lvs(text)[0] == ()
     assert not parse_tables(text)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < PATIENCE

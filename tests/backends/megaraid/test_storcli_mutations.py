@@ -22,6 +22,7 @@ from backends.vendors.megaraid.storcli.verdict import judge
 from backends.vendors.megaraid.storcli.volumes import auto_bgi, volumes
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.answers import answer, drive_row, properties, show_all, topology, volume_row
+from tests.backends.patience import PATIENCE
 
 pytestmark = pytest.mark.exhaustive
 
@@ -211,7 +212,7 @@ def check(text: str) -> None:
     """All parsers on one text."""
     started = time.process_time()
     found = list(everything(text))
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < PATIENCE
     unescaped = re.sub(r"\\u([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), text)
     seen = squeezed(re.sub(r"\\[nrtbf]", "", unescaped)) + squeezed(text)
     for word in words_of(found):
@@ -262,11 +263,11 @@ def test_a_flood_is_read_in_time() -> None:
     started = time.process_time()
     for text in ("{" * 1_000_000, "-" * 80 + "\n" + "x y z\n" * 200_000, " = \n" * 200_000, "}{" * 500_000):
         list(everything(text))
-    assert time.process_time() - started < 4
+    assert time.process_time() - started < PATIENCE
 
 
-def test_four_large_chassis_are_read_in_100_ms_or_near_it() -> None:
-    """24 drives and 64 virtual drives on each of 4 cards; a slow machine gets five times as long."""
+def test_four_large_chassis_are_read_in_time() -> None:
+    """24 drives and 64 virtual drives on each of 4 cards."""
     places = [f"8:{slot}" for slot in range(24)]
     lists = [volume_row(number) for number in range(64)]
     rows = [drive_row(place) for place in places]
@@ -283,4 +284,4 @@ def test_four_large_chassis_are_read_in_100_ms_or_near_it() -> None:
         assert len(volumes(number, data, more)) == 64
         assert len(drives(number, data, more, own)) == 24
         assert isinstance(cards.card(number, data), Card)
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < PATIENCE
