@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.fio.fields import FIELDS
+from app.engine.fio.fields import COMMON, FIELDS, GROUPS
 from tests.lab.disks import Disks
 from tests.lab.making import Md
 from tests.lab.results import Results
@@ -93,13 +93,14 @@ def runs(screen: Terminal, made: Md) -> bool:
     screen.wait(rf"raid5 · {made.kernel} ")
     screen.press("e")
     screen.wait("The job")
+    shown = [key for keys in GROUPS.values() for key in keys if key in COMMON]
+    fields = {field.key: field for field in FIELDS}
     at = 0
     for key, text in (("runtime", "6"), ("ramp", "1")):
-        wanted = next(place for place, field in enumerate(FIELDS) if field.key == key)
-        screen.press(*["Tab"] * (wanted - at))
-        screen.wait(re.escape(FIELDS[wanted].help[:30]))  # it tells of the field that has the keys
-        screen.type_until(text, rf"{FIELDS[wanted].label} +{text} ")
-        at = wanted
+        screen.press(*["Tab"] * (shown.index(key) - at))
+        screen.wait(re.escape(fields[key].help[:30]))  # it tells of the field that has the keys
+        screen.type_until(text, rf"{fields[key].label}, {fields[key].unit} +{text} ")
+        at = shown.index(key)
     screen.press("C-s")
     screen.until(lambda text: "· 6 s" in text and "Take it" not in text, "the job")
     screen.press("r")
