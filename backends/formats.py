@@ -29,7 +29,7 @@ class Kept(StrEnum):
 
 
 FORMATS: Mapping[Kept, int] = {
-    Kept.SESSION: 1,
+    Kept.SESSION: 2,
     Kept.JOURNAL: 1,
     Kept.DEVICE: 1,
     Kept.BASELINE: 1,

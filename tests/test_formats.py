@@ -205,6 +205,11 @@ baseline-marked change-ended change-intended command-ran experiment-ended experi
 note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended session-started
 sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended sweep-step-started
 """,
+    2: """
+baseline-marked change-ended change-intended command-ran experiment-ended experiment-started inventory-seen
+machine-checked note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended
+session-started sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended sweep-step-started
+""",
 }
 """Kinds of events by format: an older program would pass over one more. Once a version is out they do not change."""
 

@@ -27,6 +27,7 @@ from app.engine.session.events import (
 from app.engine.session.figures import DirectionSample, Phase, RunFigures, RunStatus, Sample
 from app.engine.session.state import Session, fold, replay
 from backends.change import Change
+from backends.formats import FORMATS, Kept
 from backends.model import Drive, Inventory, Target
 from tests.engine import sessions
 from tests.engine.doubles import TARGET
@@ -35,7 +36,7 @@ from tests.engine.generated import related_events
 MACHINE = MachineFacts(
     host="apricot", cpu="CPU", cores=2, memory_bytes=1 << 30, kernel="6.1", system="Debian", root=True
 )
-STARTED = SessionStarted(at=1.0, id="s", version="1", simulated=False, machine=MACHINE)
+STARTED = SessionStarted(at=1.0, id="s", version="1", simulated=False, machine=MACHINE, format=FORMATS[Kept.SESSION])
 SEEN = Inventory(drives=(Drive(target=Target(backend="block", address="sda")),))
 
 
