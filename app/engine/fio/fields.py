@@ -252,7 +252,7 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
     ),
 )
-"""In the order a form shows them."""
+"""All of them, in the order of a job file; forms and helps show them by `GROUPS`."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Load": (
