@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser lab check trust mutants method bench screenshots cast build package package-fio package-test lock
+.PHONY: help run demo test test-quick test-exhaustive browser metrics ansible lab check trust mutants method bench screenshots cast build package package-fio package-test lock
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -33,22 +33,31 @@ demo: ## open the workbench on a simulated rack of RAID controllers: nothing the
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or long or browser or package)" $(ARGS)
+	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or long or browser or prometheus or ansible or package)" $(ARGS)
 
 test-quick: ## run those of engine, backends and widgets that start no program, for while you write
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or long or browser or package or slow or fio or root)" \
+	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or long or browser or prometheus or ansible or package or slow or fio or root)" \
 		tests/engine tests/backends tests/widgets $(ARGS)
 
 test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment, whole programs
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(SHARED_OUT) -m "exhaustive or long" $(ARGS)
+	@$(PYTHON) -m tests.sshd || true # those that need it say so
+	@$(PYTHON) -m pytest -q $(SHARED_OUT) --durations=12 -m "exhaustive or long" $(ARGS)
 
 browser: ## try the report in Chromium
 	$(SETUP) browser
 	@$(PYTHON) -m pytest -q -m browser tests/engine/report $(ARGS)
+
+metrics: ## try the metrics and the alerts in a real Prometheus, on 127.0.0.1
+	$(SETUP) test
+	@$(PYTHON) -m tests.prometheus $(ARGS)
+
+ansible: ## try the Ansible collection in real plays, on simulated racks
+	$(SETUP) test
+	@$(PYTHON) -m tests.ansible $(ARGS)
 
 lab: ## try everything on real drivers, in a virtual machine (ARGS="tests/lab/test_boot.py -x" for some of it)
 	$(SETUP) lab

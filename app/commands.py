@@ -72,6 +72,7 @@ def _command(
 
 
 COMMANDS: tuple[CommandSpec, ...] = (
+    _command("app.hosts", "0", "go('hosts')", "Hosts", "Show the hosts that --hosts named: this machine is one more."),
     _command("app.devices", "1", "go('devices')", "Devices", "Show controllers, arrays, drives and their settings."),
     _command("app.bench", "2", "go('bench')", "Bench", "Choose a job, run it, watch it live."),
     _command("app.runs", "3", "go('runs')", "Runs", "List the runs and compare them."),
@@ -184,6 +185,14 @@ COMMANDS: tuple[CommandSpec, ...] = (
         11,
         "devices-pane",
     ),
+    _command(
+        "devices.wanted",
+        "w",
+        "wanted",
+        "Wanted",
+        "Stage the value that the state file has; elsewhere, go to the next setting that differs from it.",
+        "devices",
+    ),
     _command("devices.next-match", "n", "match(1)", "Next match", "Go to the next match of the filter.", "devices"),
     _command("devices.previous-match", "N", "match(-1)", "Previous match", "Go to the match before.", "devices"),
     _command(
@@ -211,6 +220,22 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "devices-pane",
     ),
     _command(
+        "devices.new-array",
+        "A",
+        "new_array",
+        "New array",
+        "Tick drives that nothing uses and make an array of them; delete one that was made here.",
+        "devices",
+    ),
+    _command(
+        "devices.slowest",
+        "S",
+        "slowest",
+        "Slowest",
+        "Read the members of the array, or the drives of the card, in turn, to see which is slower than its siblings.",
+        "devices",
+    ),
+    _command(
         "devices.ab",
         "B",
         "ab",
@@ -219,6 +244,16 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "devices bench",
         40,
         "detail-pane bench-ended",
+    ),
+    _command(
+        "devices.export",
+        "E",
+        "export",
+        "Export",
+        "Write the settings of the device, of a card with all behind it, or of all that the filter finds, to a file "
+        "that `raidbench apply` takes.",
+        "devices",
+        13,
     ),
     _command("bench.run", "r", "run", "Run", "Start the job.", "bench", 16, "bench-idle bench-ended"),
     _command(
@@ -429,6 +464,106 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("history.before", "left", "step(-1)", "Run before", "Go to the run before.", "history", 3),
     _command("history.after", "right", "step(1)", "Run after", "Go to the run after.", "history", 4),
     _command(
+        "hosts.open",
+        "enter right l",
+        "open",
+        "Devices",
+        "Show the devices of the host under the cursor and their settings, to be read only.",
+        "hosts",
+        1,
+        "hosts-pane",
+    ),
+    _command("hosts.ask", "r", "ask", "Ask again", "Ask every host anew.", "hosts", 2),
+    _command("hosts.mark", "space", "mark", "Mark", "Mark the host to measure on it, or unmark it.", "hosts", 3),
+    _command("hosts.all", "asterisk", "mark_all", "Mark all", "Mark all that answered, or none.", "hosts", 5),
+    _command(
+        "hosts.measure",
+        "b",
+        "measure",
+        "Measure",
+        "Choose a workload and measure on all marked hosts at once; while that goes on, show it.",
+        "hosts",
+        4,
+    ),
+    _command("joint.stop", "x", "stop", "Stop", "Tell all hosts to stop; what they did by then is kept.", "joint", 1),
+    _command("joint.export", "E", "export", "Export", "Write the session's report to a file.", "joint", 3),
+    _command("joint.back", "escape h left", "back", "Back", "Back to the hosts; what is measured goes on.", "joint", 2),
+    _command(
+        "host.into",
+        "enter right l",
+        "into",
+        "Open",
+        "Open the branch, or go into the device; nothing can be set from here.",
+        "host",
+        1,
+        "devices-pane",
+    ),
+    _command("host.tab", "t", "tab", "Next tab", "Show the settings or the facts of the device.", "host", 3),
+    _command(
+        "host.unfold",
+        "asterisk",
+        "unfold",
+        "All drives",
+        "Open everything, so that every drive is shown; again closes what is well.",
+        "host",
+        4,
+        "devices-pane",
+    ),
+    _command("host.ask", "r", "ask", "Ask again", "Ask the host anew.", "host", 5),
+    _command(
+        "host.back",
+        "escape left h",
+        "back",
+        "Back",
+        "One step back: out of the device, out of the branch, to the hosts.",
+        "host",
+        2,
+    ),
+    _command("array.tick", "space", "tick", "Tick", "Tick the drive to make an array of, or untick it.", "array", 1),
+    _command("array.level", "plus l", "level(1)", "Level", "The next level.", "array", 2),
+    _command("array.level-before", "minus L", "level(-1)", "Level before", "The level before.", "array"),
+    _command("array.strip", "right_square_bracket", "strip(1)", "Strip", "The next strip.", "array", 3),
+    _command("array.strip-before", "left_square_bracket", "strip(-1)", "Strip before", "The strip before.", "array"),
+    _command(
+        "array.make",
+        "a",
+        "make",
+        "Make",
+        "Show what makes the array, and make it once the ends of the drives' serial numbers are typed.",
+        "array",
+        4,
+    ),
+    _command(
+        "array.compare",
+        "w",
+        "compare",
+        "Sweep",
+        "Compare levels on the Sweep screen: arrays are made of the ticked drives one after the other, and deleted.",
+        "array",
+        6,
+    ),
+    _command(
+        "array.delete",
+        "d",
+        "delete",
+        "Delete",
+        "Delete the array under the cursor, if it was made here and nothing lies on it.",
+        "array",
+        5,
+    ),
+    _command("array.back", "escape h left", "back", "Back", "Back to the devices.", "array", 7),
+    _command("slowest.run", "r", "run", "Read", "Read every member in turn, in five rounds.", "slowest", 1),
+    _command("slowest.stop", "x", "stop", "Stop", "End the reading.", "slowest", 2),
+    _command(
+        "slowest.back",
+        "escape h left",
+        "back",
+        "Back",
+        "Back to the devices; what is being read is read on, and S shows it again.",
+        "slowest",
+        3,
+    ),
+    _command(
         "sweep.run",
         "r",
         "run",
@@ -546,7 +681,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "back",
         "Back",
         "One step back, out of what was opened; where one came from nowhere it says so.",
-        "bench runs sweep log",
+        "bench runs sweep log hosts",
     ),
     _command("app.keep-trial", "K", "keep_trial", "Keep trial", "Let the values on trial stand."),
     _command(
@@ -555,7 +690,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "take_back",
         "Take back",
         "Bring the old values back that are on trial, now; on Devices, undo does it.",
-        "bench runs sweep log compare history explore",
+        "bench runs sweep log compare history explore slowest array hosts host joint",
     ),
     _command(
         "app.copy",
@@ -582,7 +717,19 @@ COMMANDS: tuple[CommandSpec, ...] = (
 SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Sweep", "log": "Log"}
 """Screens by name, in the order of their keys."""
 
-SHEETS = {"compare": "Compare", "history": "History", "explore": "Explore"}
+HOSTS = "hosts"
+"""The screen above those: of all hosts, where some were named."""
+
+SHEETS = {
+    "compare": "Compare",
+    "history": "History",
+    "explore": "Explore",
+    "slowest": "Slowest",
+    "array": "New array",
+    HOSTS: "Hosts",
+    "joint": "Many hosts",
+    "host": "Host",
+}
 """Screens that are opened from another one, by name."""
 
 

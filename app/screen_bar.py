@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from app.commands import SCREENS
+from app.commands import HOSTS, SCREENS, SHEETS
 from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import ATTENTION, BUSY, WELL, Sign
@@ -53,6 +53,8 @@ class Told:
     """Screens where something waits."""
     troubles: int = 0
     """How many things want a look."""
+    hosts: bool = False
+    """Whether there is a screen of hosts above all others."""
 
 
 def header_line(told: Told, present: str, width: int, lines: int, y: int) -> tuple[Piece, ...]:
@@ -101,7 +103,8 @@ def _tabs(told: Told, present: str, lines: int, *, named: bool = True) -> list[P
     """The screens with their keys and marks, the present one by itself; the others with their names if `named`."""
     marks = dict(told.marks)
     tabs: list[Piece] = []
-    for key, (name, title) in enumerate(SCREENS.items(), 1):
+    shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if told.hosts else [*SCREENS.items()]
+    for key, (name, title) in enumerate(shown, 0 if told.hosts else 1):
         words = [str(key)]
         if named or name == present:
             words.append(title)

@@ -169,12 +169,12 @@ def judged(whole: Whole, command: Command, where: str, done: Completed) -> Heard
 
 def told_once(answers: Iterable[Heard]) -> tuple[Problem, ...]:
     """The problems of several answers, each sentence once."""
-    return each_once(one.problem for one in answers if one.problem is not None)
+    return each_once(answer.problem for answer in answers if answer.problem is not None)
 
 
 def each_once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Each sentence once: a tool that dies says the same to every question."""
     found: dict[str, Problem] = {}
-    for one in problems:
-        found.setdefault(one.message, one)
+    for problem in problems:
+        found.setdefault(problem.message, problem)
     return tuple(found.values())

@@ -233,7 +233,7 @@ def require_same(change: Change, present: Identity) -> None:
 def require_own(change: Change, own: tuple[Write, ...]) -> None:
     """Raises RefusedError unless its steps are `own`, which set this value of this very thing; without any, always."""
     if not own or change.writes != own:
-        shown = clean("; ".join(one.shown() for one in change.writes), 300)
+        shown = clean("; ".join(write.shown() for write in change.writes), 300)
         raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
 
 

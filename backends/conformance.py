@@ -17,7 +17,9 @@ from backends.settings import Availability, Reading, Risk
 
 
 def candidates(reading: Reading) -> list[str]:
-    """Some legal values: every choice, or ends and neighbours of the span."""
+    """Some legal values: every choice, or ends and neighbours of the span; none where nothing leads back."""
+    if reading.now is None:
+        return []
     if reading.span is None:
         return [choice.value for choice in reading.choices]
     span = reading.span

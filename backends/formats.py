@@ -19,6 +19,7 @@ class Kept(StrEnum):
 
     SESSION = "session"
     JOURNAL = "journal"
+    ARRAYS = "arrays"
     DEVICE = "device"
     BASELINE = "baseline"
     ARCHIVE = "archive"
@@ -26,11 +27,13 @@ class Kept(StrEnum):
     MACHINE = "machine"
     STREAM = "stream"
     RACK = "rack"
+    JOINT = "joint"
 
 
 FORMATS: Mapping[Kept, int] = {
-    Kept.SESSION: 2,
+    Kept.SESSION: 3,
     Kept.JOURNAL: 1,
+    Kept.ARRAYS: 1,
     Kept.DEVICE: 1,
     Kept.BASELINE: 1,
     Kept.ARCHIVE: 1,
@@ -38,6 +41,7 @@ FORMATS: Mapping[Kept, int] = {
     Kept.MACHINE: 1,
     Kept.STREAM: 1,
     Kept.RACK: 3,
+    Kept.JOINT: 1,
 }
 """What this program writes, and the newest that it reads."""
 

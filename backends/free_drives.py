@@ -81,7 +81,7 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
     return replace(
         bare,
         size_bytes=facts.size_bytes or drive.size_bytes,
-        why_not=tuple(clean(one, 300) for one in reasons),
+        why_not=tuple(clean(reason, 300) for reason in reasons),
         lies=tuple(clean(one, 200) for one in verdict.found),
         signatures=facts.signatures,
         identity=facts.identity,
@@ -89,4 +89,4 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
 
 
 def _kinds(signatures: tuple[Signature, ...]) -> list[str]:
-    return [one.kind for one in signatures if one.kind in _MEMBERS]
+    return [signature.kind for signature in signatures if signature.kind in _MEMBERS]

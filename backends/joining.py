@@ -57,10 +57,22 @@ def joined_parts(parts: Mapping[str, Inventory]) -> Inventory:
 
 
 def _controllers(inventory: Inventory) -> Inventory:
-    managed = {one.pci: one for one in inventory.controllers if one.pci is not None and one.target.backend != BUS}
-    on_bus = {one.pci: one for one in inventory.controllers if one.target.backend == BUS and one.pci in managed}
+    managed = {
+        controller.pci: controller
+        for controller in inventory.controllers
+        if controller.pci is not None and controller.target.backend != BUS
+    }
+    on_bus = {
+        controller.pci: controller
+        for controller in inventory.controllers
+        if controller.target.backend == BUS and controller.pci in managed
+    }
     moved = {bus.target: managed[pci].target for pci, bus in on_bus.items()}
-    kept = tuple(_managed(one, on_bus.get(one.pci or "")) for one in inventory.controllers if one.target not in moved)
+    kept = tuple(
+        _managed(controller, on_bus.get(controller.pci or ""))
+        for controller in inventory.controllers
+        if controller.target not in moved
+    )
     return replace(
         inventory,
         controllers=kept,
@@ -186,8 +198,8 @@ def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)
     kernels = tuple(drive for drive in inventory.drives if drive.target.backend == KERNEL)
     nodes: tuple[Array | Drive, ...] = (*inventory.arrays, *vendors, *kernels)
-    for one in nodes:
-        if one.device is not None:
-            found.setdefault(one.device, one.target)
+    for node in nodes:
+        if node.device is not None:
+            found.setdefault(node.device, node.target)
     firsts = {drive.target: drive.paths[0] if drive.paths else drive.device for drive in kernels}
     return {target: found[first] for target, first in firsts.items() if first is not None and first in found}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field
+from enum import StrEnum
 
 from backends import raid
 from backends.change import Write
@@ -16,8 +17,14 @@ from backends.values import dataclass
 LEVELS = (Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID6, Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels that can be made."""
 
+STRIPS = tuple(16 * 1024 << step for step in range(7))
+"""Bytes of a strip that are offered, 16 KiB to 1 MiB; a maker has its usual one beside them."""
+
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels that a RAID card makes of spans."""
+
+SYNC_RATE = 200e6
+"""Bytes a second on each member that a machine allows a resync of md (Documentation/admin-guide/sysctl, dev.raid)."""
 
 END = 4
 """Characters of each serial number that are typed for drives of which nobody can say what lies on them."""
@@ -98,8 +105,32 @@ class ArrayPlan:
     """How long the commands take, about."""
     initialising: str
     """What has to happen to it afterwards, and how long that takes: a sentence."""
+    begins_later: bool = False
+    """Whether the maker begins to initialise it by itself some minutes after it was made."""
     warnings: tuple[str, ...] = ()
     """What somebody should know before: sentences."""
+    uuids: tuple[str, ...] = ()
+    """Of md, as mdadm spells them: the array's, then those of the inner ones; () of a card."""
+    before: tuple[str, ...] = ()
+    """The card's arrays that were there before, by what lasts of each; () of md, whose UUID is new."""
+    locks: tuple[str, ...] = ()
+    """The locks under which it is made: of the card, or of each disk."""
+
+    def made(self) -> MadeArray:
+        """What a journal keeps of it."""
+        return MadeArray(
+            name=self.wish.name,
+            level=self.wish.level,
+            controller=self.wish.drives[0].controller,
+            members=tuple(
+                MemberDrive(place=drive.place, serial=drive.serial, wwn=_wwn(drive), size_bytes=drive.size_bytes)
+                for drive in self.wish.drives
+            ),
+            strip_bytes=self.wish.strip_bytes,
+            spans=self.wish.spans,
+            uuids=self.uuids,
+            before=self.before,
+        )
 
     @property
     def full_stripe_bytes(self) -> int | None:
@@ -110,6 +141,79 @@ class ArrayPlan:
     def cost(self) -> int:
         """Drives of which the capacity goes into copies and parity."""
         return len(self.wish.drives) - self.data_drives
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberDrive:
+    """A drive that an array was made of."""
+
+    place: str
+    """What the tool called it then: `252:3`, `/dev/sdb`; another one after a boot."""
+    serial: str | None
+    """Serial number."""
+    wwn: str | None = None
+    """World wide name, where the kernel tells one."""
+    size_bytes: int | None = None
+    """Capacity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeArray:
+    """An array as raidbench was about to make it: all that it may be known again by."""
+
+    name: str
+    """Its name, which no other array has: see `ArrayWish`."""
+    level: Level
+    """Its level."""
+    controller: Target | None
+    """The card that makes it; None where md does."""
+    members: tuple[MemberDrive, ...]
+    """What it is made of, in order."""
+    strip_bytes: int | None
+    """Strip, None for a level without."""
+    spans: int | None = None
+    """Spans of RAID 10, 50 and 60."""
+    uuids: tuple[str, ...] = ()
+    """See `ArrayPlan`."""
+    before: tuple[str, ...] = ()
+    """See `ArrayPlan`."""
+
+
+class ArrayStanding(StrEnum):
+    """How an array that raidbench made, or began to make, is found."""
+
+    ABSENT = "absent"
+    """There is nothing of it, on none of its drives."""
+    WHOLE = "whole"
+    """It is there as it was made: of these very drives, with this level and name or UUID."""
+    PARTLY = "partly"
+    """Parts are there, and all of them are its own: not all of its steps were taken, or it is stopped."""
+    UNKNOWN = "unknown"
+    """What is there may be somebody else's, or cannot be told: nothing is done about it."""
+
+
+class NotItsOwnError(Exception):
+    """Something where an array was made is another's, or cannot be told: the sentence that says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayFound:
+    """What is left of an array that raidbench made."""
+
+    standing: ArrayStanding
+    """How it is found."""
+    words: str
+    """The same in a sentence, with what it was judged by."""
+    target: Target | None = None
+    """Its address now; None where it is not whole."""
+    device: str | None = None
+    """Its node; None where it has none."""
+    looked_at: tuple[str, ...] = ()
+    """Nodes that run: nothing may lie or stand on any of them when it is taken apart."""
+    locks: tuple[str, ...] = ()
+    """The locks under which that is done."""
+    remove: tuple[Write, ...] = ()
+    """The steps that take apart what is its own, in order; () where nothing is, or nothing may be done."""
 
 
 _LEAST = {
@@ -175,20 +279,20 @@ def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
     Mixed media, interfaces and sector sizes are refused: an array is as slow as its slowest drive, and cards refuse
     most of that. Unequal sizes are a warning, as the smallest counts.
     """
-    named = [one.drive for one in drives]
+    named = [candidate.drive for candidate in drives]
     if len(set(named)) != len(named):
         raise InvalidValueError("A drive is named twice.")
     for what, values in (
-        ("media", [one.media.value for one in drives]),
-        ("interfaces", [one.interface or "unknown" for one in drives]),
-        ("sector sizes", [str(one.sector_bytes or "unknown") for one in drives]),
+        ("media", [drive.media.value for drive in drives]),
+        ("interfaces", [drive.interface or "unknown" for drive in drives]),
+        ("sector sizes", [str(drive.sector_bytes or "unknown") for drive in drives]),
     ):
         if len(kinds := sorted(set(values))) > 1:
             raise InvalidValueError(
                 f"The drives have different {what} ({', '.join(kinds)}).", hint="Choose alike ones."
             )
-    sizes = {one.size_bytes for one in drives}
-    models = {one.model for one in drives}
+    sizes = {drive.size_bytes for drive in drives}
+    models = {drive.model for drive in drives}
     told = ["The drives are not of one size: the smallest counts."] if len(sizes) > 1 else []
     told += [f"The drives are of {len(models)} models."] if len(models) > 1 else []
     return tuple(told)
@@ -206,7 +310,7 @@ def require_free_drive(drive: Candidate) -> None:
 
 def capacity(wish: ArrayWish, data_drives: int, *, lost_bytes: int = 0) -> int | None:
     """Bytes that are usable: the smallest drive counts, less what the maker keeps on each. None if not told."""
-    sizes = [one.size_bytes for one in wish.drives]
+    sizes = [drive.size_bytes for drive in wish.drives]
     known = [size for size in sizes if size]
     if len(known) != len(sizes):
         return None
@@ -215,6 +319,10 @@ def capacity(wish: ArrayWish, data_drives: int, *, lost_bytes: int = 0) -> int |
     return max(0, each // strip * strip * data_drives)
 
 
+def _wwn(drive: Candidate) -> str | None:
+    return None if drive.identity is None else drive.identity.wwn
+
+
 def words_to_type(drives: Iterable[Candidate]) -> str:
     """The ends of the serial numbers, in order, with commas between: what is typed for drives that only a card sees."""
-    return ",".join("".join((one.serial or one.place).split())[-END:] for one in drives)
+    return ",".join("".join((drive.serial or drive.place).split())[-END:] for drive in drives)

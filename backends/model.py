@@ -339,11 +339,11 @@ class Inventory:
                 return thing
         backend, _, name = address.partition(":")
         node = {KERNEL: f"/dev/{name}", MAPPER: f"/dev/mapper/{name}"}.get(backend, address)
-        return next(iter(self.at(node)), None) or next((one for one in self.arrays if one.link == node), None)
+        return next(iter(self.at(node)), None) or next((array for array in self.arrays if array.link == node), None)
 
     def lasting(self, device: str) -> str:
         """A device node as a person reads it: by a path that stays where it has another number at the next boot."""
-        return next((one.link for one in self.arrays if one.device == device and one.link), device)
+        return next((array.link for array in self.arrays if array.device == device and array.link), device)
 
     def at(self, device: str) -> tuple[Array | Drive, ...]:
         """Everything that this device node is: an array, a vendor's drive, the kernel's disk, in this order."""
@@ -353,7 +353,11 @@ class Inventory:
 
     def holding(self, path: str) -> Array | None:
         """The filesystem that a file lies on; None where it is none of these."""
-        held = (one for one in self.arrays if one.folder is not None and path.startswith(one.folder.rstrip("/") + "/"))
+        held = (
+            array
+            for array in self.arrays
+            if array.folder is not None and path.startswith(array.folder.rstrip("/") + "/")
+        )
         return max(held, key=lambda one: len(one.folder or ""), default=None)
 
     def twin(self, thing: Controller | Array | Drive) -> Drive | None:

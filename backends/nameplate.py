@@ -91,7 +91,7 @@ def nameplate_of(inventory: Inventory, target: Target) -> Nameplate:
 
 def nameplate_of_parts(target: Target, serials: Sequence[str]) -> Nameplate:
     """The nameplate of what is to be made of drives: the word is the end of the first one's serial number."""
-    word = next((_plain(one)[-LENGTH:] for one in serials if len(_plain(one)) >= SHORTEST), target.address)
+    word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
     return Nameplate(name=str(target), words=f"to be made of the drives {drives}", word=word)
 

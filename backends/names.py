@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from backends.model import KERNEL, MAPPER, Array, Controller, Drive, Inventory
 
 _MAPPED = "/dev/mapper/"
+_ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d+")
 
 
 def name_of(thing: Controller | Array | Drive) -> str:
@@ -42,3 +44,13 @@ def _others(inventory: Inventory, thing: Controller | Array | Drive) -> Iterator
     if isinstance(thing, Array) and thing.link is not None:
         yield from (f"{MAPPER}:{thing.called}",) if thing.link.startswith(_MAPPED) else ()
         yield f"{KERNEL}:{thing.device.removeprefix('/dev/')}"
+
+
+def is_on_a_card(text: str) -> bool:
+    """Whether it is written as `devices` writes what hangs from a card: `/c0/v1`, `/slot0/ld1`."""
+    return _ON_A_CARD.fullmatch(text) is not None
+
+
+def is_path(text: str) -> bool:
+    """Whether what is to be measured is written as a folder or file: neither a node nor what hangs from a card."""
+    return text.startswith(("/", "./", "../", "~/")) and not (text.startswith("/dev/") or is_on_a_card(text))

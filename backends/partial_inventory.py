@@ -11,7 +11,7 @@ from backends.protocol import BEING_READ
 from backends.registry import Machine
 from backends.values import dataclass
 
-LOCAL = frozenset({KERNEL, BUS, "bcache", "dm", "md", "nvme", "scsi"})
+LOCAL = frozenset({KERNEL, BUS, "bcache", "btrfs", "dm", "md", "nvme", "scsi"})
 """Vendors that tell what the kernel knows of things of all the others: until they have answered nothing is settled."""
 
 _FUNCTION = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
@@ -45,11 +45,14 @@ class PartialInventory:
             return head.model != BEING_READ and not self._stray(head.pci)
         drives = [one for one in group if isinstance(one, Drive)]
         ways = {
-            address for one in drives for node in (one.device, *one.paths) for address in self.ways.get(node or "", ())
+            address
+            for drive in drives
+            for node in (drive.device, *drive.paths)
+            for address in self.ways.get(node or "", ())
         }
         if isinstance(head, Controller):
             ways.add(head.pci or "")
-        elif isinstance(head, Drive) and ways & {one.pci for one in self.inventory.controllers}:
+        elif isinstance(head, Drive) and ways & {controller.pci for controller in self.inventory.controllers}:
             return False  # it will hang from that one
         return (
             not self.anywhere
@@ -60,7 +63,7 @@ class PartialInventory:
     def _stray(self, address: str | None) -> bool:
         """Whether a disk is behind that controller and not yet told to be."""
         twins = self.inventory.twins
-        loose = (one for one in self.inventory.drives if one.controller is None and one.target not in twins)
+        loose = (drive for drive in self.inventory.drives if drive.controller is None and drive.target not in twins)
         return any(address in self.ways.get(one.device or "", ()) for one in loose)
 
 
@@ -82,8 +85,8 @@ class ToldParts:
         """Cards that have not answered, and the names of vendors that have not told of any."""
         waited_for = self._machine.waited_for
         known = {part.partition(":")[0] for part in self._parts}
-        cards = (one for name in sorted(self._parts) for one in self._parts[name].controllers)
-        reading = (one for one in cards if one.model == BEING_READ and one.target.backend in waited_for)
+        cards = (controller for name in sorted(self._parts) for controller in self._parts[name].controllers)
+        reading = (card for card in cards if card.model == BEING_READ and card.target.backend in waited_for)
         return (*reading, *sorted(waited_for - known))
 
     async def so_far(self) -> PartialInventory:
@@ -93,11 +96,13 @@ class ToldParts:
             names = dict.fromkeys(driver for every in drivers.values() for driver in every)
             found = [path for name in names for path in await host.list(f"/sys/bus/pci/drivers/{name}/*:*:*.*")]
             self._cards = frozenset(path.rsplit("/", 1)[-1] for path in found)
-        for node in {one.device for part in self._parts.values() for one in part.drives if one.device} - {*self._ways}:
+        for node in {drive.device for part in self._parts.values() for drive in part.drives if drive.device} - {
+            *self._ways
+        }:
             link = await host.link(f"/sys/block/{node.removeprefix('/dev/').replace('/', '!')}")
             self._ways[node] = frozenset(_FUNCTION.findall(link or ""))
         inventory, waited_for = joined_parts(self._parts), self._machine.waited_for
-        read = {one.pci for one in inventory.controllers if one.target.backend != BUS}
+        read = {controller.pci for controller in inventory.controllers if controller.target.backend != BUS}
         return PartialInventory(
             inventory=inventory,
             waited_for=waited_for,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from backends.change import Change
+from backends.change import Change, Write
 from backends.host import Host
-from backends.making import ArrayPlan, ArrayWish, Candidate
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Controller, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.values import dataclass
@@ -129,6 +129,41 @@ class MakesArrays(Protocol):
         """What making it would do, as things are now; nothing is changed.
 
         `controller`: the card that makes it. Raises InvalidValueError, BlockedError, NotFoundError, ToolFailedError.
+        """
+        ...
+
+
+@runtime_checkable
+class BuildsArrays(MakesArrays, Protocol):
+    """A backend that makes what it plans, finds it again and takes it apart."""
+
+    async def find_made(self, array: MadeArray) -> ArrayFound:
+        """What is there now of an array that was made, or about to be; asked anew, and nothing is changed.
+
+        Its members are known by serial number (WWN) and size, wherever they are by now. Raises ToolFailedError.
+        """
+        ...
+
+    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+        """Take steps of `ArrayPlan.steps` or `ArrayFound.remove` in order, up to the first that fails.
+
+        Raises ToolFailedError in the tool's words, RefusedError for a program that is not this maker's.
+        """
+        ...
+
+
+@runtime_checkable
+class ChecksParity(Protocol):
+    """A backend that can be told to read an array in full and to count where its copies or parity are not right."""
+
+    async def begin_check(self, target: Target) -> None:
+        """Begin it; the array has a task until it ends. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        ...
+
+    async def mismatches(self, target: Target) -> int | None:
+        """Sectors that were not right at the last check; None where that is not told.
+
+        Raises NotFoundError, DeviceGoneError.
         """
         ...
 

@@ -265,7 +265,11 @@ class Machine:
         found: dict[str, tuple[Setting, Reading]] = {}
         for target in asked:
             readings = await self.kept(target)
-            found |= {one.key: (one, readings[one.key]) for one in self.settings(target) if one.key in readings}
+            found |= {
+                setting.key: (setting, readings[setting.key])
+                for setting in self.settings(target)
+                if setting.key in readings
+            }
         return found
 
     def as_seen(self, seconds: float = math.inf) -> AbstractContextManager[None]:

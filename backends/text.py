@@ -17,10 +17,11 @@ def clean(text: str, limit: int = 128) -> str:
     """
     text = text[: limit * 8].strip("\0 \t\r\n")
     # Below U+0300, the first combining mark, what is printable stays as it is: nearly all there is. What follows takes
-    # thirty times as long.
-    plain = text.isascii() or max(text) < "\u0300"
-    if len(text) <= limit and plain and text.isprintable() and "  " not in text:
-        return text
+    # thirty times as long, of a long text a thousand times.
+    head = text[: limit + 1]
+    plain = head.isascii() or max(head) < "\u0300"
+    if plain and head.isprintable() and "  " not in head:
+        return _shortened(head.strip(), limit)
     kept: list[str] = []
     marks = 0
     for char in text:
@@ -43,7 +44,10 @@ def clean(text: str, limit: int = 128) -> str:
         kept.append(char)
         if len(kept) > limit:
             break
-    line = "".join(kept).strip()
+    return _shortened("".join(kept).strip(), limit)
+
+
+def _shortened(line: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

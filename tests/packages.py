@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,9 @@ from app.engine.installing import MANAGERS, called, packages
 
 PLACES = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where programs are looked for: an ordinary user's PATH has no sbin."""
+
+_FETCHING = 300.0
+"""Seconds for packages to come."""
 
 
 def programs(*steps: str) -> tuple[str, ...]:
@@ -43,6 +48,24 @@ def absence(*names: str) -> str:
 def needs(*names: str) -> pytest.MarkDecorator:
     """Skips, with what to install, where one of the programs is missing."""
     return pytest.mark.skipif(bool(missing(*names)), reason=absence(*names))
+
+
+def unpack(packages: Sequence[str], folder: Path, *, places: str = PLACES) -> str:
+    """Unpack packages of the distribution into a folder, installing nothing; why not, "" if all is well."""
+    tools = [name for name in ("apt-get", "dpkg-deb") if shutil.which(name, path=places) is None]
+    if tools:
+        return f"without {' and '.join(tools)} no package can be fetched"
+    fetched = folder / "packages"
+    fetched.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        ["apt-get", "download", "-q", *packages], cwd=fetched, capture_output=True, text=True, timeout=_FETCHING
+    )
+    if done.returncode:
+        why = done.stderr.strip().splitlines() or ["no reason is told"]
+        return f"apt-get download: {why[-1]}"
+    for package in sorted(fetched.glob("*.deb")):
+        subprocess.run(["dpkg-deb", "-x", str(package), str(folder)], check=True, timeout=_FETCHING)
+    return ""
 
 
 def installable(*names: str) -> bool:

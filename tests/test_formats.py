@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.arrays.made_here import ArraysMadeHere
 from app.engine.history.baselines import Baselines
+from app.engine.joint.record import DOCUMENT, joint_records
 from app.engine.measure.preconditioning import DeviceMemory
 from app.engine.session import wire
 from app.engine.session.event_values import Written
 from app.engine.session.journal import FILE, Journal, boot_clock, read_records
 from app.engine.session.json_values import structure
-from app.engine.session.paths import Paths
+from app.engine.session.paths import ARRAYS, Paths
 from app.engine.session.recorder import Recorder
 from app.engine.session.store import LOG, load
 from app.engine.session.unpacking import opened_archive
@@ -27,6 +29,8 @@ from backends.formats import FORMATS, Kept
 from backends.hosts.local import LocalHost
 from backends.hosts.recorded import ReplayHost
 from backends.hosts.streams import Recording
+from backends.making import MadeArray
+from backends.model import Level
 from backends.racks.machines.linux import linux_rack
 from backends.racks.state import RackFile
 from backends.version import program_version
@@ -84,19 +88,36 @@ def stream(folder: Path) -> None:
     Recording.load(folder / "fio.json.gz")
 
 
+def joint(folder: Path) -> None:
+    (folder / "runs" / "j1").mkdir(parents=True)
+    data = {"format": FORMATS[Kept.JOINT] + 1, "program": NEWER}
+    (folder / "runs" / "j1" / DOCUMENT).write_text(json.dumps(data))
+    joint_records(folder)
+
+
 def journal(folder: Path) -> None:
     record(folder, kind="intent", id="c1", session="/sessions/one", format=FORMATS[Kept.JOURNAL] + 1, by=NEWER)
     Journal(folder).intent("c2", folder, planned("128", "256"))
 
 
+def arrays(folder: Path) -> None:
+    newer = FORMATS[Kept.ARRAYS] + 1
+    record(folder, name=ARRAYS, kind="array", stage="making", format=newer, by=NEWER)
+    (folder / FILE).rename(folder / ARRAYS)
+    array = MadeArray(name="rb-1", level=Level.RAID0, controller=None, members=(), strip_bytes=None)
+    ArraysMadeHere(folder).begin(array, folder)
+
+
 READS: dict[Kept, Callable[[Path], None]] = {
     Kept.SESSION: session,
     Kept.JOURNAL: journal,
+    Kept.ARRAYS: arrays,
     Kept.BASELINE: baseline,
     Kept.ARCHIVE: archive,
     Kept.RACK: rack,
     Kept.MACHINE: machine,
     Kept.STREAM: stream,
+    Kept.JOINT: joint,
 }
 """What is read of a newer program's. An index is made anew (tests/engine/history); for a device see below."""
 
@@ -210,6 +231,12 @@ baseline-marked change-ended change-intended command-ran experiment-ended experi
 machine-checked note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended
 session-started sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended sweep-step-started
 """,
+    3: """
+baseline-marked change-ended change-intended command-ran experiment-ended experiment-started inventory-seen
+machine-checked note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended
+session-started sweep-array-refused sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended
+sweep-step-started
+""",
 }
 """Kinds of events by format: an older program would pass over one more. Once a version is out they do not change."""
 
@@ -277,6 +304,7 @@ def test_every_command_says_so_before_anything_is_tried(cli: Cli, newer: None) -
     assert done.status == 3
 
 
+@pytest.mark.long
 def test_doctor_says_so(cli: Cli, newer: None) -> None:  # noqa: F811
     assert f"Use raidbench {NEWER} or newer." in cli("--no-helper", "doctor").out
 

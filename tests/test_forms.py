@@ -148,7 +148,7 @@ def test_a_trial_comes_back_though_the_program_was_removed_meanwhile(removable: 
         before = setting.read_text()
         wanted = "1024" if before != "1024\n" else "2048"
         done = form.run(
-            tmp_path / "state", "set", disk.sure(), f"read_ahead_kb={wanted}", "--trial", "10", "--yes", "--json"
+            tmp_path / "state", "set", disk.sure(), f"read_ahead_kb={wanted}", "--trial", "20", "--yes", "--json"
         )
         during = setting.read_text()
         shutil.rmtree(form.place) if form.place.is_dir() else form.place.unlink()

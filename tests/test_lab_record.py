@@ -207,6 +207,7 @@ def made(process: subprocess.Popen[bytes], folder: Path) -> Guest:
     return Guest(process, folder, folder)
 
 
+@pytest.mark.long
 def test_a_guest_is_ended_by_the_processor_time_that_it_used(
     busy: subprocess.Popen[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

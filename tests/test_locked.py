@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 LOCKED = ROOT / "tools" / "locked"
@@ -39,20 +40,21 @@ def lines(name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
-        ("run", PROJECT["project"]["dependencies"]),
+        ("run", [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["hosts"]]),
         ("test", [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]),
         ("build", PROJECT["build-system"]["requires"]),
         ("uv", ["uv"]),
+        ("ansible", PROJECT["dependency-groups"]["ansible"]),
     ],
 )
 def test_all_that_is_asked_for_is_locked_by_version(name: str, asked: list[str]) -> None:
     held = {Requirement(line.split(" --hash")[0]) for line in lines(name)}
-    versions = {one.name: str(one.specifier).removeprefix("==") for one in held}
+    versions = {canonicalize_name(one.name): str(one.specifier).removeprefix("==") for one in held}
     wants = [Requirement(one) for one in asked]
-    assert [one for one in wants if not one.specifier.contains(versions.get(one.name, ""))] == []
+    assert [one for one in wants if not one.specifier.contains(versions.get(canonicalize_name(one.name), ""))] == []
 
 
-@pytest.mark.parametrize("name", ["run", "test", "build", "uv"])
+@pytest.mark.parametrize("name", ["run", "test", "build", "uv", "ansible"])
 def test_nothing_is_taken_without_a_hash_and_no_registry_is_named(name: str) -> None:
     text = (LOCKED / f"{name}.txt").read_text()
     assert [line for line in lines(name) if "--hash=sha256:" not in line] == []

@@ -92,6 +92,11 @@ def test_a_module_has_the_tests_that_import_it_through_its_package() -> None:
     assert "tests/backends/mdraid/test_reading.py" in importing_tests("backends/vendors/mdraid/inventory.py")
 
 
+def test_a_module_has_the_tests_that_import_what_its_package_hands_on() -> None:
+    """Tests of the advice import the package, which has it of its rules."""
+    assert "tests/engine/advisor/test_array_rules.py" in importing_tests("app/engine/advisor/array_rules.py")
+
+
 def test_the_nearest_tests_come_first() -> None:
     assert importing_tests("app/engine/judge/comparison.py")[0].startswith("tests/engine/judge/")
 
@@ -119,6 +124,7 @@ def test_what_can_be_left_out_is_no_docstring_and_stands_alone_in_its_row() -> N
     assert left_out.statements(SOURCE) == [3, 8]
 
 
+@pytest.mark.long
 def test_a_mutant_is_made_in_a_copy_that_goes_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a checkout with one module and one test that looks at half of it."""
     checkout = tmp_path / "checkout"
@@ -143,6 +149,7 @@ def test_a_mutant_is_made_in_a_copy_that_goes_away(tmp_path: Path, monkeypatch: 
     assert [place.exists() for place in places] == [False]
 
 
+@pytest.mark.long
 def test_tests_that_fail_without_a_mutant_say_nothing_of_one(tmp_path: Path) -> None:
     (tmp_path / "test_bad.py").write_text("def test_it():\n    assert False\n")
     (tmp_path / "test_broken.py").write_text("import nothing_of_that_name\n")
@@ -150,11 +157,13 @@ def test_tests_that_fail_without_a_mutant_say_nothing_of_one(tmp_path: Path) -> 
     assert passing(tmp_path, ["test_bad.py", "test_broken.py", "test_good.py"]) == ("test_good.py",)
 
 
+@pytest.mark.long
 def test_a_mutant_that_does_not_come_to_an_end_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text("def test_it():\n    while True: pass\n")
     assert notices(tmp_path, ["test_one.py"], 1.0)
 
 
+@pytest.mark.long
 def test_the_copy_has_what_git_knows() -> None:
     with copied() as copy:
         assert (copy / "backends" / "guard.py").read_bytes() == (ROOT / "backends" / "guard.py").read_bytes()

@@ -52,7 +52,8 @@ class CommandPreview(Lines):
     def shown_text(self) -> str:
         """The commands as they can be typed, each in a line of its own: what is copied is what runs."""
         return "\n".join(
-            clean(one if isinstance(one, str) else " ".join(map(shlex.quote, one))) for one in self.commands
+            clean(command if isinstance(command, str) else " ".join(map(shlex.quote, command)))
+            for command in self.commands
         )
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

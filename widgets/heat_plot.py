@@ -200,7 +200,7 @@ LEAST_CONTRAST: Final = 2.0
 def faintest(ground: Color, color: Color) -> Color:
     """The colour nearest to the ground that is told from it."""
     steps = (ground.blend(color, step / 20) for step in range(8, 20))
-    return next((one for one in steps if contrast(one, ground) >= LEAST_CONTRAST), color)
+    return next((step for step in steps if contrast(step, ground) >= LEAST_CONTRAST), color)
 
 
 def contrast(one: Color, other: Color) -> float:

@@ -128,8 +128,12 @@ class Framer:
         """Where everything lies: `span` in seconds, `values` the least and the greatest that is shown."""
         references = tuple(reference.value for reference in data.references if math.isfinite(reference.value))
         # The scale of before goes in, so that it changes seldom: every change redraws all.
-        bands = tuple((one.value - one.half, one.value + one.half) for one in data.references if one.half > 0.0)
-        bands = tuple(one for one in bands if all(map(math.isfinite, one)) and not (log and one[0] <= 0.0))
+        bands = tuple(
+            (reference.value - reference.half, reference.value + reference.half)
+            for reference in data.references
+            if reference.half > 0.0
+        )
+        bands = tuple(band for band in bands if all(map(math.isfinite, band)) and not (log and band[0] <= 0.0))
         edges = tuple(edge for band in bands for edge in band)
         self._scale = fit((*values, *references, *edges), log=log, close=data.close, previous=self._scale)
         # Below seven rows the axis would take a third of the graph.
@@ -156,7 +160,7 @@ class Framer:
             ruler=laid,
             labels=labels,
             ascii_only=ascii_only,
-            references=tuple(one.value for one in data.references if _is_line(one, log)),
+            references=tuple(reference.value for reference in data.references if _is_line(reference, log)),
             x_ticks=data.x_ticks,
             bands=bands,
             x_label=data.x_label,
@@ -228,7 +232,7 @@ def told(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
-        notes = [(frame.column_of(one.at), _words(one), MARK if one.bad else NOTE) for one in _told_marks(frame)]
+        notes = [(frame.column_of(mark.at), _words(mark), MARK if mark.bad else NOTE) for mark in _told_marks(frame)]
     if row == frame.rows - 1 and frame.rows > _LEAST_TOLD and len(frame.shaded_words) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_words)) // 2, frame.shaded_words, LABEL))
     if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_TOLD:  # no words, no line to mark
@@ -250,7 +254,7 @@ def _told_marks(frame: Frame) -> list[TimeMark]:
 
 def _in_sight(frame: Frame) -> list[TimeMark]:
     """Those in sight that say something."""
-    return [one for one in frame.marks if one.words and frame.start <= one.at <= frame.end]
+    return [mark for mark in frame.marks if mark.words and frame.start <= mark.at <= frame.end]
 
 
 def _words(mark: TimeMark) -> str:

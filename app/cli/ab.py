@@ -16,7 +16,7 @@ from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.confirm import steps
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin, loaded_session, refuse_read_only, workbench
+from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, PERCENT, current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import table_lines
@@ -208,10 +208,7 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
         say(f"{row}.")
     say()
     typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), how)
-    await begin(bench)
-    from app.engine.check.recording import check_session
-
-    await check_session(bench, bench.hardware.machine)
+    await begin_measuring(bench)
     if interruption.asked():
         return INTERRUPTED
 

@@ -78,7 +78,7 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
     if how.check or how.diff:
         return _tell_drift(drifts, how)
     plan = await plan_set(bench, state, persist=wanted.persist, trial=wanted.trial)
-    others = (*(one for one in state.drifts if one not in state.settable()), *plan.later)
+    others = (*(drift for drift in state.drifts if drift not in state.settable()), *plan.later)
     if plan.empty or how.dry_run:
         return _tell_plan(plan, state, others, how)
     for row in _review(plan, others):
@@ -94,11 +94,11 @@ def _tell_drift(drifts: tuple[Drift, ...], how: _ApplyOptions) -> int:
     from app.engine.view import desired, schema
 
     if how.as_json:
-        document(schema.document(drift=[desired.drift_json(one) for one in drifts]))
+        document(schema.document(drift=[desired.drift_json(drift) for drift in drifts]))
     elif how.diff:
         lines(clean(row, 500) for row in desired.diff_lines(drifts))
     else:
-        lines(desired.drift_line(one) for one in drifts)
+        lines(desired.drift_line(drift) for drift in drifts)
     from widgets.plain.units import plural
 
     say(f"{plural(len(drifts), 'difference')}." if drifts else "Nothing differs.")
@@ -121,10 +121,10 @@ def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
     from app.engine.view import desired
 
     rows = review(plan.changes) if plan.changes else []
-    for one in plan.keeps:
-        rows += ["", f"{one.rule.path} will hold:", *(f"  {clean(row, 400)}" for row in one.rule.text.splitlines())]
+    for keep in plan.keeps:
+        rows += ["", f"{keep.rule.path} will hold:", *(f"  {clean(row, 400)}" for row in keep.rule.text.splitlines())]
     if others:
-        rows += ["", "Not set by a file:", *(f"  {desired.drift_line(one)}" for one in others)]
+        rows += ["", "Not set by a file:", *(f"  {desired.drift_line(other)}" for other in others)]
     return rows
 
 

@@ -1,4 +1,4 @@
-"""`array`: the arrays there are, the drives that one can be made of, and what making one would do."""
+"""`array`: the arrays there are, the drives that one can be made of, making one and deleting it again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli import confirm
+from app.cli.confirm import steps
 from app.cli.devices_text import terminal_width
-from app.cli.opening import workbench
+from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.output import document, lines, say
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.running import run
@@ -16,9 +18,10 @@ from app.engine.fio.sizes import parse_size
 from app.engine.view import making as view
 from app.engine.view import schema
 from app.engine.view.table import filled
-from backends.errors import InvalidValueError, RefusedError
+from backends.errors import InvalidValueError
 from backends.making import LEVELS
 from backends.model import Level, Problem
+from backends.settings import Risk
 from backends.text import clean
 from backends.values import dataclass
 
@@ -44,7 +47,7 @@ class _Asked:
 
 @click.group("array")
 def array_command() -> None:
-    """The arrays there are, the drives that one can be made of, and what making one would do."""
+    """The arrays there are, the drives that one can be made of; make one, and delete it again."""
 
 
 @array_command.command("list")
@@ -63,11 +66,13 @@ async def _list(bench: Workbench, *, free: bool, as_json: bool) -> int:
     found, problems = await _candidates(bench)
     shown = [one for one in found if one.free or not free]
     inventory = bench.session.inventory
+    made = bench.arrays.made_here.entries()
     if as_json:
         serials = view.serials_of(inventory)
-        arrays = [view.array(one, serials) for one in inventory.arrays]
+        arrays = [view.array(array, serials) for array in inventory.arrays]
         drives = [view.candidate(one) for one in shown]
-        document(schema.document(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives))
+        body = schema.document(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives)
+        document({**body, "made_here": [view.made_here(entry) for entry in made]})
         return DONE
     width = terminal_width()
     if inventory.arrays and not free:
@@ -76,6 +81,8 @@ async def _list(bench: Workbench, *, free: bool, as_json: bool) -> int:
     lines(fitted_lines(filled(view.drives_table(shown)), width))
     count = sum(one.free for one in found)
     say(f"{count} of {len(found)} drives {'is' if count == 1 else 'are'} free to make an array of.")
+    for entry in made:
+        say(view.made_here_sentence(entry))
     for problem in (*problems, *inventory.problems):
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
     return DONE
@@ -101,7 +108,8 @@ async def _candidates(
 )
 @click.option("--assume-clean", is_flag=True, help="md: compute no parity; right once every stripe was written.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs root to see what is on the drives.")
-@click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
+@click.option("--confirm", "typed", metavar="WORD", help="Mean these drives: the ends of their serial numbers.")
+@click.option("--json", "as_json", is_flag=True, help="The plan as JSON, and what was made.")
 def create_command(
     level: str,
     drives: tuple[str, ...],
@@ -111,13 +119,14 @@ def create_command(
     policies: tuple[str, ...],
     assume_clean: bool,
     dry_run: bool,
+    typed: str | None,
     as_json: bool,
 ) -> int:
-    """Show what makes an array of LEVEL of DRIVE...: the exact commands, capacity, full stripe, cost and time.
+    """Make an array of LEVEL of DRIVE..., after showing the exact commands, capacity, full stripe, cost and time.
 
     DRIVE is an address, a node, a place behind the card (252:3) or a serial number; their order decides the spans. All
     hang from one card, or are the kernel's: then md makes the array, of raid50 and raid60 the inner ones first.
-    raidbench shows the commands and does not run them.
+    What lies on the drives is lost, so their word has to be typed, or given with --confirm.
     """
     asked = _Asked(
         level=Level(level),
@@ -128,19 +137,78 @@ def create_command(
         policies=_pairs(policies),
         assume_clean=assume_clean,
     )
-    with workbench(dry=True) as bench:
-        plan = run(lambda _: _plan(bench, asked))
-    if as_json:
+    if not dry_run:
+        refuse_read_only()
+    with workbench(dry=dry_run, rights=not dry_run) as bench:
+        return run(lambda _: _create(bench, asked, typed, dry_run=dry_run, as_json=as_json))
+
+
+async def _create(bench: Workbench, asked: _Asked, typed: str | None, *, dry_run: bool, as_json: bool) -> int:
+    from app.engine.arrays.building import plate_of
+
+    plan = await _plan(bench, asked)
+    if as_json and dry_run:
         document(schema.document(dry_run=True, simulated=bench.simulated, array=view.plan(plan)))
-    else:
-        lines([*fact_lines(view.plan_facts(plan)), "", "What makes it:"])
-        lines(f"  {clean(step.shown(), 2000)}" for step in plan.steps)
+    if not as_json or not dry_run:
+        show = say if as_json else lambda row: lines([row])
+        for row in (*fact_lines(view.plan_facts(plan)), "", "What makes it:", *steps(plan.steps)):
+            show(row)
         for sentence in view.plan_sentences(plan):
             say(clean(sentence, 1000))
+    if dry_run:
+        if not as_json:
+            say("Dry run: nothing was changed.")
+        return DONE
+    await bench.arrays.require_able(plan.wish.drives[0].controller)
+    bench.arrays.require_new_name(plan.wish.name)
+    word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of(plan),), yes=False, typed=typed, what="Make it")
+    await begin(bench)
+    made = await bench.arrays.create(plan, assume_clean=asked.assume_clean, typed=word)
+    if as_json:
+        array = {**view.plan(plan), "address": str(made.target), "device": made.device}
+        document(schema.document(dry_run=False, simulated=bench.simulated, array=array))
+    else:
+        lines([f"made  {plan.wish.name}: {clean(made.words, 400)}"])
+        say(f"It is deleted again with `raidbench array delete {plan.wish.name}`.")
+    return DONE
+
+
+@array_command.command("delete")
+@click.argument("name", metavar="NAME")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+@click.option("--confirm", "typed", metavar="WORD", help="Mean this array: its name once more.")
+@click.option("--json", "as_json", is_flag=True, help="What was deleted, as JSON.")
+def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -> int:
+    """Delete the array NAME that `array create` made here, with nothing on it and nothing using it.
+
+    It is known by its UUID, or its name, level and the serial numbers of its drives. No other array is deleted.
+    """
     if not dry_run:
-        raise RefusedError("raidbench shows what makes an array, and does not make it.", hint="Add --dry-run.")
-    if not as_json:
+        refuse_read_only()
+    with workbench(dry=dry_run, rights=not dry_run) as bench:
+        return run(lambda _: _delete(bench, name, typed, dry_run=dry_run, as_json=as_json))
+
+
+async def _delete(bench: Workbench, name: str, typed: str | None, *, dry_run: bool, as_json: bool) -> int:
+    from app.engine.arrays.building import plate_of_made
+
+    await bench.hardware.probe()
+    entry, found = await bench.arrays.deletable(name, note=not dry_run)
+    show = say if as_json else lambda row: lines([row])
+    for row in (clean(found.words, 400), "", "What deletes it:", *steps(found.remove)):
+        show(row)
+    if not dry_run:
+        word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of_made(entry),), yes=False, typed=typed, what="Delete it")
+        await begin(bench)
+        found = await bench.arrays.delete(name, typed=word)
+    if as_json:
+        told = {"name": name, "address": str(found.target), "device": found.device}
+        removing = [step.shown() for step in found.remove]
+        document(schema.document(dry_run=dry_run, simulated=bench.simulated, array={**told, "steps": removing}))
+    elif dry_run:
         say("Dry run: nothing was changed.")
+    else:
+        lines([f"deleted  {name}"])
     return DONE
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +17,7 @@ from app.cli.bench_target import resolve
 from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin, workbench
+from app.cli.opening import begin_measuring, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import ReaderGoneError, document, lines, say
 from app.cli.running import Interruption, run
@@ -25,6 +26,7 @@ from app.cli.steady import steady_options
 from app.engine.config import Config
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
+from app.engine.joint.words import LEASE_S, LEASES, LineKind
 from app.engine.judge.repeats import spreads
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.measure.preparation import NamedTarget
@@ -38,6 +40,9 @@ from backends.errors import RefusedError, StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
+
+if TYPE_CHECKING:
+    from app.cli.bench_leash import Leash
 
 
 def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -63,6 +68,22 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
 @click.option("--stream", is_flag=True, help="One JSON line a measured interval, as it comes.")
+@click.option(
+    "--go-on-stdin", is_flag=True, help="With --stream: wait for `go AT` on standard input, as `--hosts` says it."
+)
+@click.option(
+    "--lease",
+    type=click.IntRange(*LEASES),
+    metavar="SECONDS",
+    help="With --go-on-stdin or --hosts: so much silence stops the run on a host; 5 unless named.",
+)
+@click.option("--hosts", "nodes", metavar="NODES", help="Measure on all of these at once: `node[1-8],@group`.")
+@click.option(
+    "--stagger",
+    type=click.FloatRange(0, 60),
+    metavar="SECONDS",
+    help="With --hosts: between the start of one host and the next; 0 unless named.",
+)
 def bench_command(
     targets: tuple[str, ...],
     profile: str | None,
@@ -73,6 +94,10 @@ def bench_command(
     typed: str | None,
     as_json: bool,
     stream: bool,
+    go_on_stdin: bool,
+    lease: int | None,
+    nodes: str | None,
+    stagger: float | None,
     steady: SteadyPlan | None,
     **fields: str | None,
 ) -> int:
@@ -85,10 +110,31 @@ def bench_command(
     each. They must not share a disk.
     """
     config = current().load_config()
+    if nodes is not None:
+        _require_suits_hosts(stream=stream or go_on_stdin, repeat=repeat, typed=typed)
+    elif stagger is not None:
+        raise click.UsageError("--stagger is about --hosts.")
+    elif go_on_stdin:
+        _require_suits_leash(stream=stream, as_json=as_json, dry_run=dry_run, repeat=repeat)
+    elif lease is not None:
+        raise click.UsageError("--lease is about --go-on-stdin and --hosts.")
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
     job, name, told = job_of(texts, profile=profile, jobfile=jobfile, config=config)
+    if nodes is not None:
+        from app.cli.bench_hosts import SentHow, measure_on_hosts
+
+        words = _words_for_hosts(targets, texts if jobfile is None else job.texts(), profile or config.profile)
+        how = SentHow(stagger_s=stagger or 0.0, lease_s=lease or LEASE_S, as_json=as_json, dry_run=dry_run)
+        return measure_on_hosts(nodes, ", ".join(targets), words, how)
 
     async def work(interruption: Interruption) -> int:
+        if not go_on_stdin:
+            return await measure(interruption, None)
+        from app.cli.bench_leash import on_leash
+
+        return await on_leash(bench, lease or LEASE_S, partial(measure, interruption))
+
+    async def measure(interruption: Interruption, leash: Leash | None) -> int:
         found = [await resolve(bench, target) for target in targets]
         named = [NamedTarget(where=where, name=shown) for where, shown in found]
         sized = scratch_size(job, [one.where for one in named], config, given="size" in texts)
@@ -104,10 +150,44 @@ def bench_command(
         )
         if dry_run:
             return await _show(bench, request, repeat, as_json=as_json)
-        return await _bench(bench, interruption, request, repeat, typed, as_json, stream)
+        return await _bench(bench, interruption, request, repeat, typed, as_json, stream, leash)
 
     with workbench(dry=dry_run, rights=any(_may_be_device(target) for target in targets)) as bench:
         return run(work)
+
+
+def _require_suits_leash(*, stream: bool, as_json: bool, dry_run: bool, repeat: int) -> None:
+    """Raises UsageError for what makes no sense in a run that is started from elsewhere."""
+    if not stream:
+        raise click.UsageError("--go-on-stdin goes with --stream.")
+    if as_json or dry_run or repeat > 1:
+        raise click.UsageError(
+            "With --go-on-stdin there is one run, told in JSON lines: without --json, --dry-run, --repeat."
+        )
+
+
+def _require_suits_hosts(*, stream: bool, repeat: int, typed: str | None) -> None:
+    """Raises UsageError for what makes no sense on many hosts."""
+    if stream or repeat > 1:
+        raise click.UsageError("With --hosts there is one run: without --stream, --go-on-stdin, --repeat.")
+    if typed is not None:
+        raise click.UsageError("With --hosts no device is written over, so --confirm has nothing to confirm.")
+
+
+_OWN_OPTIONS = ("nodes", "stagger", "lease", "jobfile", "profile", "typed", "as_json", "dry_run", "stream", "repeat")
+"""Options that are not passed on to other hosts, or in other words."""
+
+
+def _words_for_hosts(targets: Sequence[str], texts: Mapping[str, str], profile: str) -> list[str]:
+    """What stands behind `bench` on each host: the same job, named by all that may differ in a configuration there."""
+    context = click.get_current_context()
+    words = [f"--profile={profile}", *(f"--{key.replace('_', '-')}={text}" for key, text in texts.items())]
+    for param in context.command.params:
+        value = context.params.get(param.name or "")
+        named = not (param.name or "").startswith("job_") and param.name not in _OWN_OPTIONS
+        if isinstance(param, click.Option) and named and value:
+            words.append(param.opts[0] if param.is_flag else f"{param.opts[0]}={value}")
+    return [*words, "--", *targets]
 
 
 def _may_be_device(target: str) -> bool:
@@ -149,9 +229,13 @@ async def _bench(
     typed: str | None,
     as_json: bool,
     stream: bool,
+    leash: Leash | None,
 ) -> int:
-    with closing(RunTeller(bench, stream=stream)) as follower:
-        records, said = await measured(bench, interruption, request, repeat, typed, follower)
+    with closing(RunTeller(bench, stream=stream, silent=leash is not None)) as follower:
+        records, said = await measured(bench, interruption, request, repeat, typed, follower, leash=leash)
+    if leash is not None:
+        for record in records:
+            leash.tell(LineKind.RESULT, run=schema.run(record, session=str(bench.folder)))
     _report(bench, records, follower, said, as_json=as_json, stream=stream)
     if interruption.asked():
         return INTERRUPTED
@@ -167,10 +251,11 @@ async def measured(
     follower: RunTeller,
     *,
     fresh: bool = False,
+    leash: Leash | None = None,
 ) -> tuple[list[RunRecord], frozenset[str]]:
     """The runs, up to the first that is not whole, in a session that is begun for them; and which advice was said.
 
-    `fresh`: not in the last session.
+    `fresh`: not in the last session. `leash`: who says when, None for at once.
 
     Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
     """
@@ -178,10 +263,9 @@ async def measured(
     first = await bench.jobs.prepare(request)  # what cannot be done at all leaves no session behind
     if first.refused:
         raise RefusedError(" ".join(first.refused), hint=first.hint)
-    await begin(bench, fresh=fresh)
-    from app.engine.check.recording import check_session
-
-    await check_session(bench, bench.hardware.machine)
+    if leash is not None:
+        leash.require_harmless(first)
+    await begin_measuring(bench, fresh=fresh)
     records: list[RunRecord] = []
     said: frozenset[str] = frozenset()
     with interruption.gracefully(bench.jobs.stop):
@@ -194,14 +278,16 @@ async def measured(
                 for row in await wear_lines(bench, ready, times=repeat):
                     say(f"{row}.")
                 typed = allowed(ready, typed)
-                _announce(ready)
+                if leash is None:
+                    _announce(ready)
                 said = frozenset(each.key for each in ready.advice)
             if interruption.asked():
                 break
             follower.begin(number, repeat)
             whole = False
             try:
-                records.append(await bench.jobs.measure(ready, confirm=typed))
+                until = None if leash is None else partial(leash.until_go, ready)
+                records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
                 whole = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
             finally:
                 follower.end()

@@ -30,13 +30,15 @@ _CLEAR = "\r\x1b[K"
 class RunTeller:
     """Hears the events of a workbench and tells how its run goes."""
 
-    def __init__(self, bench: Workbench, *, stream: bool) -> None:
+    def __init__(self, bench: Workbench, *, stream: bool, silent: bool = False) -> None:
+        """`stream`: samples as JSON, too. `silent`: somebody else tells."""
         self.samples: list[Sample] = []
         """Measured intervals of the last run."""
         self.nobody_reads = False
         """Whether standard output was closed while samples were printed."""
         self._bench = bench
-        self._stream = stream
+        self._stream = stream and not silent
+        self._silent = silent
         self._redraws = is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
         self._which = ""
         self._drawn = False
@@ -90,7 +92,7 @@ class RunTeller:
 
     def _tell(self, active: ActiveRun | None) -> None:
         now = time.monotonic()
-        if active is None or now - self._last < (_REDRAW if self._redraws else _PLAIN):
+        if self._silent or active is None or now - self._last < (_REDRAW if self._redraws else _PLAIN):
             return
         self._last = now
         line = self._which + progress(active, time.time())

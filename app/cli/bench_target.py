@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from typing import TYPE_CHECKING
 
 from backends.errors import BlockedError, NotFoundError
 from backends.model import Array, Controller
+from backends.names import is_on_a_card
 from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
-
-_ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d+")
-"""How `devices` writes what hangs from a card: `/c0/v1`, `/slot0/ld1`."""
 
 
 async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
@@ -32,7 +29,7 @@ async def resolve(bench: Workbench, text: str) -> tuple[str, str]:
         if stat is None or stat.kind != "block":
             return (text, text) if stat is not None else await _device(bench, text)
         return await _known(bench, text)
-    if _ON_A_CARD.fullmatch(text) and await bench.host.stat(text) is None:
+    if is_on_a_card(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
         with contextlib.suppress(NotFoundError):  # as `devices` writes it: `vg0/mail`

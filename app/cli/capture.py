@@ -68,7 +68,7 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
         mounts = [line.split()[4] for line in (await host.read("/proc/self/mountinfo") or "").splitlines()]
         redactor = redactor_for((inventory,), (facts.host,), mounts)
     else:
-        redactor = Redactor(serials={one for secret in secrets for one in spellings(secret)}, patterns=False)
+        redactor = Redactor(serials={spelling for secret in secrets for spelling in spellings(secret)}, patterns=False)
     try:
         host.save(folder, redactor)
     except OSError as error:

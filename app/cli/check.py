@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
-from app.cli.output import document, lines, paint, say
+from app.cli.output import document, goes_on, lines, paint, say
 from app.cli.running import run
 from app.cli.status import DONE, FOUND, NAGIOS
 from backends.errors import RaidbenchError
@@ -33,6 +34,7 @@ _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 @click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule out; may be repeated.")
 @click.option("--nagios", is_flag=True, help="Answer as a monitoring plugin: one line and 0, 1, 2 or 3.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@over_hosts("nagios")
 def check_command(target: str | None, severity: str, ignored: tuple[str, ...], nagios: bool, as_json: bool) -> int:
     """What of the set-up costs speed or safety: of TARGET and what belongs to it, or of all.
 
@@ -74,7 +76,8 @@ def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> in
         return NAGIOS[word]
     if as_json:
         document(schema.document(**view.findings_json(checked)))
-        return status
+        if not goes_on():
+            return status
     lines(row for told in checked.findings for row in _rows(told))
     for one in checked.unknown:
         say(f"Not known: {one.rule.id} at {clean(one.said.where, 200)}: {clean(view.why(one), 300)}.")

@@ -18,7 +18,17 @@ from backends.racks.machines import HOSTS, STATES
 
 SHELLS = ("bash", "zsh", "fish")
 
-FRONT = ("--demo-speed", "--demo-state", "--machine", "--session", "--config", "--theme")
+FRONT = (
+    "--demo-speed",
+    "--demo-state",
+    "--machine",
+    "--session",
+    "--config",
+    "--theme",
+    "--hosts",
+    "--host-timeout",
+    "--host-program",
+)
 """Options before the command that take a value, besides `--demo`, which may go without."""
 
 
@@ -383,7 +393,7 @@ def _baseline(line: Words) -> Iterable[Item]:
 def _array(line: Words) -> Iterable[Item]:
     match line.rest:
         case ():
-            return [Item("list"), Item("create")]
+            return [Item("list"), Item("create"), Item("delete")]
         case ("create",):
             from backends.making import LEVELS
 

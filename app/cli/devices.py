@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.hosts import over_hosts
 from app.cli.opening import host_of, remember_look, warn_of_journal, workbench
 from app.cli.options import current
-from app.cli.output import document, say
+from app.cli.output import document, goes_on, say
 from app.cli.running import run
 from app.cli.status import DONE
 from app.engine.view import schema
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--wide", is_flag=True, help="Every column and every member, whatever the width of the terminal.")
 @click.option("--columns", metavar="NAME,...", help="These columns, in this order; a wrong one names them all.")
+@over_hosts("version", schema=schema.DEVICES)
 def devices_command(as_json: bool, version: str, wide: bool, columns: str | None) -> int:
     """Everything found: controllers, arrays, drives, how they are and how they are tuned.
 
@@ -62,14 +64,25 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
         remember_look(machine, inventory)
         told = schema.devices(inventory, settings, host=host.name, simulated=current().simulated, version=version)
         document(told)
+        if goes_on():
+            from app.cli.devices_live import tunings
+            from app.cli.devices_text import devices_head, devices_table
+
+            head = devices_head(host.name, simulated=current().simulated)
+            devices_table(inventory, head, await tunings(machine, inventory), columns, wide=wide)
+            _tell_problems(inventory)
         return DONE
     from app.cli.devices_live import DevicesLive
 
     inventory = await DevicesLive(machine, columns, wide=wide, simulated=current().simulated).look()
     remember_look(machine, inventory)
+    _tell_problems(inventory)
+    return DONE
+
+
+def _tell_problems(inventory: Inventory) -> None:
     for problem in inventory.problems:
         say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
-    return DONE
 
 
 def columns_named(words: str | None) -> tuple[str, ...]:
@@ -111,6 +124,7 @@ def _settings(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) ->
 @click.command("show")
 @click.argument("target")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@over_hosts()
 def show_command(target: str, as_json: bool) -> int:
     """Facts and settings of TARGET, what may be changed and why not.
 
@@ -135,7 +149,8 @@ async def _show(bench: Workbench, address: str, as_json: bool) -> int:
         shown = bench.jobs.remembered(found)
         told = {**schema.thing(shown, settings), **schema.also(bench.session.inventory, found)}
         document(schema.document(**body, target=told, queue=shared))
-        return DONE
+        if not goes_on():
+            return DONE
     from app.cli.devices_text import target_page
 
     parts = [("", declared, readings)]

@@ -106,7 +106,7 @@ class DevicesLive:
         if not known.waited_for or settled.keys() <= self._printed:
             return
         shown = {thing.target for group in settled.values() for thing in group}
-        blocks = {one.target for one in known.inventory.arrays} | {one.target for one in known.inventory.drives}
+        blocks = {array.target for array in known.inventory.arrays} | {drive.target for drive in known.inventory.drives}
         self._tuned |= await tunings(self._machine, known.inventory, {*self._tuned, *(blocks - shown)})
         self._print(known.inventory, settled.keys())
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.cli.options import is_terminal
-from app.cli.output import lines, say
+from app.cli.output import aside_width, lines, say
 from app.cli.render import DIM_MARK, fact_lines, fitted_lines, table_lines
 from app.engine.view import device, setting
 from app.engine.view.arrangement import Thing
@@ -27,6 +27,9 @@ def terminal_width() -> int | None:
     """Columns of the terminal standard output goes to, None when it goes elsewhere: then nothing is cut."""
     import sys
 
+    elsewhere, width = aside_width()
+    if elsewhere:
+        return width
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
@@ -62,8 +65,12 @@ def device_table(
     return replace(
         shown,
         columns=tuple(
-            replace(one, priority=0) if columns else replace(one, priority=1) if one.key == "address" else one
-            for one in shown.columns
+            replace(column, priority=0)
+            if columns
+            else replace(column, priority=1)
+            if column.key == "address"
+            else column
+            for column in shown.columns
         ),
         rows=tuple(_headed(row, whole=not columns) for row in shown.rows),
     )

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
-from app.cli.output import data, document, say
+from app.cli.output import data, document, goes_on, say
 from app.cli.running import run
 from app.cli.status import DONE
-from backends.errors import NotFoundError
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -27,23 +27,27 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write it there; what is there keeps its comments.",
 )
+@click.option("--by-model", is_flag=True, help="Name models and levels, not serial numbers: for other machines.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def export_command(targets: tuple[str, ...], output: Path | None, as_json: bool) -> int:
+@over_hosts("output")
+def export_command(targets: tuple[str, ...], output: Path | None, by_model: bool, as_json: bool) -> int:
     """The settings of TARGETs, or of all, as a file that `raidbench apply` takes, commented with what each means.
 
     Over a FILE of settings that is there, its values become those of now: comments, order and what it names besides
-    stay, new things come at its end.
+    stay, new things come at its end. With --by-model what all of a model, or all arrays of a level, have alike.
     """
     with workbench(quiet=True) as bench:
-        return run(lambda _: _export(bench, targets, output, as_json))
+        return run(lambda _: _export(bench, targets, output, as_json, by_model=by_model))
 
 
-async def _export(bench: Workbench, targets: tuple[str, ...], output: Path | None, as_json: bool) -> int:
+async def _export(
+    bench: Workbench, targets: tuple[str, ...], output: Path | None, as_json: bool, *, by_model: bool
+) -> int:
     from app.engine.desired.exporting import all_of, document_of, exported
 
     inventory = await bench.hardware.probe()
-    things = [await bench.hardware.find(one) for one in targets] if targets else all_of(inventory)
-    found, troubles = await exported(bench, things)
+    things = [await bench.hardware.find(target) for target in targets] if targets else all_of(inventory)
+    found, troubles = await exported(bench, things, by_model=by_model)
     for trouble in troubles:
         say(clean(trouble, 500))
     if as_json:
@@ -51,26 +55,13 @@ async def _export(bench: Workbench, targets: tuple[str, ...], output: Path | Non
         from app.engine.view.desired import export_json
 
         document(schema.document(targets=export_json(found)))
-        return DONE
+        if not goes_on():
+            return DONE
     if output is None:
         data(document_of(found).rstrip("\n"))
         return DONE
-    from app.engine.report.writing import write_file
+    from app.engine.report.settings_file import write_settings
 
-    older = _older(output)
-    write_file(output, document_of(found, older), force=older is not None)
+    write_settings(output, found)
     say(f"Written to {clean(str(output), 300)}")
     return DONE
-
-
-def _older(file: Path) -> str | None:
-    """What is in the file; None where there is none. Raises NotFoundError where it cannot be read."""
-    from app.engine.desired.file import LARGEST
-
-    try:
-        with file.open("rb") as handle:
-            return handle.read(LARGEST).decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise NotFoundError(f"{clean(str(file), 300)} cannot be read: {clean(str(error), 200)}.") from None

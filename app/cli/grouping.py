@@ -12,6 +12,7 @@ _OWN: Mapping[str, tuple[str, ...]] = {
     "Steady state": ("until-steady", "steady-cap", "end-when-steady", "steady-round"),
     "How it is judged": ("pairs", "detect", "until", "threshold", "more", "rest"),
     "Before it begins": ("dry-run", "order", "yes", "confirm"),
+    "On several hosts": ("hosts", "stagger", "go-on-stdin", "lease"),
 }
 """Options that are no field of a job, by the headings of `--help`; those that are named nowhere come last."""
 

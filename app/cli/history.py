@@ -110,7 +110,7 @@ def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> It
     last = next((run for run in reversed(runs) if run.condition in series), None)
     subject = None if last is None else everywhere(last, runs)
     if subject is None:
-        say("No whole run to draw.")
+        say("No whole run outside an A/B or a sweep yet: nothing to draw.")
         return
     made = picture(subject, PictureKind.HISTORY, Wish(), lambda _: ())
     look = look_of((terminal_width() or PLOT_WIDTH, PLOT_HEIGHT))

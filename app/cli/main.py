@@ -6,10 +6,10 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,9 @@ from app.engine.themes import THEMES
 from app.startup import import_asyncio
 from backends.racks.machines import FIRST, HOSTS, STATES
 from backends.suggestions import suggested
+
+if TYPE_CHECKING:
+    from app.engine.hosts.fleet import Fleet
 
 ASKS_HELP = "app.cli.asks_help"
 """Whether the help of a command is asked for, which a wrong configuration keeps from nobody."""
@@ -39,7 +42,7 @@ class CommandGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does; the word after `--demo` is a rack only where one is called so, else the command."""
-        with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
+        with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
         words, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":
             word = rest.pop(0)
@@ -166,6 +169,18 @@ def _prepare_streams() -> None:
 @click.option(
     "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench; the configuration keeps them (theme)."
 )
+@click.option(
+    "--hosts",
+    metavar="NODESET",
+    help="Open the workbench on these hosts, asked over ssh: node[1-40], groups as @raid. Commands have their own.",
+)
+@click.option(
+    "--host-timeout",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="With --hosts: time of each host, as behind a command.",
+)
+@click.option("--host-program", metavar="PATH", help="With --hosts: how raidbench is called there.")
 @click.option("--version", is_flag=True, help="Print the version; with --json also Python, form and file formats.")
 @click.option("--json", "as_json", is_flag=True, hidden=True)
 @click.pass_context
@@ -184,6 +199,9 @@ def cli(
     ascii_: bool,
     no_color: bool,
     theme: str | None,
+    hosts: str | None,
+    host_timeout: float | None,
+    host_program: str | None,
     version: bool,
     as_json: bool,
 ) -> int:
@@ -223,12 +241,30 @@ def cli(
 
         become_the_caller()
     if ctx.invoked_subcommand is not None:
+        if hosts is not None or host_timeout is not None or host_program is not None:
+            command = f"raidbench {ctx.invoked_subcommand} --hosts ..."
+            raise click.UsageError(f"--hosts and what belongs to it stand behind the command: {command}")
         return DONE
-    return _open_workbench(options)
+    if hosts is None and (host_timeout is not None or host_program is not None):
+        raise click.UsageError("--host-timeout and --host-program are about --hosts.")
+    if hosts is not None and machine is not None:
+        raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
+    return _open_workbench(options, partial(_fleet, hosts, host_timeout, host_program) if hosts is not None else None)
 
 
-def _open_workbench(options: Options) -> int:
-    """The screens, if there is a terminal that can show them."""
+def _fleet(nodes: str, seconds: float | None, program: str | None) -> Fleet:
+    """The hosts that the workbench begins with. Raises ToolMissingError, InvalidValueError."""
+    import_asyncio()
+    from app.cli.hosts_asking import fleet_named
+
+    return fleet_named(nodes, seconds=seconds, program=program)
+
+
+def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
+    """The screens, if there is a terminal that can show them. `hosts`: names those that they begin with.
+
+    Raises RaidbenchError.
+    """
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
@@ -236,6 +272,8 @@ def _open_workbench(options: Options) -> int:
         return USAGE
     from app.cli.rights import helper_of
     from app.cli.splash import curtain
+
+    fleet = None if hosts is None else hosts()
 
     helper_of(
         options, wanted=True, read_only=options.read_only
@@ -275,10 +313,12 @@ def _open_workbench(options: Options) -> int:
             profile=config.profile,
             devices_columns=config.devices_columns,
             devices_order=config.devices_order,
+            state_file=None if config.state_file is None else Path(config.state_file),
             config=options.config or bench.paths.config,
             steady=steady_plan(config, cap=None, round_s=None),
             hand_over=None if options.read_only else partial(hand_over, options=options, nice=nice),
             sweep_speed=options.demo_speed or HURRY,
+            fleet=fleet,
         ),
     )
     remember_look(bench.hardware.machine, bench.session.inventory)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from app.cli.hosts import over_hosts
 from app.cli.opening import host_of
 from app.cli.options import current
-from app.cli.output import data, document, say
+from app.cli.output import data, document, goes_on, say
 from app.cli.running import run
 from app.cli.status import DONE
 from backends.text import clean
@@ -33,6 +34,7 @@ TEXTFILE = "/var/lib/prometheus/node-exporter/raidbench.prom"
 @click.option("--alerts", is_flag=True, help="Print alerting rules for Prometheus.")
 @click.option("--board", is_flag=True, help="Print a board for Grafana.")
 @click.option("--json", "as_json", is_flag=True, help="The same figures as JSON.")
+@over_hosts("output", "unit", "alerts", "board")
 def metrics_command(
     output: Path | None, no_serials: bool, unit: str | None, alerts: bool, board: bool, as_json: bool
 ) -> int:
@@ -61,7 +63,8 @@ async def _metrics(output: Path | None, *, serials: bool, as_json: bool) -> int:
         from app.engine.view import schema
 
         document(schema.document(metrics=figures(looked, serials=serials)))
-        return DONE
+        if not goes_on():
+            return DONE
     return _give(text_of(looked, serials=serials), output)
 
 

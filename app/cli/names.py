@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "archive": ("app.cli.archive", "The session as one file, for another machine."),
     "recover": ("app.cli.recover", "Restore what a crash left."),
     "doctor": ("app.cli.doctor", "What works here, what is missing, what to do."),
+    "hosts": ("app.cli.hosts_command", "Many hosts: what is not equal among them, and what each needs."),
     "capture": ("app.cli.capture", "Record this machine for a test or a bug report."),
     "keys": ("app.cli.keys", "The keys of the workbench."),
     "version": ("app.cli.about", "The version; with --json also Python, form and file formats."),

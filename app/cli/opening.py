@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -151,11 +152,26 @@ def warn_of_journal(journal: Journal) -> None:
         from widgets.plain.units import plural
 
         say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
+    _warn_of_arrays(journal.file.parent)
     for folder in sweeps_cut_short():
         say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still be in force.")
         say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
     for one in experiments_cut_short():
         say(f"Note: {clean(one.sentence, 300)}. `raidbench recover` puts it back.")
+
+
+def _warn_of_arrays(folder: Path) -> None:
+    """Say which arrays were cut short by the journal in that folder."""
+    from app.engine.session.paths import ARRAYS
+
+    if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
+        return
+    from app.engine.arrays.made_here import ArraysMadeHere
+
+    for entry in ArraysMadeHere(folder).entries():
+        if entry.unfinished:
+            name = clean(entry.array.name, 40)
+            say(f"Note: the array {name} was cut short. `raidbench recover` shows what there is of it, and mends it.")
 
 
 def experiments_cut_short() -> tuple[CutShort, ...]:
@@ -191,6 +207,14 @@ async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = F
     """
     await bench.open(folder or current().session, fresh=fresh)
     await bench.hardware.probe_unless_just_done()
+
+
+async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
+    """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
+    from app.engine.check.recording import check_session
+
+    await begin(bench, fresh=fresh)
+    await check_session(bench, bench.hardware.machine)
 
 
 def refuse_read_only() -> None:
@@ -245,7 +269,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     asked = current().session
     for folder in store.folders(Paths.default().sessions) if asked is None else (asked,):
         session = store.load(folder).session
-        late = tuple(one for one in session.changes if one.id == named and one.may_come_late)
+        late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if found := (*session.in_force, *late):
             return folder, found
     return None

@@ -21,7 +21,7 @@ from widgets.plain import signs
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 _ASCII = str.maketrans(
-    {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|", "°": "", "±": "+-", "→": "->"}
+    {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|", "°": "", "±": "+-", "→": "->", "×": "x"}
     | {sign.char: sign.ascii for sign in signs.SIGNS}
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
@@ -77,6 +77,42 @@ def lines(rows: Iterable[str]) -> None:
         (say if _narrated[0] else data)(text)
 
 
+class Aside:
+    """A document that is held back until what is printed for a person after it is known as well."""
+
+    def __init__(self, width: int | None) -> None:
+        self.width = width
+        """Columns of the terminal that the text is for; None cuts nothing."""
+        self.body: dict[str, Any] | None = None
+        self.text: list[str] = []
+
+
+_aside: list[Aside | None] = [None]
+
+
+@contextlib.contextmanager
+def with_text(width: int | None) -> Iterator[None]:
+    """Inside, a command prints its document, then its text (`goes_on`): both come as one document at the end."""
+    held = _aside[0] = Aside(width)
+    try:
+        yield
+    finally:
+        _aside[0] = None
+    if held.body is not None:
+        document({**held.body, "text": "".join(held.text).rstrip("\n")})
+
+
+def goes_on() -> bool:
+    """Whether the text is wanted as well, now that the document is told."""
+    return _aside[0] is not None
+
+
+def aside_width() -> tuple[bool, int | None]:
+    """Whether the text is for a terminal elsewhere, and its columns."""
+    held = _aside[0]
+    return held is not None, None if held is None else held.width
+
+
 _printed = [0]
 
 
@@ -100,9 +136,13 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
     """
     from backends.json_text import indented
 
-    _printed[0] += 1
     if not compact and "simulated" not in body:
         body = {**body, "simulated": current().simulated or _told_simulated(body)}
+    held = _aside[0]
+    if held is not None and held.body is None:
+        held.body = body
+        return
+    _printed[0] += 1
     data(_ENCODED(body) if compact else indented(body))
 
 
@@ -126,6 +166,10 @@ def say(text: str = "", end: str = "\n") -> None:
 
 
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
+    held = _aside[0]
+    if held is not None and held.body is not None:
+        held.text.append(text + end)
+        return
     if stream is None:
         return
     if current().ascii or not is_utf8(stream):

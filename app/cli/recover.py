@@ -13,11 +13,12 @@ from app.cli.confirm import steps
 from app.cli.failures import exit_status
 from app.cli.opening import begin, workbench
 from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, sign
-from app.cli.recover_left import Left, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
+from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.engine.ab.interrupted import put_back
+from app.engine.arrays.made_here import ArrayEntry
 from app.engine.measure.leftovers import Leftover
 from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.journal import OpenChange
@@ -27,6 +28,7 @@ from app.engine.view import schema
 from app.engine.view.effects import outcome_cell
 from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
+from backends.making import ArrayStanding
 from backends.settings import Effect, Risk
 from backends.text import clean
 from widgets.plain import units
@@ -53,7 +55,7 @@ def recover_command(
     typed: str | None,
     as_json: bool,
 ) -> int:
-    """What a crash or a lost connection left: changes without an outcome, values of sweeps and A/Bs, scratch files.
+    """What a crash or a lost connection left: changes, values of sweeps and A/Bs, half-made arrays, scratch files.
 
     Asks about each, unless --restore or --keep answers for all. What was deleted to be made again is made only after
     its word, typed or given with --confirm.
@@ -131,15 +133,19 @@ async def _recover(
             worst = max(worst, await _told(_one_session(sweep_rows(folder), name, SWEEP, folder, _give_up, answer)))
             if interruption.asked():
                 return INTERRUPTED
-        for folder in dict.fromkeys(one.folder for one in left.experiments):
-            of_folder = [one for one in left.experiments if one.folder == folder]
+        for folder in dict.fromkeys(experiment.folder for experiment in left.experiments):
+            of_folder = [experiment for experiment in left.experiments if experiment.folder == folder]
             told, name = [clean(one.sentence, 300) for one in of_folder], ", ".join(one.name for one in of_folder)
             worst = max(worst, await _told(_one_session(told, name, EXPERIMENT, folder, put_back, answer)))
             if interruption.asked():
                 return INTERRUPTED
         intents = bench.changes.unresolved()
-        if intents or left.files:
+        if intents or left.files or left.arrays:
             await begin(bench)
+        for entry in left.arrays:
+            worst = max(worst, await _told(_one_array(bench, entry, answer)))
+            if interruption.asked():
+                return INTERRUPTED
         for intent in intents:
             worst = max(worst, await _told(_one_change(bench, intent, answer)))
             if interruption.asked():
@@ -256,6 +262,36 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
         case "k" | "keep":
             bench.changes.keep(intent)
             lines([f"kept  {name}"])
+        case _:
+            say("Left for later.")
+    return DONE
+
+
+async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) -> int:
+    """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
+    for row in await array_rows(bench, entry):
+        say(row)
+    found, name = await bench.arrays.find(entry), entry.array.name
+    if found.standing in (ArrayStanding.ABSENT, ArrayStanding.WHOLE):
+        await bench.arrays.settle(entry, remove=False)
+        whole = found.standing is ArrayStanding.WHOLE
+        lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
+        return DONE
+    parts = found.standing is ArrayStanding.PARTLY
+    offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
+    match answer or ask(offered).lower():
+        case "r" | "remove" | "restore" if parts:
+            left = await bench.arrays.settle(entry, remove=True)
+            gone = left.standing is ArrayStanding.ABSENT
+            lines([f"{sign('restored' if gone else 'failed')}  {name}: {clean(left.words, 400)}"])
+            return DONE if gone else FAILED
+        case "k" | "keep":
+            bench.arrays.leave(entry)
+            lines([f"kept  {name}"])
+        case "r":
+            say(f"Nothing is done about {name}: whose it is cannot be told.")
+            say("Look at it with its tool, then `raidbench recover --keep`.")
+            return FAILED
         case _:
             say("Left for later.")
     return DONE

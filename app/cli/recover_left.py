@@ -9,6 +9,7 @@ from typing import Any
 from app.cli.confirm import steps
 from app.cli.opening import experiments_cut_short, sweeps_cut_short
 from app.engine.ab.interrupted import CutShort
+from app.engine.arrays.made_here import ArrayEntry, ArrayStage
 from app.engine.change.unfinished import still_running
 from app.engine.measure.leftovers import Leftover, leftover_scratch
 from app.engine.session.journal import OpenChange
@@ -17,6 +18,7 @@ from app.engine.view import schema
 from app.engine.workbench import Workbench
 from backends.change import Change
 from backends.errors import RaidbenchError
+from backends.making import ArrayFound, ArrayStanding
 from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
@@ -28,6 +30,7 @@ class Left:
     """All that somebody may want to put back or to remove."""
 
     intents: tuple[OpenChange, ...]
+    arrays: tuple[ArrayEntry, ...]
     sweeps: tuple[Path, ...]
     experiments: tuple[CutShort, ...]
     files: tuple[Leftover, ...]
@@ -35,7 +38,7 @@ class Left:
 
     def __bool__(self) -> bool:
         """Whether there is anything."""
-        return any((self.intents, self.sweeps, self.experiments, self.files, self.folders))
+        return any((self.intents, self.arrays, self.sweeps, self.experiments, self.files, self.folders))
 
 
 def left_behind(bench: Workbench) -> Left:
@@ -44,6 +47,7 @@ def left_behind(bench: Workbench) -> Left:
 
     return Left(
         intents=bench.changes.unresolved(),
+        arrays=bench.arrays.unfinished(),
         sweeps=sweeps_cut_short(),
         experiments=experiments_cut_short(),
         files=leftover_scratch(bench.paths.sessions),
@@ -54,8 +58,9 @@ def left_behind(bench: Workbench) -> Left:
 async def rows_of(bench: Workbench, left: Left) -> list[str]:
     """All of it, for a person."""
     rows = [row for folder in left.sweeps for row in sweep_rows(folder)]
-    rows += (clean(one.sentence, 300) for one in left.experiments)
+    rows += (clean(experiment.sentence, 300) for experiment in left.experiments)
     rows += [row for intent in left.intents for row in await intent_rows(bench, intent)]
+    rows += [row for entry in left.arrays for row in await array_rows(bench, entry)]
     rows += [row for file in left.files for row in file_rows(file)]
     return [*rows, *(f"empty working folder {folder}" for folder in left.folders)]
 
@@ -64,13 +69,15 @@ async def json_of(bench: Workbench, left: Left) -> schema.Json:
     """All of it, for a program."""
     return {
         "changes": [await _intent(bench, intent) for intent in left.intents],
+        "arrays": [await _array(bench, entry) for entry in left.arrays],
         "sweeps": [{"session": str(folder)} for folder in left.sweeps],
         "experiments": [
-            {"session": str(one.folder), "id": one.record.id, "sentence": one.sentence} for one in left.experiments
+            {"session": str(experiment.folder), "id": experiment.record.id, "sentence": experiment.sentence}
+            for experiment in left.experiments
         ],
         "scratch_files": [
-            {"path": str(one.path), "size_bytes": one.size, "session": one.session, "run": one.run}
-            for one in left.files
+            {"path": str(file.path), "size_bytes": file.size, "session": file.session, "run": file.run}
+            for file in left.files
         ],
         "folders": list(left.folders),
     }
@@ -90,6 +97,44 @@ async def intent_rows(bench: Workbench, intent: OpenChange) -> list[str]:
     if isinstance(back, RaidbenchError):
         return [*told, *(clean(line, 600) for line in (back.message, back.hint) if line)]
     return [*told, "to put it back:", *steps(back.writes)] if back.before != back.after else told
+
+
+async def array_rows(bench: Workbench, entry: ArrayEntry) -> list[str]:
+    """An array that was being made or deleted, what there is of it, and what takes that apart."""
+    array = entry.array
+    doing = "made" if entry.stage is ArrayStage.MAKING else "deleted"
+    drives = ", ".join(drive.serial or drive.place for drive in array.members)
+    told = [f"array {array.name}, {units.moment(entry.at)}: being {doing}, {array.level.value} of {clean(drives, 600)}"]
+    if (program := entry.left_running) is not None:
+        return [*told, f"{clean(program, 100)} still works on it."]
+    found = await _array_found(bench, entry)
+    if isinstance(found, RaidbenchError):
+        return [*told, *(clean(line, 600) for line in (found.message, found.hint) if line)]
+    told.append(clean(found.words, 600))
+    if found.standing is ArrayStanding.PARTLY:
+        told += ["to take it apart:", *steps(found.remove)]
+    return told
+
+
+async def _array(bench: Workbench, entry: ArrayEntry) -> dict[str, Any]:
+    found = await _array_found(bench, entry)
+    return {
+        "name": entry.array.name,
+        "session": entry.session,
+        "at": entry.at,
+        "stage": entry.stage.value,
+        "still_running": entry.left_running,
+        "standing": None if isinstance(found, RaidbenchError) else found.standing.value,
+        "words": found.message if isinstance(found, RaidbenchError) else found.words,
+        "remove": [] if isinstance(found, RaidbenchError) else [step.shown() for step in found.remove],
+    }
+
+
+async def _array_found(bench: Workbench, entry: ArrayEntry) -> ArrayFound | RaidbenchError:
+    try:
+        return await bench.arrays.find(entry)
+    except RaidbenchError as error:
+        return error
 
 
 def file_rows(left: Leftover) -> Iterator[str]:

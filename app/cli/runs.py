@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import click
 
 from app.cli.devices_text import terminal_width
+from app.cli.hosts import over_hosts
 from app.cli.opening import loaded_session
 from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current
-from app.cli.output import document, lines, paint, say
+from app.cli.output import document, goes_on, lines, paint, say
 from app.cli.render import table_lines
 from app.cli.status import DONE
 from app.engine.judge.comparison import Comparison, compare
@@ -40,6 +41,7 @@ _MOST_EARLIER = 50
 @click.command("runs")
 @click.option("--all", "everything", is_flag=True, help="Earlier sessions, too.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@over_hosts()
 def runs_command(everything: bool, as_json: bool) -> int:
     """The runs of the session, with the settings that differ between them as columns."""
     sessions = list(_sessions()) if everything else _session()
@@ -60,7 +62,8 @@ def runs_command(everything: bool, as_json: bool) -> int:
                 ],
             )
         )
-        return DONE
+        if not goes_on():
+            return DONE
     if not pairs:
         say("No runs yet. `raidbench bench TARGET` makes one.")
         return DONE

@@ -14,7 +14,7 @@ import click
 from app.cli import confirm
 from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import loaded_session, refuse_read_only, workbench
+from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, workbench
 from app.cli.options import CONFIRM_HELP, current
 from app.cli.output import document, lines, say
 from app.cli.render import listing
@@ -26,6 +26,7 @@ from app.cli.sweep_text import order_lines, plan_lines, report, status_of
 from app.engine.session.marks import STOP, is_written
 from app.engine.session.state import Session
 from app.engine.sweep.expand import expand
+from app.engine.sweep.level_axis import axis_of, with_drives, with_levels
 from app.engine.sweep.plan import SweepPlan
 from app.engine.sweep.plan_file import load_plan
 from app.engine.sweep.runner import SweepRunner
@@ -63,6 +64,12 @@ class SweepOptions:
 @click.command("sweep", cls=GroupedCommand)
 @click.argument("plan", required=False)
 @click.option("--target", "targets", multiple=True, metavar="[ROLE=]ADDRESS", help="What a target of the plan is.")
+@click.option("--level", "levels", metavar="LEVEL,...", help="Make arrays of these levels, and measure each.")
+@click.option("--drives", metavar="DRIVE,...", help="What they are made of, as `raidbench array create` takes them.")
+@click.option("--members", type=click.IntRange(1, 256), metavar="N", help="How many drives of --pool.")
+@click.option("--pool", metavar="WORDS", help='Free drives by their words: "unassigned ssd of c1", "hdd of kernel".')
+@click.option("--strip", metavar="SIZE,...", help="Strips of the arrays.")
+@click.option("--assume-clean", is_flag=True, help="md: a pass over the whole array makes parity right, not a resync.")
 @click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")
 @click.option("--order", is_flag=True, help="With --dry-run: every step in its order.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
@@ -76,6 +83,12 @@ class SweepOptions:
 def sweep_command(
     plan: str | None,
     targets: tuple[str, ...],
+    levels: str | None,
+    drives: str | None,
+    members: int | None,
+    pool: str | None,
+    strip: str | None,
+    assume_clean: bool,
     dry_run: bool,
     order: bool,
     yes: bool,
@@ -98,10 +111,21 @@ def sweep_command(
     if (plan is None) == (resume is None):
         raise click.UsageError("Name a plan, or a session with --resume.")
     if resume is not None:
-        if dry_run or targets or seed is not None:
-            raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target or --seed.")
+        if dry_run or targets or levels or seed is not None:
+            raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target, --level or --seed.")
         return _resume(resume, detach=detach, handed_over=handed_over, as_json=as_json)
     wanted = load_plan(plan or "")
+    if levels is not None:
+        wanted = with_levels(
+            wanted,
+            axis_of(
+                levels, drives=drives, members=members or 0, pool=pool or "", strip=strip, assume_clean=assume_clean
+            ),
+        )
+    elif strip or assume_clean:
+        raise click.UsageError("--strip and --assume-clean belong to --level.")
+    elif drives or members or pool:
+        wanted = with_drives(wanted, drives=drives, members=members or 0, pool=pool or "")
     how = SweepOptions(
         targets=_targets(targets, wanted.measure),
         seed=seed if seed is not None else wanted.seed,
@@ -173,11 +197,7 @@ async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: Sweep
             say("Dry run: nothing was changed or measured.")
         return DONE
     _allowed(surveyed, how, _speed(bench))
-    await bench.open(current().session, fresh=True)
-    await bench.hardware.probe()
-    from app.engine.check.recording import check_session
-
-    await check_session(bench, bench.hardware.machine)
+    await begin_measuring(bench, fresh=True)
 
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)
@@ -194,7 +214,7 @@ def _allowed(surveyed: Survey, how: SweepOptions, speed: float | None) -> None:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
     for row in plan_lines(surveyed, speed):
         say(row)
-    if surveyed.design.originals or surveyed.design.destroys:
+    if surveyed.design.alters:
         refuse_read_only()
         typed = None if tier(surveyed.risk) is Tier.HARMLESS else how.typed
         confirm.confirmed(surveyed.risk, surveyed.plates, yes=how.yes, typed=typed, what="Sweep")

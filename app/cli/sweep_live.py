@@ -13,9 +13,12 @@ from app.cli.options import is_terminal
 from app.cli.output import say
 from app.cli.sweep_text import step_line
 from app.engine.session.event_values import PhaseChanged, SampleTaken
-from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.sweep_record import SweepExtended, SweepStepEnded, SweepStepStarted
+from app.engine.session.events import AnyEvent, LiveEvent, NoteAdded
+from app.engine.session.sweep_record import SweepArrayRefused, SweepExtended, SweepStepEnded, SweepStepStarted
 from app.engine.sweep.estimate import seconds_left
+from app.engine.view.names import worded_cell
+from app.engine.view.sweep_arrays import array_called
+from backends.text import clean
 from widgets.plain import units
 from widgets.plain.text import shorten
 
@@ -45,6 +48,14 @@ class SweepFollower:
             case SweepStepEnded() if record.ended:
                 self.clear()
                 say(step_line(record, session))
+            case NoteAdded() if record.design.making is not None:
+                self.clear()
+                say(event.text)
+            case SweepArrayRefused():
+                self.clear()
+                say(
+                    f"{array_called(record, event.array)} is left out, its maker refuses it: {clean(event.reason, 300)}"
+                )
             case SweepExtended() if event.steps:
                 self.clear()
                 say(f"{units.plural(len(event.steps), 'more step')} for {event.purpose}.")
@@ -90,6 +101,6 @@ def status_line(session: Session, speed: float = 1.0) -> str:
     if session.active is not None:
         parts.append(progress(session.active, time.time()))
     elif record.current is not None:
-        cell = record.cell(record.current.step.cell)
+        cell = worded_cell(record.cell(record.current.step.cell))
         parts.append(f"{cell.row}, {cell.column}")
     return " · ".join(parts)

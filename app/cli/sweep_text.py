@@ -18,7 +18,8 @@ from app.engine.sweep.results import Results, results
 from app.engine.sweep.survey import Survey
 from app.engine.view import schema
 from app.engine.view.load_curve import curve_table
-from app.engine.view.names import worded
+from app.engine.view.names import worded, worded_cell
+from app.engine.view.published import published_tables
 from app.engine.view.run import both_directions
 from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep import matrix_table, rankings
@@ -45,7 +46,7 @@ def step_line(record: SweepRecord, session: Session) -> str:
     """The step that ended last, in one line."""
     ended = record.ended[-1]
     step = next(step for step in record.steps if step.number == ended.step)
-    cell = record.cell(step.cell)
+    cell = worded_cell(record.cell(step.cell))
     what = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
     run = session.run(ended.run) if ended.run else None
     if run is None or ended.result is not StepResult.DONE:
@@ -63,9 +64,10 @@ def result_lines(record: SweepRecord, found: Results, drawn: Sequence[str] = ())
     """
     width = terminal_width()
     tables = (*filter(None, (matrix_table(record, found),)), *rankings(found), *map(curve_table, found.load_curves))
-    short = [fact_lines(short_facts(record, found))] if any(one.value is not None for one in found.cells) else []
+    short = [fact_lines(short_facts(record, found))] if any(cell.value is not None for cell in found.cells) else []
     figures = (fitted_lines(each, width) for each in tables)
-    shown = (*short, *figures, list(drawn), *map(fact_lines, finding_facts(record, found)))
+    beside = ([paint(each.heading, "bold"), *fitted_lines(each, width)] for each in published_tables(found))
+    shown = (*short, *figures, list(drawn), *map(fact_lines, finding_facts(record, found)), *beside)
     return _parted(*(block for block in shown if block))
 
 

@@ -170,7 +170,7 @@ def _tell(found: _Watched, *, as_json: bool) -> None:
         body = schema.document(
             changed=None if found.changed is None else list(found.changed),
             **check_view.findings_json(found.checked),
-            drift=[desired.drift_json(one) for one in found.drifts],
+            drift=[desired.drift_json(drift) for drift in found.drifts],
             baseline_skipped=found.skipped or None,
         )
         document(body)
@@ -184,7 +184,7 @@ def _tell(found: _Watched, *, as_json: bool) -> None:
     for told in found.checked.findings:
         words = f"{clean(told.said.where, 200)}: {clean(check_view.message(told), 500)}"
         lines([f"{told.rule.severity.value:<8}  {told.rule.id}  {words}"])
-    lines(desired.drift_line(one) for one in found.drifts)
+    lines(desired.drift_line(drift) for drift in found.drifts)
     if found.skipped:
         say(f"The baseline is skipped, which is no night: {clean(found.skipped, 300)}.")
     say(f"{check_view.summary(found.checked)} {plural(len(found.drifts), 'difference')} from the file.")

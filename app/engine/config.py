@@ -54,6 +54,8 @@ class Config:
     """Columns of the list of devices; without any the usual ones."""
     devices_order: str = "address"
     """What it is sorted by."""
+    state_file: str | None = None
+    """File of settings that the workbench holds the machine against."""
     endurance_tbw: Mapping[str, float] = field(default_factory=dict)
     """Terabytes that drives are rated to have written to them, by model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
     santricity: tuple[Door, ...] = ()
@@ -130,6 +132,7 @@ KEYS: Mapping[str, Parse[Any]] = {
     "steady_rounds": whole(3, 25),
     "devices_columns": _columns,
     "devices_order": _order,
+    "state_file": absolute,
     "endurance_tbw": _endurance,
     "santricity": doors_of,
     "keymap": _keymap,

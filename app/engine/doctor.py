@@ -64,7 +64,7 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tu
     if whole:
         of_them = "" if len(whole) == len(told) else f" for {len(whole)} of {len(told)}"
         found.append(Finding(grade=Grade.OK, what="vendors", detail=f"nothing is missing{of_them}"))
-    return (*found, *(one for problems in told.values() for one in problems))
+    return (*found, *(problem for problems in told.values() for problem in problems))
 
 
 async def _fio(host: Host) -> list[Finding]:

@@ -47,7 +47,7 @@ def called(manager: str, *programs: str) -> tuple[str, ...]:
     """What the packages of these programs are called by a package manager; a program of none by its own name."""
     column = list(MANAGERS).index(manager)
     known = {package.program: package.names[column] for package in packages()}
-    return tuple(name for name in dict.fromkeys(known.get(one, one) for one in programs) if name != "-")
+    return tuple(name for name in dict.fromkeys(known.get(program, program) for program in programs) if name != "-")
 
 
 def how_to_get(host: Host, *programs: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from app.engine.change.changes import Changes
 from app.engine.change.keeping import Keeping
@@ -19,6 +21,9 @@ from app.engine.session.recorder import Recorder
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.host import CanRestart, Host
 from backends.model import Problem
+
+if TYPE_CHECKING:
+    from app.engine.arrays.building import ArrayBuilding
 
 
 class Workbench(Recorder):
@@ -36,6 +41,13 @@ class Workbench(Recorder):
         """What is measured."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
         """The host, if it may be restarted on the way; None for a machine that is somebody's."""
+
+    @cached_property
+    def arrays(self) -> ArrayBuilding:
+        """What arrays are made and deleted."""
+        from app.engine.arrays.building import ArrayBuilding
+
+        return ArrayBuilding(self, self.hardware, self.changes.journal_folder)
 
     def note(self, text: str) -> None:
         """Write something down. Raises StorageError."""

@@ -171,7 +171,7 @@ class GuardedChanges:
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
         """Start the watchdog of the trials that were announced."""
-        if not any(one.session == session and one.until == until for one in self._journal.trials()):
+        if not any(trial.session == session and trial.until == until for trial in self._journal.trials()):
             raise NotAllowedError("arm: nothing was announced that ends then.")
         await arm(self._paths, Path(session), until)
         return {}
@@ -180,7 +180,7 @@ class GuardedChanges:
         """What a crash left in the middle, trials that are not decided, programs that still set something."""
         return {
             "unresolved": [unstructure(one) for one in self._journal.unresolved()],
-            "trials": [unstructure(one) for one in self._journal.trials()],
+            "trials": [unstructure(trial) for trial in self._journal.trials()],
             "left_running": [unstructure(one) for one in self._journal.left_running()],
             "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
         }

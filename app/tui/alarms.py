@@ -57,5 +57,5 @@ class Alarms:
 
     def _members(self, active: ActiveRun) -> Iterator[str]:
         if self._roles:
-            yield from (f"{lost_words(one)}." for one in lost_members(active.members, self._roles))
-        self._roles |= {one.device: one.role or "member" for one in active.members}
+            yield from (f"{lost_words(member)}." for member in lost_members(active.members, self._roles))
+        self._roles |= {member.device: member.role or "member" for member in active.members}

@@ -22,12 +22,13 @@ from textual.reactive import var
 from textual.worker import Worker
 
 from app.commands import COMMANDS as TABLE
-from app.commands import SCREENS
+from app.commands import HOSTS, SCREENS
 from app.engine.session.state import Session
 from app.engine.themes import THEMES
 from app.screen_bar import Waiting
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
+from app.tui.drifted import Drifted
 from app.tui.findings import Findings
 from app.tui.following import SessionApp
 from app.tui.notices import Notice, Notices, commands_in, sentences
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from app.engine.fio.job import Job
     from app.engine.workbench import Workbench
     from app.tui.port import Port
+    from app.tui.screens.hosts.joint import JointMeasuring
+    from app.tui.screens.sweep.draft import WantedArrays
     from backends.change import Change
 
 STOP_SECONDS = 40.0
@@ -74,7 +77,7 @@ class WorkbenchApp(SessionApp):
     TITLE = "raidbench"
     CSS_PATH = Path(__file__).with_name("raidbench.tcss")
     DEFAULT_MODE = "devices"  # else an empty screen is laid out and drawn before it
-    MODES: ClassVar = {name: _screen(name) for name in SCREENS}
+    MODES: ClassVar = {name: _screen(name) for name in (HOSTS, *SCREENS)}
     COMMANDS: ClassVar = {_commands}
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar = [
@@ -90,6 +93,8 @@ class WorkbenchApp(SessionApp):
     def __init__(self, workbench: Workbench, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         """How it was started."""
+        if self.options.fleet is not None:
+            self.DEFAULT_MODE = HOSTS  # type: ignore[misc]  # Textual begins with it, of the class or of the app
         self.notices = Notices()
         """What was said."""
         self.waiting = Waiting()
@@ -112,12 +117,18 @@ class WorkbenchApp(SessionApp):
         """Keys of the keymap, for the footer."""
         self.wanted_device: tuple[str, str] | None = None
         """Address and node of the device that the Bench screen is to measure."""
+        self.wanted_arrays: WantedArrays | None = None
+        """Of what drives the Sweep screen is to compare levels; None once it has them."""
+        self.joint: JointMeasuring | None = None
+        """The run on many hosts that goes on, or was the last; None before the first."""
         self.job_choice: tuple[Job, str | None] | None = None
         """The job of the Bench screen and the name of its workload; None before it was shown."""
         self.sweeping = Sweeping(self)
         """The sweep that is shown."""
         self.findings = Findings(workbench)
         """What of the machine wants a look."""
+        self.drifted = Drifted(workbench, self.options.state_file)
+        """What differs from the file of settings that is named."""
         workbench.changes.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
         """What is on trial."""
@@ -177,9 +188,11 @@ class WorkbenchApp(SessionApp):
         self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
 
     async def _check(self) -> None:
-        before = self.findings.checked
+        before = self.findings.checked, self.drifted.drifts
         await self.findings.look()
-        if self.findings.checked != before:
+        for trouble in await self.drifted.look():
+            self.tell(trouble, title="Held against the state file")
+        if (self.findings.checked, self.drifted.drifts) != before:
             self.show_header()
             self.refresh_screen()
 
@@ -267,6 +280,11 @@ class WorkbenchApp(SessionApp):
         screen = self.front
         if isinstance(screen, BenchScreen) and screen.is_mounted:
             screen.take_device(name, device)
+
+    def compare_levels(self, wanted: WantedArrays) -> None:
+        """Take drives to the Sweep screen."""
+        self.wanted_arrays = wanted
+        self.switch_mode("sweep")
 
     def ask_export(self) -> None:
         """Ask for a file name, write the report of the session."""
@@ -365,7 +383,7 @@ class WorkbenchApp(SessionApp):
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""
-        if screen not in SCREENS or self.front is None:
+        if screen not in self.MODES or self.front is None:
             return  # a question comes first
         if screen == self.current_mode and len(self.screen_stack) > 1:
             self.pop_screen()

@@ -68,6 +68,8 @@ class HeaderLines(SteadyWidget):
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._named = screen
+        self.of_host: str | None = None
+        """The host of many that is shown, in the place of this machine; None where that is."""
 
     @property
     def _screen(self) -> str:
@@ -86,10 +88,13 @@ class HeaderLines(SteadyWidget):
         job, sweep = _job(session), _sweep(app)
         running = {name for name, words in (("bench", job), ("sweep", sweep)) if words}
         self.told = Told(
-            machine=tuple(_machine(session, app)),
-            state=tuple(_state(session, app, job or sweep)),
+            machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
+            state=tuple(
+                _state(session, app, job or sweep) if self.of_host is None else _of_other(session, job or sweep)
+            ),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
-            troubles=len(app.findings.troubles(session.inventory)),
+            troubles=0 if self.of_host is not None else len(app.findings.troubles(session.inventory)),
+            hosts=app.options.fleet is not None,
         )
 
     def render_line(self, y: int) -> Strip:
@@ -133,6 +138,21 @@ def _machine(session: Session, app: Port) -> Iterator[Piece]:
         yield Piece(machine.kernel, "quiet", 2)
 
 
+def _other_host(name: str) -> Iterator[Piece]:
+    """Program and the host that is shown."""
+    yield Piece("raidbench", "name", 1)
+    yield Piece(clean(name, 64), "host")
+
+
+def _of_other(session: Session, at_work: str) -> Iterator[Piece]:
+    """Of a host that is shown from here: what this machine has staged, or who one is here, is not about it."""
+    yield Piece("read-only", "warning")
+    if session.simulated:
+        yield Piece("SIMULATED", "warning", 2)
+    if at_work:
+        yield Piece(at_work, "run", 1)
+
+
 def _state(session: Session, app: Port, at_work: str) -> Iterator[Piece]:
     """Whose answers these are, what goes on, who one is here, and what is kept of it."""
     if session.simulated:
@@ -146,6 +166,8 @@ def _state(session: Session, app: Port, at_work: str) -> Iterator[Piece]:
         yield Piece("looking for hardware", "quiet", 5)
     if app.staged_count:
         yield Piece(f"{app.staged_count} staged", "staged", 2)
+    if app.drifted.count:
+        yield Piece(f"{app.drifted.count} drifted (w)", "warning", 4)
     if session.machine is not None:
         yield Piece("root", "quiet", 6) if session.machine.root else Piece("read-only (not root)", "warning", 3)
     if not app.workbench.recording:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.engine.session.event_values import SteadyPlan
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.hosts.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,11 @@ class ScreenOptions:
     """Columns of the list of devices; () for the usual ones."""
     devices_order: str = "address"
     """What it is sorted by."""
+    state_file: Path | None = None
+    """File of settings that the machine is held against; None for none."""
     config: Path | None = None
     """Where choices are kept; None forgets them."""
     sweep_speed: float = 1.0
     """How many times as fast the time of a simulated machine runs in a sweep."""
+    fleet: Fleet | None = None
+    """The hosts that it begins with; None for this machine alone."""

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from app.engine.sweep.targets import Known
     from app.engine.workbench import Workbench
     from app.screen_bar import Waiting
+    from app.tui.drifted import Drifted
     from app.tui.findings import Findings
     from app.tui.notices import Notices
     from app.tui.options import ScreenOptions
+    from app.tui.screens.hosts.joint import JointMeasuring
+    from app.tui.screens.sweep.draft import WantedArrays
     from backends.change import Change
     from backends.errors import RaidbenchError
 
@@ -107,6 +110,8 @@ class Port(Protocol):
     """Where something runs or has ended."""
     findings: Findings
     """What of the machine wants a look."""
+    drifted: Drifted
+    """What differs from the file of settings that is named."""
     staged: dict[str, dict[str, str]]
     """Staged values: target address -> key -> value. `stage` stages."""
     staged_count: int
@@ -114,6 +119,10 @@ class Port(Protocol):
     """Keys of the keymap, by command."""
     wanted_device: tuple[str, str] | None
     """Address and node of the device that the Bench screen is to measure."""
+    wanted_arrays: WantedArrays | None
+    """Of what drives the Sweep screen is to compare levels; None once it has them."""
+    joint: JointMeasuring | None
+    """The run on many hosts that goes on, or was the last; None before the first."""
     job_choice: tuple[Job, str | None] | None
     """The job of the Bench screen and the name of its workload; None before it was shown."""
 
@@ -139,6 +148,9 @@ class Port(Protocol):
 
     def measure_device(self, name: str, device: str) -> None:
         """Take a device to the Bench screen."""
+
+    def compare_levels(self, wanted: WantedArrays) -> None:
+        """Take drives to the Sweep screen."""
 
     def ask_export(self) -> None:
         """Ask for a file name, write the report of the session."""

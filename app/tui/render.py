@@ -33,14 +33,14 @@ def columns(shown: view.Table) -> tuple[TableColumn, ...]:
     """The columns of a table."""
     return tuple(
         TableColumn(
-            key=one.key or one.title,
-            label=one.title,
-            align=_ALIGNS[one.align],
-            priority=one.priority,
-            least=LEAST if one.shrinks else None,
-            most=one.most or None,
+            key=column.key or column.title,
+            label=column.title,
+            align=_ALIGNS[column.align],
+            priority=column.priority,
+            least=LEAST if column.shrinks else None,
+            most=column.most or None,
         )
-        for one in shown.columns
+        for column in shown.columns
     )
 
 

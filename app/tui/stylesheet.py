@@ -106,8 +106,10 @@ class NarrowedStylesheet(Stylesheet):
                 for selector in selector_set.selectors
             ]
             signs = {SelectorType.CLASS: ".", SelectorType.ID: "#"}
-            named = frozenset((".-textual-system", *(signs.get(one.type, "") + one.name for one in selectors)))
-            asked = self._asked[names] = named, frozenset().union(*(one.pseudo_classes for one in selectors))
+            named = frozenset(
+                (".-textual-system", *(signs.get(selector.type, "") + selector.name for selector in selectors))
+            )
+            asked = self._asked[names] = named, frozenset().union(*(selector.pseudo_classes for selector in selectors))
         return asked
 
     def _part(self, component: str) -> DOMNode:

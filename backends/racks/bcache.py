@@ -11,6 +11,9 @@ from backends.values import dataclass
 
 _MOST = (1 << 32) - 1
 
+BLOCK_BYTES = 4096
+"""Of its superblock: what it is made with is the smallest that it reads and writes."""
+
 _NUMBERS = {
     "sequential_cutoff": (4 << 20, 0, _MOST),
     "writeback_percent": (10, 0, 40),
@@ -103,7 +106,7 @@ class BcacheDevice:
         """The folder of its cache set."""
         return {
             **{key: str(self.number(key)) for key in _OF_SET},
-            "block_size": "4.0k",
+            "block_size": human(BLOCK_BYTES),
             "bucket_size": "512.0k",
             "cache_available_percent": "100",
             "cache0/cache_replacement_policy": _choice(

@@ -88,6 +88,8 @@ class SimulatedCard:
     """`off`, `sequential`, `concurrent`."""
     perf_mode: int = 0
     """0 or 1."""
+    jbod: bool = False
+    """Whether it may pass a drive on as it is."""
     pinned: bool = False
     """Whether it keeps unwritten data of an array that is missing."""
     disks: list[SimulatedDrive] = field(default_factory=list)
@@ -128,7 +130,8 @@ class SimulatedCard:
             if disk.state == REBUILD and disk.rebuilt(now) >= 1:
                 disk.state = ONLINE
         for volume in self.volumes:
-            if volume.bgi_since is not None and volume.initialised(now) is None:
+            begins = volume.bgi_since
+            if begins is not None and (not volume.auto_bgi if now < begins else volume.initialised(now) is None):
                 volume.bgi_since = None
 
     def missing(self, volume: Volume) -> int:

@@ -141,6 +141,8 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     alone = drive.read_alone_us * _way(layout, work) + (size - PAGE) / drive.read_mbps / max(1.0, parts)
     if streaming:
         alone = 25.0 + size / drive.read_mbps / max(1, layout.drives)
+    if layout.software is not None:
+        return _through_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=True)
     if card is None:
         fresh = _unwritten(layout, work)
         kept = 1 - fresh
@@ -188,6 +190,8 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
         width = (layout.drives + layout.degraded) / layout.spans
         fetch = _op(layout, work, size / parts, read=True)
         efficiency = card.parity_efficiency if card is not None and not _fast(layout) else 1.0
+        if layout.software is not None:
+            efficiency = layout.software.again
         # Read-modify-write: old data and old parity are read, both are written.
         again = (1 + parity) * (op + fetch) * parts / efficiency
         # A full stripe needs nothing from the drives: parity comes from what is in memory.
@@ -198,6 +202,8 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     drives = busy / layout.drives / (1 - layout.rebuild_share)
     if layout.degraded:
         drives *= 1 + _lost(layout) / 2
+    if layout.software is not None:
+        return _through_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=False)
     if card is None:
         return Demand((0.0, drives, size / drive.write_mbps / layout.drives), max(alone, 5.0), drives)
     link = size / card.write_mbps
@@ -215,6 +221,34 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     if layout.mirrored:
         taken *= 1 + card.copy_cost
     return Demand((taken, drives, link), card.write_back_alone_us + size / card.write_mbps, drives)
+
+
+def _through_md(layout: Layout, work: IoPattern, size: int, found: Demand, *, read: bool) -> Demand:
+    """With the processor time of md, and what is left of the drives where all of them stream at once."""
+    software, parity = layout.software, PARITY.get(layout.level, 0)
+    assert software is not None
+    time = (software.read_us if read else software.write_us) + layout.layered * software.layer_us
+    if parity:
+        time += software.parity_us[parity] * (software.read_parity if read else 1.0)
+    if parity > 1 and not read:
+        time += size * _full_stripes(layout, work, size) / software.second_mbps
+    drives = found.drives
+    if work.sequential:
+        left = software.write_stream
+        if read:
+            # Strips of parity are passed over, and the heads or buffers of their drives with them.
+            left = software.stream * (1 - parity * layout.spans / (layout.drives + layout.degraded))
+            left *= software.layer_stream if layout.layered else 1.0
+        drives /= left
+    return Demand((time, drives, 0.0), found.alone + time, drives)
+
+
+def parity_operations(layout: Layout, work: IoPattern) -> tuple[float, float, float]:
+    """Of an array with parity, on average: reads of its drives for a read, reads for a write, writes for a write."""
+    parity, width = PARITY[layout.level], (layout.drives + layout.degraded) / layout.spans
+    full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
+    again = (1 + parity) * (1 - full)
+    return 1 + layout.degraded * _lost(layout), again, again + full * width / max(1.0, width - parity)
 
 
 def _fast(layout: Layout) -> bool:

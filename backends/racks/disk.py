@@ -5,7 +5,15 @@ from __future__ import annotations
 from backends.racks.calibration import DRIVES, DriveType
 from backends.values import dataclass
 
-ONLINE, REBUILD, FAILED, GOOD, SPARE, FOREIGN = "online", "rebuild", "failed", "good", "spare", "foreign"
+ONLINE, REBUILD, FAILED, GOOD, SPARE, FOREIGN, JBOD = (
+    "online",
+    "rebuild",
+    "failed",
+    "good",
+    "spare",
+    "foreign",
+    "jbod",
+)
 """States of a drive."""
 
 COERCION = 1 << 30

@@ -8,10 +8,12 @@ from dataclasses import field, replace
 from backends.model import Level
 from backends.racks.caches import CacheCounts
 from backends.racks.caching import drained, flow_of, region_of
+from backends.racks.demand import parity_operations
 from backends.racks.layout import CachedBy, Pooled
 from backends.racks.load import Expected, IoPattern, Layout
 from backends.racks.mirror import busy_share, halves, in_flight
 from backends.racks.pooling import ALLOCATED, pool_flow
+from backends.raid import PARITY
 from backends.values import dataclass
 
 Totals = dict[str, list[float]]
@@ -19,6 +21,9 @@ Totals = dict[str, list[float]]
 
 DISKSTATS = "/proc/diskstats"
 """Where the kernel keeps count."""
+
+_OUTER = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6, Level.RAID10: Level.RAID1}
+"""Levels of two layers where md makes them, and that of the inner arrays."""
 
 _SECTOR = 512
 _COLUMNS = 6
@@ -77,13 +82,33 @@ def _below(
         for name, half, waiting in zip(below, loads, queued, strict=True):
             part = half.reads
             yield replace(top, name=name, reads=top.reads * part, fetches=top.fetches * part, queued=waiting)
+    elif layout.level in _OUTER and any(members(name) for name in below):
+        inner = replace(
+            layout,
+            level=_OUTER[layout.level],
+            drives=(layout.drives + layout.degraded) // len(below),
+            degraded=0,
+            spans=1,
+        )
+        for name in below:
+            one = _spread(top, name, len(below))
+            yield one
+            yield from _below(one, members, inner, work, expected)
+    elif below and layout.card is None and layout.level in PARITY:
+        red, fetched, written = parity_operations(layout, work)
+        for name in below:
+            one = _spread(top, name, len(below))
+            yield replace(one, reads=one.reads * red, fetches=one.writes * fetched, writes=one.writes * written)
     elif below:
-        even = 1 / len(below)
         copies = 2 if layout.card is None and layout.level in (Level.RAID1, Level.RAID10) else 1
         for name in below:
-            yield replace(
-                top, name=name, reads=top.reads * even, writes=top.writes * copies * even, queued=top.queued * even
-            )
+            one = _spread(top, name, len(below))
+            yield replace(one, writes=one.writes * copies)
+
+
+def _spread(top: DiskShare, name: str, count: int) -> DiskShare:
+    """What one of so many gets of a share."""
+    return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
 def _parts(

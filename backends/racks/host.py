@@ -173,7 +173,7 @@ class SimulatedHost(MadeUpHost):
         """All paths that are so deep or deeper, cut there, in parts."""
         found = self._linux()
         if depth not in self._paths:
-            parts = (path.split("/") for path in (*found.files, *found.links))
+            parts = (path.split("/") for path in (*found.files, *found.links, *found.mute))
             self._paths[depth] = {tuple(words[:depth]) for words in parts if len(words) >= depth}
         return self._paths[depth]
 
@@ -195,9 +195,9 @@ class SimulatedHost(MadeUpHost):
 
     async def write(self, path: str, text: str) -> None:
         """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
-        now = self._linux().files
+        now, mute = self._linux().files, self._linux().mute
         words = path.split("/")
-        if path not in now:
+        if path not in now and path not in mute:
             raise NotFoundError(f"{path} is not there.")
         if words[:3] == ["", "sys", "block"] and words[4:] == ["device", DEPTH]:
             with self._file.changing() as rack:
@@ -205,7 +205,7 @@ class SimulatedHost(MadeUpHost):
             return
         if words[:3] == ["", "sys", "block"] and words[4:5] == ["md"]:
             with self._file.changing() as rack:
-                rack.md[words[3]].write("/".join(words[5:]), text)
+                rack.md[words[3]].write("/".join(words[5:]), text, rack.now())
             return
         if path.startswith(PARAMETERS):
             with self._file.changing() as rack:
@@ -241,7 +241,7 @@ class SimulatedHost(MadeUpHost):
     def _own_drive(self, address: str) -> str | None:
         """The drive at a SCSI address, where no RAID controller stands before it."""
         names = (*self._file.rack.sata, *(path for disk in self._file.rack.pathed if disk.model for path in disk.paths))
-        return next((one for one in names if f"/{address}/" in self._linux().links[f"/sys/block/{one}"]), None)
+        return next((name for name in names if f"/{address}/" in self._linux().links[f"/sys/block/{name}"]), None)
 
     def _can_queue(self, name: str) -> int:
         """Commands that the SCSI host of a disk takes at a time."""
@@ -298,11 +298,12 @@ class SimulatedHost(MadeUpHost):
 
     def _mountpoints(self) -> Set[str]:
         """Folders of the pools' filesystems."""
-        return {one.mountpoint for pool in self._file.rack.pools.values() for one in pool.datasets.values()}
+        return {dataset.mountpoint for pool in self._file.rack.pools.values() for dataset in pool.datasets.values()}
 
     async def writable(self, path: str) -> str | None:
         """Queue settings are; nothing else."""
-        return None if path in self._linux().files else "the kernel does not offer it for this device"
+        there = path in self._linux().files or path in self._linux().mute
+        return None if there else "the kernel does not offer it for this device"
 
     async def restart(self, *, without: str | None = None) -> None:
         """See `CanRestart`. Raises StorageError."""

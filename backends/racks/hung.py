@@ -40,7 +40,7 @@ def rejected(words: Sequence[str]) -> frozenset[str]:
 
 def on_disk(rack: Rack, disk: str) -> frozenset[str]:
     """Kernel names of the disk and of all arrays that lie on it."""
-    arrays = {name for name, array in rack.md.items() if any(one.name == disk for one in array.members)}
+    arrays = {name for name, array in rack.md.items() if any(member.name == disk for member in array.members)}
     return frozenset({disk, *arrays})
 
 

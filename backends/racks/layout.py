@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from backends.model import Level
-from backends.racks.calibration import CardType, DriveType
+from backends.racks.calibration import CardType, DriveType, SoftwareType
 from backends.values import dataclass
 
 PAGE = 4096
@@ -62,6 +62,10 @@ class Layout:
     """How much of the flash was ever written, from its beginning; None for all of it."""
     size_bytes: int = 0
     """Usable size."""
+    software: SoftwareType | None = None
+    """What md takes for itself; None where that is nothing."""
+    layered: bool = False
+    """It is an array of arrays."""
     halves: tuple[DriveType, DriveType] | None = None
     """The two copies of an md mirror, which need not be alike; None for everything else."""
     read_from: tuple[bool, bool] = (True, True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
+from backends import raid
 from backends.errors import ToolFailedError
+from backends.model import Level
 from backends.values import dataclass
 
 SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
@@ -16,6 +18,20 @@ OFFSET_SECTORS = 264_192
 
 SAFE_MODE_MS = 200
 """How long an array stays unclean after a write, at boot (drivers/md/md.c)."""
+
+STRIPES = {
+    "stripe_cache_size": (256, 17, 32768),
+    "preread_bypass_threshold": (1, 0, 32768),
+    "group_thread_cnt": (0, 0, 8192),
+    "skip_copy": (0, 0, 1),
+    "rmw_level": (1, 0, 2),
+}
+"""Of a level with parity: its value at the start, and what it may be (drivers/md/raid5.c)."""
+
+_PARITY = ("raid4", "raid5", "raid6")
+
+_JOBS = {"check": "check", "repair": "repair"}
+"""What may be asked for in `sync_action`."""
 
 _FLAGS = {"writemostly": "write_mostly", "failfast": "failfast"}
 
@@ -28,6 +44,8 @@ class MdMember:
     """Kernel name."""
     flags: list[str] = field(default_factory=list)
     """`write_mostly`, `failfast`."""
+    blank: bool = False
+    """Whether its superblock was taken away since the array was stopped."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,7 +59,7 @@ class MdArray:
     uuid: str
     """In the kernel's spelling."""
     level: str
-    """`raid0`, `raid1`, `raid10`."""
+    """`raid0`, `raid1`, `raid5`, `raid6`, `raid10`."""
     members: list[MdMember]
     """By slot."""
     component_kib: int
@@ -56,10 +74,14 @@ class MdArray:
     """Resync speeds of its own, KiB/s."""
     safe_mode_ms: int = SAFE_MODE_MS
     """How long after the last write it is marked clean."""
+    stripes: dict[str, int] = field(default_factory=dict)
+    """What was written to files of `STRIPES`."""
     sequence: int = 0
     """Of the disk: one made anew is another."""
+    created: float = 0.0
+    """When it was made, in the rack's time."""
     work: str = ""
-    """`resync` or `reshape` while there is one."""
+    """`resync`, `recover`, `check`, `repair` or `reshape` while there is one."""
     began: float = 0.0
     """When that began, in the rack's time."""
     old_chunk: int = 0
@@ -68,7 +90,10 @@ class MdArray:
     @property
     def size_bytes(self) -> int:
         """What is usable."""
-        return self.component_kib * 1024 * len(self.members) // (1 if self.level == "raid0" else 2)
+        count = len(self.members)
+        if self.level == "raid10":
+            return self.component_kib * 1024 * count // 2
+        return self.component_kib * 1024 * (raid.data_drives(Level(self.level), count) or 1)
 
     @property
     def now(self) -> str:
@@ -79,6 +104,11 @@ class MdArray:
     def redundant(self) -> bool:
         """Whether it can resync."""
         return self.now != "raid0"
+
+    @property
+    def lost(self) -> int:
+        """Members whose data have to be worked out: the last of a new RAID 5 until it has recovered."""
+        return int(self.work == "recover")
 
     def flagged(self, flag: str) -> set[str]:
         """Members that bear a flag."""
@@ -100,14 +130,13 @@ class MdArray:
 
     def files(self, now: float) -> dict[str, str]:
         """Its `md` folder, as Linux 6.1 has it."""
-        total = self.component_kib * 2
+        total, lost = self.component_kib * 2, self.lost + (self.now == "raid4")
         done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
         speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
-        lost = int(self.now == "raid4")
         found = {
             "array_state": "clean",
             "level": self.now,
-            "raid_disks": str(len(self.members) + lost),
+            "raid_disks": str(len(self.members) + (self.now == "raid4")),
             "chunk_size": f"{self.chunk} ({self.old_chunk})" if self.old_chunk else str(self.chunk),
             "layout": str(self.layout),
             "metadata_version": "1.2",
@@ -130,9 +159,12 @@ class MdArray:
         for key, system in SYSTEM.items() if self.redundant else ():
             own = self.limits.get(key)
             found[key] = f"{system} (system)" if own is None else f"{own} (local)"
+        if self.now in _PARITY:
+            found |= {key: str(self.stripes.get(key, first)) for key, (first, _, _) in STRIPES.items()}
         for slot, member in enumerate(self.members):
+            filled = slot < len(self.members) - self.lost
             texts = {
-                "state": ",".join(["in_sync", *member.flags]),
+                "state": ",".join(["in_sync" if filled else "spare", *member.flags]),
                 "slot": str(slot),
                 "size": str(self.component_kib),
                 "offset": str(OFFSET_SECTORS),
@@ -141,16 +173,42 @@ class MdArray:
             found |= {f"dev-{member.name}/{key}": text for key, text in texts.items()}
         return found
 
-    def write(self, key: str, text: str) -> None:
-        """What the kernel makes of a write to a file of its `md` folder. Raises ToolFailedError as it refuses."""
+    def write(self, key: str, text: str, now: float = 0.0) -> None:
+        """What the kernel makes of a write to a file of its `md` folder. Raises ToolFailedError as it refuses.
+
+        `now`: the rack's time.
+        """
         if key in SYSTEM and self.redundant:
             self._limit(key, text)
         elif key == "safe_mode_delay" and (found := re.fullmatch(r"(\d{1,5})\.(\d{3})", text)):
             self.safe_mode_ms = int(found[1]) * 1000 + int(found[2])
+        elif key in STRIPES and self.now in _PARITY:
+            self._stripe(key, text)
+        elif key == "sync_action" and self.redundant:
+            self._act(text, now)
         elif (member := next((one for one in self.members if key == f"dev-{one.name}/state"), None)) is not None:
             _flag(member, text)
         else:
             raise _invalid(text)
+
+    def _stripe(self, key: str, text: str) -> None:
+        _, least, most = STRIPES[key]
+        if key == "preread_bypass_threshold":
+            most = self.stripes.get("stripe_cache_size", STRIPES["stripe_cache_size"][0])
+        if not re.fullmatch(r"\d{1,6}", text) or not least <= int(text) <= most:
+            raise _invalid(text)
+        self.stripes[key] = int(text)
+
+    def _act(self, text: str, now: float) -> None:
+        """A check or repair begins where nothing else is under way; a recovery that is ended begins anew."""
+        if text == "idle":
+            self.work = self.work if self.work in ("recover", "reshape") else ""
+        elif text not in _JOBS:
+            raise _invalid(text)
+        elif self.work:
+            raise ToolFailedError(f"The kernel refused {text!r}: Device or resource busy.", evidence="EBUSY")
+        else:
+            self.begin(_JOBS[text], now)
 
     def _limit(self, key: str, text: str) -> None:
         if text == "system":
@@ -171,15 +229,19 @@ class MdArray:
             "raid4": f" level 4, {self.chunk // 1024}k chunk, algorithm 5",
             "raid10": f" {self.chunk // 1024}K chunks 2 near-copies",
             "raid0": f" {self.chunk // 1024}k chunks",
+            "raid5": f" level 5, {self.chunk // 1024}k chunk, algorithm {self.layout}",
+            "raid6": f" level 6, {self.chunk // 1024}k chunk, algorithm {self.layout}",
         }
         count = len(self.members)
-        lost = int(self.now == "raid4")
-        well = f" [{count + lost}/{count}] [{'U' * count}{'_' * lost}]" if self.redundant else ""
+        made_for = count + (self.now == "raid4")
+        there = count - self.lost
+        well = f" [{made_for}/{there}] [{'U' * there}{'_' * (made_for - there)}]" if self.redundant else ""
         blocks = f"      {self.size_bytes // 1024} blocks super 1.2{chunks.get(self.now, '')}{well}"
         lines = [f"{self.name} : active {self.now} {' '.join(reversed(parts))}", blocks]
         if self.work:
             share = self.progress(now)
-            lines.append(f"      [>....................]  {self.work} = {share:5.1%} ({0}/{self.component_kib}) ")
+            word = "recovery" if self.work == "recover" else self.work
+            lines.append(f"      [>....................]  {word} = {share:5.1%} ({0}/{self.component_kib}) ")
         if self.bitmap:
             lines.append("      bitmap: 0/8 pages [0KB], 65536KB chunk")
         return [*lines, ""]

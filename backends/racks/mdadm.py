@@ -4,38 +4,53 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hashlib import blake2b
 
-from backends.racks.md_array import OFFSET_SECTORS, MdArray, MdMember, component_of
-from backends.racks.printed import Said
+from backends.racks.linux.tree import scsi_number
+from backends.racks.md_array import OFFSET_SECTORS, MdArray
+from backends.racks.md_making import LAYOUTS, MdRequest, created, failed, stopped, zeroed
+from backends.racks.printed import Said, day
 from backends.racks.rack import Rack
 
-_LAYOUTS = {"n2": 258, "f2": 513, "o2": 66049}
 _OPTION = re.compile(r"--([a-z-]+)=(.*)")
+_FLAG = re.compile(r"--([a-z-]+)")
+_WORK = {
+    "recover": ("recovering", "Rebuild"),
+    "resync": ("resyncing", "Resync"),
+    "reshape": ("reshaping", "Reshape"),
+    "check": ("checking", "Check"),
+}
+"""Background work in the words of `--detail`: in the state, and before its progress."""
+
+_QUICK = 0.02
+"""Seconds of an answer."""
 
 
 def mdadm_said(rack: Rack, words: Sequence[str]) -> Said:
     """What it prints, and what it does to the arrays."""
     verb, *rest = words or ("",)
-    devices = [word.removeprefix("/dev/") for word in rest if word.startswith("/dev/")]
+    devices = tuple(word.removeprefix("/dev/") for word in rest if word.startswith("/dev/"))
     options = {found[1]: found[2] for word in rest if (found := _OPTION.fullmatch(word))}
+    flags = frozenset(found[1] for word in rest if (found := _FLAG.fullmatch(word)))
     name = devices[0] if devices else ""
-    if verb == "--create":
-        return _create(rack, name, devices[1:], options)
-    if verb == "--examine":
-        return _examine(rack, name)
-    array = rack.md.get(name)
-    if array is None:
-        return _failed(f"error opening /dev/{name}: No such file or directory")
     match verb:
-        case "--detail":
-            return _export(array)
-        case "--grow":
-            return _grow(rack, array, options)
+        case "--create":
+            return created(rack, MdRequest(name=name, members=devices[1:], options=options, flags=flags))
         case "--stop":
-            rack.stopped[name] = rack.md.pop(name)
-            return Said(text=f"mdadm: stopped /dev/{name}\n", seconds=0.3)
+            return stopped(rack, name)
+        case "--zero-superblock" if devices:
+            return zeroed(rack, devices)
+        case "--examine" if devices:
+            return _examined(rack, devices, export="export" in flags)
+        case "--detail" | "--grow" if name not in rack.md:
+            doing = "cannot open" if verb == "--detail" else "error opening"
+            return failed(f"{doing} /dev/{name}: No such file or directory")
+        case "--detail":
+            return _export(rack.md[name]) if "export" in flags else _detail(rack, rack.md[name])
+        case "--grow":
+            return _grow(rack, rack.md[name], options)
         case _:
-            return _failed(f"{verb} is not known here")
+            return failed(f"{verb} is not known here")
 
 
 def spelled(uuid: str) -> str:
@@ -55,33 +70,113 @@ def _export(array: MdArray) -> Said:
     for slot, member in enumerate(array.members):
         own = f"MD_DEVICE_dev_{member.name}"
         rows |= {f"{own}_ROLE": str(slot), f"{own}_DEV": f"/dev/{member.name}"}
-    return Said(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=0.02)
+    return Said(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=_QUICK)
 
 
-def _examine(rack: Rack, name: str) -> Said:
-    """The metadata on a member; those of a stopped array stay where they are."""
-    arrays = (*rack.md.values(), *rack.stopped.values())
-    array = next((one for one in arrays if name in {member.name for member in one.members}), None)
+def _detail(rack: Rack, array: MdArray) -> Said:
+    """`--detail` in its columns."""
+    count, lost, done = len(array.members), array.lost, f"{int(array.progress(rack.now()) * 100)}% complete"
+    what, heading = _WORK.get(array.work, ("", ""))
+    states = ["clean", *(["degraded"] if lost else []), *([what] if what else [])]
+    rows: list[tuple[str, str]] = [
+        ("Version", "1.2"),
+        ("Creation Time", _moment(array.created)),
+        ("Raid Level", array.level),
+        ("Array Size", _size(array.size_bytes // 1024)),
+        *([("Used Dev Size", _size(array.component_kib))] if array.redundant else []),
+        ("Raid Devices", str(count)),
+        ("Total Devices", str(count)),
+        ("Persistence", "Superblock is persistent"),
+        *([("Intent Bitmap", "Internal")] if array.bitmap else []),
+        ("Update Time", _moment(rack.now())),
+        ("State", ", ".join(states)),
+        ("Active Devices", str(count - lost)),
+        ("Working Devices", str(count)),
+        ("Failed Devices", "0"),
+        ("Spare Devices", str(lost)),
+        *_geometry(array),
+        ("Consistency Policy", array.files(rack.now())["consistency_policy"]),
+        *([(f"{heading} Status", done)] if what else []),
+        ("Name", array.label),
+        ("UUID", spelled(array.uuid)),
+        ("Events", "18"),
+    ]
+    lines = [f"/dev/{array.name}:", *(f"{key:>18} : {value}" for key, value in rows), ""]
+    lines.append("    Number   Major   Minor   RaidDevice State")
+    for slot, member in enumerate(array.members):
+        state = "spare rebuilding" if slot >= count - lost else "active sync"
+        major, minor = _numbers(rack, member.name)
+        lines.append(f"{slot:8}{major:8}{minor:9}{slot:9}      {state}   /dev/{member.name}")
+    return Said(text="\n".join([*lines, ""]), seconds=_QUICK)
+
+
+def _numbers(rack: Rack, name: str) -> tuple[int, int]:
+    """Major and minor of a member."""
+    if name in rack.md:
+        return 9, int(name.removeprefix("md"))
+    if name in rack.nvme:
+        return 259, 16 * list(rack.nvme).index(name)
+    return scsi_number(name)
+
+
+def _examined(rack: Rack, names: Sequence[str], *, export: bool) -> Said:
+    """The metadata on members; those of a stopped array stay where they are."""
+    answers = [_metadata(rack, name, export=export) for name in names]
+    return Said(text="".join(one.text for one in answers), code=max(one.code for one in answers), seconds=_QUICK)
+
+
+def _metadata(rack: Rack, name: str, *, export: bool) -> Said:
+    array = rack.superblock(name)
     if array is None:
-        return _failed(f"No md superblock detected on /dev/{name}.")
-    copies = {number: word for word, number in _LAYOUTS.items()}.get(array.layout, "n2")
-    words = {"n": "near", "f": "far", "o": "offset"}
+        return failed(f"No md superblock detected on /dev/{name}.")
+    slot = next(at for at, member in enumerate(array.members) if member.name == name)
+    own = spelled(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
+    if export:
+        told = {
+            "MD_LEVEL": array.level,
+            "MD_DEVICES": len(array.members),
+            "MD_NAME": array.label,
+            "MD_ARRAY_SIZE": f"{array.size_bytes / 1e9:.2f}GB",
+            "MD_UUID": spelled(array.uuid),
+            "MD_UPDATE_TIME": int(array.created),
+            "MD_DEV_UUID": own,
+            "MD_EVENTS": 18,
+        }
+        return Said(text="".join(f"{key}={value}\n" for key, value in told.items()))
     rows = [
         ("Version", "1.2"),
         ("Array UUID", spelled(array.uuid)),
         ("Name", array.label),
+        ("Creation Time", _moment(array.created)),
         ("Raid Level", array.level),
         ("Raid Devices", str(len(array.members))),
         ("Data Offset", f"{OFFSET_SECTORS} sectors"),
         ("Unused Space", f"before={OFFSET_SECTORS - 88} sectors, after=0 sectors"),
-        *(
-            (("Layout", f"{words[copies[0]]}={copies[1]}"), ("Chunk Size", f"{array.chunk // 1024}K"))
-            if array.chunk
-            else ()
-        ),
+        ("Device UUID", own),
+        *_geometry(array),
+        ("Device Role", f"Active device {slot}"),
         ("Array State", f"{'A' * len(array.members)} ('A' == active, '.' == missing, 'R' == replacing)"),
     ]
-    return Said(text=f"/dev/{name}:\n" + "".join(f"{key:>15} : {value}\n" for key, value in rows), seconds=0.02)
+    return Said(text=f"/dev/{name}:\n" + "".join(f"{key:>15} : {value}\n" for key, value in rows))
+
+
+def _geometry(array: MdArray) -> list[tuple[str, str]]:
+    """Layout and chunk, where the level has them."""
+    if not array.chunk:
+        return []
+    words = {"n": "near", "f": "far", "o": "offset"}
+    copies = {number: f"{words[word[0]]}={word[1]}" for word, number in LAYOUTS.items()}
+    layout = "left-symmetric" if array.level in ("raid5", "raid6") else copies.get(array.layout, "near=2")
+    shown = [] if array.level == "raid0" else [("Layout", layout)]
+    return [*shown, ("Chunk Size", f"{array.chunk // 1024}K")]
+
+
+def _size(kib: int) -> str:
+    return f"{kib} ({kib / (1 << 20):.2f} GiB {kib * 1024 / 1e9:.2f} GB)"
+
+
+def _moment(seconds: float) -> str:
+    return day(seconds, "%a %b %d %H:%M:%S %Y")
 
 
 def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> Said:
@@ -90,43 +185,10 @@ def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> Said:
         return Said(text="", seconds=0.2)
     if chunk := options.get("chunk"):
         if array.work:
-            return _failed(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
+            return failed(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
         if array.level != "raid0" and (array.level != "raid10" or array.layout >> 8 != 1):
-            return _failed("Cannot change chunk size of this array")
+            return failed("Cannot change chunk size of this array")
         array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
         array.begin("reshape", rack.now())
         return Said(text="", seconds=0.5)
-    return _failed("nothing that this array can be changed in was named")
-
-
-def _create(rack: Rack, name: str, members: list[str], options: dict[str, str]) -> Said:
-    taken = {member.name: array.name for array in rack.md.values() for member in array.members}
-    used = next((one for one in members if one in taken or rack.drive(one) is None), None)
-    if used is not None or name in rack.md:
-        return _failed(f"cannot open /dev/{used or name}: Device or resource busy")
-    level = options.get("level", "raid1")
-    whole = min((drive.size_bytes for one in members if (drive := rack.drive(one)) is not None), default=0)
-    component = int(options.get("size", "0K").removesuffix("K")) or component_of(whole)
-    rack.made += 1
-    digits = options.get("uuid", f"{rack.made:032x}").replace(":", "")
-    array = MdArray(
-        name=name,
-        label=options.get("name", name),
-        uuid=f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}",
-        level=level,
-        members=[MdMember(name=one) for one in members],
-        component_kib=component,
-        chunk=int(options.get("chunk", "0K").removesuffix("K")) * 1024,
-        layout=_LAYOUTS.get(options.get("layout", ""), 0),
-        bitmap=options.get("bitmap") == "internal",
-        sequence=rack.made,
-    )
-    if array.redundant:
-        array.begin("resync", rack.now())
-    rack.stopped.pop(name, None)
-    rack.md[name] = array
-    return Said(text=f"mdadm: array /dev/{name} started.\n", seconds=0.8)
-
-
-def _failed(words: str) -> Said:
-    return Said(text=f"mdadm: {words}\n", code=1)
+    return failed("nothing that this array can be changed in was named")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from backends.racks.megacli import answer as megacli
 from backends.racks.printed import Said
 from backends.racks.rack import Rack
 from backends.racks.smartarray import arcconf, ssacli
+from backends.racks.smartarray.cards import NEW, SmartCard, SmartVolume
 from backends.racks.storcli import answer as storcli
 from backends.racks.zfs.tools import zfs_said, zpool_said
 from backends.values import dataclass
@@ -67,7 +69,9 @@ def program_said(program: VendorProgram, rack: Rack, words: Sequence[str], *, mu
 
 
 def _ssacli(rack: Rack, words: Sequence[str]) -> Said:
-    answer, rack.smart["ssacli"] = ssacli.answer(rack.smart["ssacli"], words)
+    before = rack.smart["ssacli"]
+    answer, after = ssacli.answer(before, words)
+    rack.smart["ssacli"] = _seen_by_kernel(rack, before, after)
     return answer
 
 
@@ -79,12 +83,29 @@ def _arcconf(rack: Rack, words: Sequence[str]) -> Said:
         return arcconf.answer(tuple(late if one.number == late.number else one for one in before), words)[0]
     answer, after = arcconf.answer(before, words, old="old-tool" in rack.states)
     rack.late |= {old.number: old for old, new in zip(before, after, strict=True) if new is not old and not old.series}
-    rack.smart["arcconf"] = after
+    rack.smart["arcconf"] = _seen_by_kernel(rack, before, after)
     return answer
 
 
+def _seen_by_kernel(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
+    """The cards once the kernel has disks for logical drives that were made, and none for those that were deleted."""
+    gone = {volume.device for card in before for volume in card.volumes}
+    for device in gone - {volume.device for card in after for volume in card.volumes}:
+        rack.forget_disk((device or "").removeprefix("/dev/"))
+    return tuple(replace(card, volumes=tuple(_with_disk(rack, card, one) for one in card.volumes)) for card in after)
+
+
+def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
+    if volume.device != NEW:
+        return volume
+    rack.made += 1
+    wwn = "" if card.series else f"600508b1001c{zlib.crc32(card.serial.encode()):08x}{rack.made:012x}"
+    serial = f"{zlib.crc32(f'{card.serial} {rack.made}'.encode()):08X}" if card.series else ""
+    return replace(volume, device=f"/dev/{rack.free_device()}", wwn=wwn, serial=serial, sequence=rack.made)
+
+
 def _smcli(rack: Rack, words: Sequence[str]) -> Said:
-    named = [one for one in rack.systems if one.name in words]
+    named = [system for system in rack.systems if system.name in words]
     return (named or rack.systems)[0].said(words, rack.now())
 
 
@@ -94,7 +115,7 @@ def _io_memory(name: str, rack: Rack, words: Sequence[str]) -> Said:
 
 
 def _cards(rack: Rack) -> bool:
-    return rack.name == "lsi"
+    return bool(rack.cards)
 
 
 PROGRAMS: Mapping[str, VendorProgram] = {

@@ -10,7 +10,7 @@ from backends.model import Level
 from backends.racks import speed
 from backends.racks.bcache import BcacheDevice
 from backends.racks.caches import CacheCounts
-from backends.racks.calibration import DRIVES, DriveType
+from backends.racks.calibration import DRIVES, SOFTWARE, DriveType
 from backends.racks.card import SimulatedCard
 from backends.racks.fusionio import IoMemory
 from backends.racks.load import Layout
@@ -53,7 +53,7 @@ class Rack:
     md: dict[str, MdArray] = field(default_factory=dict)
     """Arrays of the kernel's RAID driver, by kernel name."""
     stopped: dict[str, MdArray] = field(default_factory=dict)
-    """Those that only their members still tell of."""
+    """Those that only their members still tell of, by UUID."""
     pools: dict[str, ZfsPool] = field(default_factory=dict)
     """ZFS pools, by name."""
     zfs: ZfsModule | None = None
@@ -94,12 +94,13 @@ class Rack:
     def settle(self) -> bool:
         """Bring what goes on by itself up to date; whether the kernel tells something else now."""
         works = self._works()
+        now = self.now()
         for card in self.cards:
-            card.settle(self.now())
+            card.settle(now)
         for array in self.md.values():
-            array.settle(self.now())
+            array.settle(now)
         for volume in self.logical_volumes():
-            volume.settle(self.now())
+            volume.settle(now)
             if not volume.flush_to:
                 self._rest(volume.device, volume.counts)
         for name in self.bcache:
@@ -114,7 +115,7 @@ class Rack:
 
     def _works(self) -> list[object]:
         """What goes on in the background of arrays and volumes."""
-        return [*(one.work for one in self.md.values()), *(one.work for one in self.logical_volumes())]
+        return [*(one.work for one in self.md.values()), *(volume.work for volume in self.logical_volumes())]
 
     def logical_volumes(self) -> Iterator[LvmVolume]:
         """Every volume of LVM."""
@@ -123,7 +124,7 @@ class Rack:
 
     def logical_volume(self, name: str) -> LvmVolume | None:
         """The volume of a kernel name such as `dm-2`; None for its parts as well."""
-        return next((one for one in self.logical_volumes() if one.device == name), None)
+        return next((volume for volume in self.logical_volumes() if volume.device == name), None)
 
     def card(self, number: int, tool: str) -> SimulatedCard | None:
         """The card of this number, if the tool sees it."""
@@ -198,14 +199,33 @@ class Rack:
         rows = ((pool, key, one) for pool in self.pools.values() for key, one in pool.datasets.items())
         return next(((pool, one) for pool, key, one in rows if name in (key, one.node)), None)
 
+    def superblock(self, name: str) -> MdArray | None:
+        """The array that the metadata on a device are of, whether it runs or not; None without."""
+        arrays = (*self.md.values(), *self.stopped.values())
+        return next((one for one in arrays if any(it.name == name and not it.blank for it in one.members)), None)
+
+    def forget_superblock(self, name: str) -> None:
+        """A device bears the metadata of no array that is stopped any longer."""
+        for uuid, array in list(self.stopped.items()):
+            for member in array.members:
+                member.blank = member.blank or member.name == name
+            if all(member.blank for member in array.members):
+                del self.stopped[uuid]
+
     def overwrite(self, name: str) -> None:
         """What lay on a raw device is gone with the first write."""
+        self.forget_superblock(name)
         found = self.on_device(name)
         if found is not None:
             found[1].content = None
         self.lying.pop(name, None)
         for tool, cards in self.smart.items():
             self.smart[tool] = tuple(card.emptied(f"/dev/{name}") for card in cards)
+
+    def forget_disk(self, name: str) -> None:
+        """A disk is no longer there: neither what was set on it nor what was counted of it is the next one's."""
+        self.queues.pop(name, None)
+        self.totals.pop(name, None)
 
     def free_device(self) -> str:
         """The first kernel name that no volume has."""
@@ -246,9 +266,9 @@ class Rack:
     def _pathed(self, disk: PathedDisk) -> Layout | None:
         """A disk behind several ports: a logical drive of a disk system, or a drive."""
         for system in self.systems:
-            for one in system.volumes:
-                if one.wwn == disk.wwn:
-                    return speed.of_lun(system, one)
+            for volume in system.volumes:
+                if volume.wwn == disk.wwn:
+                    return speed.of_lun(system, volume)
         own = DRIVES.get(disk.model)
         return None if own is None else Layout(card=None, drive=own, size_bytes=own.size_bytes)
 
@@ -264,12 +284,19 @@ class Rack:
         return None if model is None else DRIVES[model]
 
     def _array(self, array: MdArray) -> Layout | None:
-        """An array of the kernel's: of equal drives, or two copies on drives that need not be alike."""
+        """An array of the kernel's: of equal drives, or two copies on drives that need not be alike.
+
+        Stripes over arrays with parity are one of two layers.
+        """
+        inner = [self.md[member.name] for member in array.members if member.name in self.md]
+        if inner and len(inner) == len(array.members):
+            below = self._array(inner[0])
+            return None if below is None else speed.of_nested(array, inner, below)
         drives = [drive for member in array.members if (drive := self.drive(member.name)) is not None]
         if not drives or len(drives) != len(array.members):
             return None
         if len(drives) != 2 or array.level not in ("raid1", "raid10"):
-            return speed.of_striped(array, drives[0].model)
+            return speed.of_striped(array, drives[0].model, SOFTWARE.get(self.name))
         spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
         kept = [member.name not in spared for member in array.members]
         return Layout(
@@ -332,6 +359,7 @@ class Rack:
         for array in self.md.values():
             array.limits.clear()
             array.safe_mode_ms = SAFE_MODE_MS
+            array.stripes.clear()
 
 
 def device_name(number: int) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from backends.model import Level
 from backends.racks.card import FASTPATH, SimulatedCard
-from backends.racks.disk import GOOD, ONLINE, SimulatedDrive
+from backends.racks.disk import FOREIGN, GOOD, ONLINE, SimulatedDrive
 from backends.racks.rack import Rack
-from backends.racks.volume import SPANNED, Volume
+from backends.racks.volume import BGI_AFTER, SPANNED, Volume
 
 DEMO_KEY = "DEMO0FASTPATH0KEY0OF0THE0SIMULATED0RACK"
 """The one activation key that the rack accepts: it brings FastPath."""
@@ -22,14 +22,23 @@ RESET_REQUIRED = 89
 PINNED = 84
 """The cache holds data of a virtual drive that is offline or missing (0x54)."""
 
+INCOMPLETE = 59
+"""A foreign configuration is incomplete (0x3B)."""
+
+FULL = 26
+"""The card has as many virtual drives as it can have (0x1A)."""
+
 _NAA = "600605b0"
 _MEMBERS = {
     Level.RAID0: (1, 32),
     Level.RAID1: (2, 32),
     Level.RAID5: (3, 32),
-    Level.RAID6: (4, 32),
+    Level.RAID6: (3, 32),
 }
 """Fewest and most drives of one span."""
+
+_MOST_SPANS, _MOST_IN_VOLUME, _MOST_ON_CARD = 8, 32, 64
+"""Spans and drives of a virtual drive, and virtual drives of a card, as `show all` tells them."""
 
 
 class RefusalError(Exception):
@@ -100,7 +109,7 @@ def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> Volu
             if disk.state in (ONLINE, "rebuild"):
                 disk.state = GOOD
     if volume.device:
-        rack.queues.pop(volume.device, None)
+        rack.forget_disk(volume.device)
     return volume
 
 
@@ -116,7 +125,9 @@ def create(
     `share`: bytes, None for all of the drives. Raises RefusalError.
     """
     if card.pinned:
-        raise RefusalError(PINNED, "Controller has pinned cache. Operation not allowed until it is dealt with")
+        raise RefusalError(PINNED, "Controller has LD cache pinned")
+    if len(card.volumes) >= _MOST_ON_CARD:
+        raise RefusalError(FULL, "maximum number of virtual drives reached")
     disks = [_free(card, place) for place in volume.places]
     if len(set(volume.places)) != len(disks):
         raise RefusalError(INVALID, "a drive is named twice")
@@ -141,7 +152,7 @@ def create(
     for disk in disks:
         disk.state, disk.group = ONLINE, volume.group
     if volume.auto_bgi and len(disks) >= {Level.RAID5: 5, Level.RAID6: 7}.get(volume.level, 1000):
-        volume.bgi_since = rack.now()
+        volume.bgi_since = rack.now() + BGI_AFTER
     card.volumes.append(volume)
     card.volumes.sort(key=lambda one: one.number)
     return volume
@@ -156,6 +167,8 @@ def _free(card: SimulatedCard, place: str) -> SimulatedDrive:
     disk = card.disk(place)
     if disk is None:
         raise RefusalError(NOT_FOUND, f"drive {place} not found")
+    if disk.state == FOREIGN:
+        raise RefusalError(INCOMPLETE, "Incomplete foreign configuration")
     if disk.state != GOOD:
         words = "The specified physical disk does not have the appropriate attributes to complete the requested command"
         raise RefusalError(UNFIT, words)
@@ -170,6 +183,8 @@ def _check_shape(volume: Volume) -> None:
     volume.per_span = volume.per_span or (2 if volume.level is Level.RAID10 else count)
     spans, rest = divmod(count, volume.per_span)
     least, most = _MEMBERS.get(level, (1000, 0))
+    if spans > _MOST_SPANS or count > _MOST_IN_VOLUME:
+        raise RefusalError(INVALID, "invalid number of drives for this RAID level")
     if rest or (spans > 1) != (volume.level in SPANNED) or not least <= volume.per_span <= most:
         raise RefusalError(INVALID, "invalid number of drives for this RAID level")
     if level is Level.RAID1 and volume.per_span % 2:

@@ -100,6 +100,8 @@ class DiskSystem:
     """Logical drives."""
     locked: bool = False
     """Whether somebody else changes it now."""
+    product_id: str = "1814      FAStT"
+    """What its controllers and logical drives call themselves."""
     product: str = "IBM DS4700-70"
     """Key of `CARDS`: how fast its controllers are."""
     drive: str = "ST373454FC"
@@ -153,7 +155,7 @@ class DiskSystem:
         return ""
 
     def _set_volumes(self, names: list[str], word: str, value: str, now: float | None) -> str:
-        known = {one.name: one for one in self.volumes}
+        known = {volume.name: volume for volume in self.volumes}
         if len(names) > _MOST:
             return f"A command may name {_MOST} logical drives at most."
         for name in names:
@@ -220,7 +222,7 @@ class DiskSystem:
             "Status": "Online" if slot == "A" else self.second,
             "Firmware version": "07.36.12.00",
             "Board ID": "3994",
-            "Product ID": "1814      FAStT",
+            "Product ID": self.product_id,
             "Serial number": f"1T8273014{slot}",
             "Cache/processor size (MB)": "1536/512",
         }
@@ -231,14 +233,14 @@ class DiskSystem:
         head = _rows(3, {"Number of arrays": "1"}) + "\n"
         own = {"Name": "1", "Status": "Optimal", "RAID level": "5", "Drive media type": "Hard Disk Drive"}
         places = "".join(f"         0          {slot}\n" for slot in range(1, self.drives + 1))
-        lying = "".join(f"         {one.name:<12}{_capacity(one.gigabytes)}\n" for one in self.volumes)
+        lying = "".join(f"         {volume.name:<12}{_capacity(volume.gigabytes)}\n" for volume in self.volumes)
         logical = f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{lying}"
         present = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{places}"
         return f"{head}{_rows(6, own)}\n{logical}\n{present}"
 
     def _volumes(self) -> str:
         head = f"   SUMMARY\n\n   Number of standard logical drives: {len(self.volumes)}\n\n   DETAILS\n"
-        return head + "".join(f"\n{self._volume(one)}" for one in self.volumes)
+        return head + "".join(f"\n{self._volume(volume)}" for volume in self.volumes)
 
     def _volume(self, one: HostDisk) -> str:
         spelled = ":".join(one.wwn[at : at + 2] for at in range(0, len(one.wwn), 2))

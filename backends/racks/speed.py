@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from backends.model import Level
 from backends.racks.bcache import BcacheDevice
-from backends.racks.calibration import CARDS, DRIVES, MIB
+from backends.racks.calibration import CARDS, DRIVES, MIB, SoftwareType
 from backends.racks.fusionio import IoMemory
 from backends.racks.layout import CachedBy, CacheKind, CacheMode, Pooled
 from backends.racks.load import Layout
@@ -50,13 +51,17 @@ _BIG_BLOCK, _BIG_BYTES = "3", 65536
 
 def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
     """A logical drive of a Smart Array or Adaptec card."""
-    members = [bay for bay in card.bays if bay.group == volume.group]
+    members = card.members(volume.group)
     common = Layout(
         card=CARDS[card.model],
         drive=DRIVES[members[0].model],
         level=_LEVELS[volume.level],
         drives=len(members),
-        spans=2 if volume.level in ("50", "60") else len(members) // 2 if volume.level == "1+0" else 1,
+        spans=(volume.parity_groups or 2)
+        if volume.level in ("50", "60")
+        else len(members) // 2
+        if volume.level == "1+0"
+        else 1,
         strip_bytes=volume.strip_kib * 1024,
         write_back=card.writes_back(volume),
         cache_bytes=card.cache_mib * MIB,
@@ -113,15 +118,33 @@ def of_flash(card: IoMemory) -> Layout:
     return Layout(card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes)
 
 
-def of_striped(array: MdArray, model: str) -> Layout:
-    """An md array of equal drives."""
+def of_striped(array: MdArray, model: str, software: SoftwareType | None = None) -> Layout:
+    """An md array of equal drives; `software`: what md takes for itself."""
     return Layout(
         card=None,
         drive=DRIVES[model],
         level=Level(array.level),
-        drives=len(array.members),
+        drives=len(array.members) - array.lost,
+        degraded=array.lost,
         strip_bytes=array.chunk or 65536,
         size_bytes=array.size_bytes,
+        software=software,
+    )
+
+
+def of_nested(outer: MdArray, inner: Sequence[MdArray], below: Layout) -> Layout:
+    """Stripes over md arrays that are alike; `below`: the first of them."""
+    level = {Level.RAID5: Level.RAID50, Level.RAID6: Level.RAID60, Level.RAID1: Level.RAID10}.get(below.level)
+    lost = sum(array.lost for array in inner)
+    return replace(
+        below,
+        level=level or below.level,
+        drives=sum(len(array.members) for array in inner) - lost,
+        degraded=lost,
+        spans=len(inner),
+        size_bytes=outer.size_bytes,
+        halves=None,
+        layered=True,
     )
 
 

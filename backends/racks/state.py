@@ -167,6 +167,7 @@ class RackFile:
                 yield rack
             finally:
                 self._changes += 1
+            rack.settle()
             self._write(rack)
 
     @contextmanager

@@ -11,6 +11,9 @@ from backends.values import dataclass
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels that are spans of a simpler one."""
 
+BGI_AFTER = 300.0
+"""Seconds from the making of a volume to the beginning of its background initialisation."""
+
 BGI_SECONDS = 1800.0
 """How long a background initialisation takes."""
 
@@ -64,7 +67,7 @@ class Volume:
     auto_bgi: bool = True
     """Background initialisation starts by itself."""
     bgi_since: float | None = None
-    """When it began; None if there is none."""
+    """When it began, or will begin; None if there is none."""
     device: str = ""
     """`sdb`; "" while the kernel has none."""
     naa: str = ""
@@ -102,7 +105,7 @@ class Volume:
 
     def initialised(self, now: float) -> float | None:
         """Share done of its background initialisation; None if none is under way."""
-        if self.bgi_since is None:
+        if self.bgi_since is None or now < self.bgi_since:
             return None
-        done = max(0.0, now - self.bgi_since) / BGI_SECONDS
+        done = (now - self.bgi_since) / BGI_SECONDS
         return done if done < 1 else None

@@ -173,7 +173,9 @@ def _hidden(picture: Topology, node: Node, related: Collection[Relation]) -> lis
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
-    return [f"what it is set up on, {clean(one.path, 512)}, {one.doubt}" for one in backings if one.doubt]
+    return [
+        f"what it is set up on, {clean(backing.path, 512)}, {backing.doubt}" for backing in backings if backing.doubt
+    ]
 
 
 async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:

@@ -182,7 +182,7 @@ class Pools:
     def devices(self, pools: Iterable[str]) -> tuple[str, ...]:
         """Kernel names of what these pools are made of."""
         wanted = frozenset(pools)
-        return tuple(name for name, uses in self.vdevs.items() if any(one.pool in wanted for one in uses))
+        return tuple(name for name, uses in self.vdevs.items() if any(use.pool in wanted for use in uses))
 
     def of_volume(self, name: str) -> tuple[str, ...]:
         """The pool that a volume lies in; all of them where that is not known."""

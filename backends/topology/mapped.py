@@ -303,6 +303,8 @@ def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
 def _is_snapshot(tree: Tree, tables: Segments, origin: Node, node: Node) -> bool:
     if node.name in tables:
         return any(part.kind == SNAPSHOT for part in tables[node.name])
-    stores = [name for one in node.slaves if one in tree.nodes and (name := lvm_name(tree.nodes[one])) is not None]
-    own = {name for one in origin.slaves if one in tree.nodes and (name := lvm_name(tree.nodes[one])) is not None}
+    stores = [
+        name for slave in node.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None
+    ]
+    own = {name for slave in origin.slaves if slave in tree.nodes and (name := lvm_name(tree.nodes[slave])) is not None}
     return any("cow" in name.endings for name in stores if name not in own)

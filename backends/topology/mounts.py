@@ -40,6 +40,15 @@ class Mount:
         return f"{point} ({self.seen_in})" if self.seen_in else point
 
 
+def each_point(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
+    """One mount of each mount point, ours where it is ours: what other mount namespaces see there, too, is no news."""
+    found: dict[str, Mount] = {}
+    for mount in mounts:
+        if mount.point not in found or (found[mount.point].seen_in and not mount.seen_in):
+            found[mount.point] = mount
+    return tuple(found.values())
+
+
 def unescape(text: str) -> str:
     r"""The kernel's octal escapes (`\040`) undone."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
@@ -92,6 +101,16 @@ def parse_swaps(text: str) -> tuple[str, ...]:
             path = unescape(fields[0])
             areas.append(path.removesuffix(" (deleted)"))
     return tuple(areas)
+
+
+SHARED = frozenset(
+    (
+        *("nfs", "nfs4", "cifs", "smb3", "ceph", "lustre", "afs", "orangefs", "pvfs2", "gpfs", "beegfs", "fhgfs"),
+        *("fuse.glusterfs", "fuse.ceph", "fuse.sshfs", "fuse.beegfs", "gfs2", "ocfs2"),
+    )
+)
+"""Filesystems that several machines have at the same time, by the names that the kernel (Documentation/filesystems) and
+those that are built apart from it give them. 9p and virtiofs, named by a tag of one virtual machine, are none."""
 
 
 def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:

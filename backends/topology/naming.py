@@ -129,6 +129,11 @@ def identity(node: Node) -> Identity:
     )
 
 
+def exact_size(node: Node | None, told: int | None) -> int | None:
+    """Bytes of what a tool tells of, which rounds them (`told`): those of the kernel's disk where it is one."""
+    return node.size_bytes if node is not None and node.size_bytes else told
+
+
 def identity_in(tree: Tree, node: Node) -> Identity:
     """The same for a disk or a partition: a partition is its disk's, with its own name, numbers and size."""
     disk = tree.nodes.get(tree.disk_of(node.name), node)

@@ -10,7 +10,7 @@ from backends.text import clean
 from backends.topology.backings import Backing
 from backends.topology.layers import HELD, Pools, layer_uses, lvm_name, pool_of, volume_shown
 from backends.topology.mapped import Segments, Stretch, snapshots_of, untold
-from backends.topology.mounts import Mount
+from backends.topology.mounts import Mount, each_point
 from backends.topology.naming import Relation, files_of, identity, paths_of, relations
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
@@ -104,7 +104,7 @@ class Topology:
         words += [f"ZFS pool {pool}" for pool in pools]
         mounts = [mount for node in standing for mount in self.mounted.get(node.name, ())]
         mounts += [mount for pool in pools for mount in self.datasets.get(pool, ())]
-        words += [f"mounted on {mount.where()}" for mount in mounts]
+        words += [f"mounted on {mount.where()}" for mount in each_point(mounts)]
         words += ["active swap" for node in standing if node.devno in self.swaps]
         return tuple(dict.fromkeys(filter(None, words)))
 
@@ -191,14 +191,14 @@ class Topology:
         found: list[Use] = []
         if node.name in self.system:
             found.append(Use(kind="root", detail="the running system lies on it"))
-        for mount in self.mounted.get(node.name, ()):
+        for mount in each_point(self.mounted.get(node.name, ())):
             found.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:
             found.append(Use(kind="swap", detail="active swap", part=part))
         if node.devno is not None and any(place.startswith(f"{node.devno}:") for place in self.swaps):
             found.append(Use(kind="swap", detail="below an active swap file", part=part))
         if snapshots := snapshots_of(self.tree, self.tables, node):
-            named = ", ".join(dict.fromkeys(volume_shown(one) or one.shown for one in snapshots))
+            named = ", ".join(dict.fromkeys(volume_shown(snapshot) or snapshot.shown for snapshot in snapshots))
             many = "s" if len(snapshots) > 1 else ""
             found.append(Use(kind="snapshot", detail=f"the origin of the active snapshot{many} {named}", part=part))
         found += layer_uses(self.tree, self.bcache, self.pools, node, part, ours)

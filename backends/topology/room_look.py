@@ -112,7 +112,7 @@ class _Reader:
                 return (self._store(node, node, self._kept(node)),)
             case ThinKind.ORIGIN:
                 snapshots = snapshots_of(self._tree, self._tables, node)
-                return tuple(self._store(one, node, self._kept(one)) for one in snapshots)
+                return tuple(self._store(snapshot, node, self._kept(snapshot)) for snapshot in snapshots)
             case ThinKind.VDO:
                 return (self._vdo(node),)
             case ThinKind.ZVOL:
@@ -143,7 +143,7 @@ class _Reader:
             takes=block * SECTOR,
             capacity=node.size_bytes or 0,
             held=await self._alone(node, pool, volumes, block),
-            beside=tuple(_named(one) for one in volumes if one.name != node.name),
+            beside=tuple(_named(volume) for volume in volumes if volume.name != node.name),
         )
         metadata = replace(data, part="metadata", place=f"the metadata of {data.place}", takes=_MAPPING)
         told = self._status.get(pool.name, ())
@@ -161,7 +161,7 @@ class _Reader:
         """
         told = self._first(self._status, pool, POOL)
         used = used_of(told.words[2])[0] if told is not None and len(told.words) > 2 else None
-        mapped = {one.name: self._mapped(one) for one in volumes}
+        mapped = {volume.name: self._mapped(volume) for volume in volumes}
         own = mapped.get(node.name)
         if used is None or not own or None in mapped.values():
             return 0
@@ -205,7 +205,7 @@ class _Reader:
             unit=BLOCK,
             takes=BLOCK,
             capacity=node.size_bytes or 0,
-            beside=tuple(_named(one) for one in others),
+            beside=tuple(_named(other) for other in others),
         )
         return gauged(room, self._status.get(node.name, ()))
 

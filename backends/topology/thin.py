@@ -123,7 +123,7 @@ def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
     own = lvm_name(node)
     if own is not None and "vpool" in own.endings:
         return (ThinKind.VDO,)
-    lower = [name for one in node.slaves if (name := lvm_name(tree.nodes[one])) is not None] if node.slaves else []
+    lower = [name for slave in node.slaves if (name := lvm_name(tree.nodes[slave])) is not None] if node.slaves else []
     endings = frozenset(ending for name in lower for ending in name.endings)
     kinds = {"tpool": ThinKind.THIN, "cow": ThinKind.SNAPSHOT}
     found = [kind for ending, kind in kinds.items() if ending in endings]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import fnmatch
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from backends.errors import ToolFailedError, ToolMissingError
@@ -87,9 +88,8 @@ class FakeHost:
         self.files[path] = text
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        depth = pattern.count("/")
-        folders = {"/".join(path.split("/")[: depth + 1]) for path in (*self.files, *self.links)}
-        return tuple(sorted(path for path in folders if _matches(path, pattern)))
+        match = _beginning(pattern).match
+        return tuple(sorted({found[0] for path in (*self.files, *self.links) if (found := match(path))}))
 
     async def link(self, path: str) -> str | None:
         return self.links.get(path)
@@ -113,10 +113,18 @@ class FakeHost:
         return next((f"/sbin/{name}" for name in names if name in self.tools), None)
 
 
-def _matches(path: str, pattern: str) -> bool:
-    """As glob does: no `*` over a slash."""
-    words, wanted = path.split("/"), pattern.split("/")
-    return len(words) == len(wanted) and all(map(fnmatch.fnmatchcase, words, wanted))
+@lru_cache(maxsize=1000)
+def _beginning(pattern: str) -> re.Pattern[str]:
+    """What a path begins with that matches as glob does: no `*` over a slash, and no name in part."""
+    words = (_WILD.get(part) or _literal(part) for part in re.split(r"(\*|\?|\[[^]]+\])", pattern))
+    return re.compile("".join(words) + r"(?=/|\Z)")
+
+
+_WILD = {"*": "[^/]*", "?": "[^/]"}
+
+
+def _literal(part: str) -> str:
+    return part.replace("[!", "[^") if part.startswith("[") and part.endswith("]") else re.escape(part)
 
 
 QUEUE = {

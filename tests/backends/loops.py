@@ -147,7 +147,7 @@ def attach(backing: Path, *options: str, device: str | None = None) -> Loop:
     made = Loop(where, backing)
     made.sure()
     try:
-        wait_for(lambda: not _open_elsewhere(where), seconds=30)
+        wait_for(lambda: not _open_elsewhere(where))
     except AssertionError:
         detach(made)
         raise
@@ -264,7 +264,7 @@ def program(*argv: str) -> Iterator[subprocess.Popen[str]]:
         process.stdout.close()
 
 
-def wait_for(condition: object, seconds: float = 30.0) -> None:
+def wait_for(condition: object, seconds: float = 120.0) -> None:
     """Until the kernel has done it."""
     assert callable(condition)
     end = time.monotonic() + seconds

@@ -22,7 +22,7 @@ class PassingLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         waiting: list[asyncio.TimerHandle] = [one for one in self._scheduled if not one.cancelled()]  # type: ignore[attr-defined]
-        if not self._ready and waiting:  # type: ignore[attr-defined]
+        if not self._ready and waiting and not self._selector.select(0):  # type: ignore[attr-defined]
             self._now = max(self._now, min(one.when() for one in waiting))
         super()._run_once()  # type: ignore[misc]
 

@@ -92,5 +92,5 @@ def test_whoever_dies_before_it_is_told_of_takes_it_along(tmp_path: Path) -> Non
     starter = subprocess.Popen(
         [sys.executable, "-c", STARTER, str(tmp_path / "lock"), str(made)], cwd=ROOT, stdout=subprocess.PIPE
     )
-    out, _ = starter.communicate(timeout=60)  # the program holds this pipe's end too, until it is gone
+    out, _ = starter.communicate(timeout=180)  # the program holds this pipe's end too, until it is gone
     assert (starter.returncode, out.strip().isdigit(), made.exists()) == (-signal.SIGKILL, True, False)

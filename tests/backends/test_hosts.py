@@ -33,6 +33,7 @@ def ends_in_host(node: ast.expr) -> bool:
     return name.strip("_").endswith("host")
 
 
+@pytest.mark.long
 def test_whether_a_host_is_made_up_is_asked_by_the_recorder_of_the_session_only() -> None:
     asking = {
         name
@@ -43,6 +44,7 @@ def test_whether_a_host_is_made_up_is_asked_by_the_recorder_of_the_session_only(
     assert asking == {MARKS}
 
 
+@pytest.mark.long
 def test_nobody_looks_what_class_a_host_is_or_what_it_wraps() -> None:
     looking = {
         name

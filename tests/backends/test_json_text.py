@@ -14,6 +14,7 @@ LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, 
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
 
 
+@pytest.mark.long
 @given(VALUES, st.sampled_from([(1, ": "), (2, " : "), (0, ": ")]))
 def test_it_is_what_json_writes(value: object, layout: tuple[int, str]) -> None:
     indent, colon = layout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
-from backends.names import addresses, name_of, named
+from backends.names import addresses, is_path, name_of, named
 
 CARD = Controller(target=Target(backend="megaraid", address="/c0", scope=Scope.CONTROLLER), vendor="megaraid")
 SSD = Array(
@@ -61,3 +61,21 @@ def test_all_addresses_of_a_device_are_told_its_own_first() -> None:
     (shown,) = named(FOUND, "sdg")
     assert addresses(FOUND, shown) == ("scsi:sdg", "block:sdg", "scsi:sdi", "block:sdi")
     assert all(FOUND.find(one) is not None for one in addresses(FOUND, shown))
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("/srv", True),
+        ("./scratch", True),
+        ("~/x", True),
+        ("/dev/sda", False),
+        ("/c0/v1", False),
+        ("/slot0/ld1", False),
+        ("vg0/mail", False),
+        ("megaraid:/c0/v1", False),
+        ("sda", False),
+    ],
+)
+def test_what_is_written_as_a_path_is_no_device(text: str, path: bool) -> None:
+    assert is_path(text) is path

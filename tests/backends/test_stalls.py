@@ -201,7 +201,7 @@ def unopenable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
         file.silence()
         cached.write(b"x" * 4096)
         with subprocess.Popen(("blockdev", "--rereadpt", device), stderr=subprocess.DEVNULL) as reader:
-            assert file.asked.wait(30)
+            assert file.asked.wait(120)
             yield device
             file.answer()
             reader.wait()

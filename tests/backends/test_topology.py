@@ -91,6 +91,22 @@ async def test_a_mount_seen_only_by_another_program_is_found_and_named() -> None
     assert use.detail == "mounted on /mnt/a b (in the mount namespace of container, process 77)"
 
 
+async def test_what_is_mounted_here_is_not_told_again_of_every_other_mount_namespace() -> None:
+    here = mountinfo(("8:16", "/", "ext4", "/dev/sdb"))
+    files = {}
+    for pid, more in ((77, "/srv/a"), (78, "/srv/b")):
+        files[f"/proc/{pid}/comm"] = "box"
+        files[f"/proc/{pid}/mountinfo"] = mountinfo(
+            ("8:16", "/", "ext4", "/dev/sdb"), ("8:16", more, "ext4", "/dev/sdb")
+        )
+    found = await picture(disk("sdb", devno="8:16"), files, mounts=here, everywhere=True)
+    assert [use.detail for use in found.uses("sdb") if use.kind == "mount"] == [
+        "mounted on /",
+        "mounted on /srv/a (in the mount namespace of box, process 77)",
+        "mounted on /srv/b (in the mount namespace of box, process 78)",
+    ]
+
+
 async def test_names_with_a_slash_are_understood() -> None:
     found = await picture(
         disk("cciss!c0d0", devno="104:0") | part("cciss!c0d0", "cciss!c0d0p1", "104:1"),

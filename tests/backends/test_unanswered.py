@@ -67,7 +67,7 @@ async def test_disks_that_answer_are_not_named(device: str) -> None:
 def waiting(file: HungFile, flags: int, other: str, hung: str) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen((sys.executable, "-c", WAITS, str(flags), other, hung))
     try:
-        assert file.asked.wait(30)
+        assert file.asked.wait(120)
         yield process
         assert process.poll() is None
     finally:

@@ -17,6 +17,7 @@ from app.startup import collect_seldom
 from tests.bench import (
     completion,
     disturbance,
+    fleet,
     headless,
     history,
     inventory,
@@ -39,6 +40,7 @@ PARTS = {
     "screens": screens.measure,
     "inventory": inventory.measure,
     "questions": questions.measure,
+    "fleet": fleet.measure,
     "history": history.measure,
     "live": live.measure,
     "members": members.measure,

@@ -29,8 +29,8 @@ AT_ONCE = 6
 PATIENCE = 120.0
 """Seconds after which what has to come counts as not coming."""
 
-FIO_SECONDS = 2.0
-"""How long a fio may live on."""
+FIO_SECONDS = 30.0
+"""How long a fio may live on, on a machine that is busy with other kills."""
 
 _JOB = ("--runtime", "1", "--ramp", "0", "--size", "8M")
 _PLAN = """

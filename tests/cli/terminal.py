@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from tests.cli.conftest import ROOT, argv
 
-_LIMIT = 60.0
+_LIMIT = 180.0
 
 
 def on_terminal(

@@ -71,6 +71,14 @@ def test_what_only_a_new_array_has_otherwise_leaves_a_difference(cli: Cli, file:
     assert (done.status, "by hand: raidbench set megaraid:/c0/v1 strip_size=131072" in done.err) == (5, True)
 
 
+def test_a_file_too_large_to_be_one_of_settings_is_never_cut(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "large.toml"
+    path.write_text("format = 1\n" + "# all of this is somebody's\n" * 40_000)
+    before = path.read_bytes()
+    done = cli("--demo", "export", "megaraid:/c0/v1", "-o", str(path))
+    assert (done.status, "no file of settings" in done.err, path.read_bytes() == before) == (3, True, True)
+
+
 def test_a_file_that_is_there_and_none_of_ours_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_text("mine")
@@ -81,3 +89,25 @@ def test_a_file_that_is_there_and_none_of_ours_is_not_written_over(cli: Cli, tmp
 def test_read_only_changes_nothing(cli: Cli, file: str) -> None:
     assert cli("--demo", "--read-only", "apply", file, "--yes").status == 3
     assert cli("--demo", "--read-only", "apply", file, "--check").status == 5
+
+
+def test_by_model_no_thing_is_named_by_what_is_its_own_and_nothing_differs(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "by-model.toml"
+    assert cli("--demo", "linux", "export", "--by-model", "-o", str(path)).status == 0
+    selects = [one["select"] for one in cli("--demo", "linux", "export", "--by-model", "--json").json["targets"]]
+    assert {key for select in selects for key in select} == {"vendor", "kind", "model", "level"}
+    assert len({tuple(select.items()) for select in selects}) == len(selects) > 10
+    assert cli("--demo", "linux", "apply", str(path), "--check").status == 0
+
+
+def test_by_model_what_not_all_have_alike_is_left_out(cli: Cli) -> None:
+    def values() -> dict[str, str]:
+        told = cli("--demo", "linux", "export", "--by-model", "--json").json["targets"]
+        found: dict[str, str] = next(
+            one["set"] for one in told if one["select"]["vendor"] == "block" and one["select"]["model"] == "ST3500630NS"
+        )
+        return found
+
+    before = values()
+    assert cli("--demo", "linux", "set", "block:sdc", "read_ahead_kb=4096", "--yes").status == 0
+    assert set(before) - set(values()) == {"read_ahead_kb"}

@@ -44,6 +44,41 @@ def test_on_racks_where_all_is_used_every_drive_says_so(cli: Cli, rack: str) -> 
     assert not any(one["free"] for one in drives if one["controller"] is not None)
 
 
+ARRAYS = ("--demo", "arrays", "array")
+
+
+def test_the_rack_with_free_drives_has_one_of_each_reason_against_a_drive(cli: Cli) -> None:
+    told = cli(*ARRAYS, "list", "--json").json
+    why = {one["address"]: " ".join(one["why_not"]) for one in told["drives"] if not one["free"]}
+    assert why.pop("megaraid:/c0/e252/s10") == why.pop("megaraid:/c0/e252/s11") == "it is in virtual drive 0"
+    assert why.pop("smartarray:/slot0/1I:1:1") == why.pop("smartarray:/slot0/1I:1:2") == "it is in logical drive 1"
+    assert why == {
+        "megaraid:/c0/e252/s6": "it is a hot spare (GHS)",
+        "megaraid:/c0/e252/s7": "the card calls it JBOD",
+        "megaraid:/c0/e252/s8": "it carries a foreign configuration: an array of another card may be on it",
+        "smartarray:/slot0/1I:1:3": "it is a hot spare (OK)",
+        "smartarray:/slot0/2I:1:7": "the card calls it Unassigned Drive, Predictive Failure",
+        "block:nvme1n1": "/dev/nvme1n1 holds a physical volume (LVM2_member).",
+    }
+    assert sum(one["free"] for one in told["drives"]) == 6 + 8 + 6 + 8 + 8 + 8 + 1
+
+
+@pytest.mark.parametrize(
+    ("level", "drives", "maker", "line"),
+    [
+        ("raid5", ("252:0", "252:1", "252:2"), "storcli64", "/c0 add vd r5 name=rb-1 drives=252:0-2"),
+        ("raid10", ("245:0", "245:1", "245:2", "245:3"), "MegaCli64", "-CfgSpanAdd -R10 '-Array0[245:0,245:1]'"),
+        ("raid6", ("sdb", "sdc", "sdd", "sde"), "mdadm", "--level=raid6 --raid-devices=4"),
+    ],
+)
+def test_on_that_rack_each_maker_has_a_plan(
+    cli: Cli, level: str, drives: tuple[str, ...], maker: str, line: str
+) -> None:
+    done = cli(*ARRAYS, "create", level, *drives, "--name", "rb-1", "--dry-run")
+    assert f"{level} rb-1, made by {maker}" in done.out
+    assert line in done.out
+
+
 def test_a_dry_run_tells_the_commands_and_what_they_make(cli: Cli) -> None:
     done = cli(*LSI, "create", "raid0", "245:4", "--strip", "64k", "--name", "scratch", "--dry-run")
     assert done.status == 0
@@ -55,9 +90,9 @@ def test_a_dry_run_tells_the_commands_and_what_they_make(cli: Cli) -> None:
     assert "add" in told["steps"][0]
 
 
-def test_without_dry_run_nothing_is_made_and_it_is_said(cli: Cli) -> None:
-    done = cli(*LSI, "create", "raid0", "245:4")
-    assert (done.status, "does not make it" in done.err) == (3, True)
+def test_without_its_word_nothing_is_made_and_it_is_said(cli: Cli) -> None:
+    done = cli(*LSI, "create", "raid0", "nvme0n1")
+    assert (done.status, "Nothing was done: there is no terminal to confirm it on." in done.err) == (3, True)
     assert len(cli(*LSI, "list", "--json").json["arrays"]) == 7
 
 

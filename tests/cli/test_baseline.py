@@ -51,17 +51,20 @@ def test_a_read_ahead_that_halves_it_is_worse_in_one_sentence(demo: Cli) -> None
     assert said[0].startswith("Worse than baseline night by 5 % or more: read IOPS -")
 
 
+@pytest.mark.long
 def test_worse_may_be_1_for_one_release(demo: Cli) -> None:
     demo("set", VOLUME, "read_ahead_kb=8", "--yes")
     assert demo("baseline", "check", "night", "--worse-is-1").status == 1
 
 
+@pytest.mark.long
 def test_what_was_told_is_not_told_again(demo: Cli) -> None:
     demo("set", VOLUME, "read_ahead_kb=8", "--yes")
     first, second = (demo("baseline", "check", "night") for _ in range(2))
     assert (first.status, second.status, second.out.startswith("Still worse than baseline night")) == (5, 4, True)
 
 
+@pytest.mark.long
 def test_a_check_is_a_session_of_its_own(demo: Cli, state: Path) -> None:
     before = len(list((state / "sessions").iterdir()))
     demo("baseline", "check", "night")
@@ -80,11 +83,13 @@ def nights(demo: Cli, state: Path) -> Cli:
     return demo
 
 
+@pytest.mark.long
 def test_from_the_tenth_night_on_it_is_held_against_all_of_them(nights: Cli) -> None:
     outcome = nights("baseline", "check", "night")
     assert (outcome.status, outcome.out.startswith("Not worse than the 13 nights since baseline night")) == (0, True)
 
 
+@pytest.mark.long
 def test_what_it_could_see_is_said(nights: Cli) -> None:
     outcome = nights("baseline", "check", "night")
     told = nights("baseline", "check", "night", "--json").json["nights"]
@@ -92,6 +97,7 @@ def test_what_it_could_see_is_said(nights: Cli) -> None:
     assert (told["learning"], 0 < told["seen_percent"] < 5) == (False, True)
 
 
+@pytest.mark.long
 def test_the_history_has_the_same_exit_status(nights: Cli) -> None:
     nights("set", VOLUME, "read_ahead_kb=8", "--yes")
     statuses = [(nights("baseline", "check", "night").status, nights("history", VOLUME).status) for _ in range(2)]
@@ -102,11 +108,13 @@ def test_the_history_of_few_sessions_is_only_listed(demo: Cli) -> None:
     assert demo("history", VOLUME).status == 0
 
 
+@pytest.mark.long
 def test_as_json_it_has_the_verdict_and_its_runs(demo: Cli) -> None:
     told = demo("baseline", "check", "night", "--json").json
     assert (told["verdict"], len(told["runs"]), told["threshold_percent"]) == ("not-worse", 3, 5.0)
 
 
+@pytest.mark.long
 def test_more_repeats_can_be_asked_for(demo: Cli) -> None:
     assert len(demo("baseline", "check", "night", "--repeats", "4", "--json").json["runs"]) == 4
 
@@ -125,6 +133,7 @@ def test_a_removed_one_is_not(demo: Cli) -> None:
     assert demo("baseline", "list", "--json").json["baselines"] == []
 
 
+@pytest.mark.long
 def test_it_is_checked_when_its_session_is_gone(demo: Cli, state: Path) -> None:
     for log in (state / "sessions").glob("*/session.jsonl"):
         log.unlink()

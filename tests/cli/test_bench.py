@@ -123,6 +123,7 @@ def test_repeats_are_runs_of_their_own(repeated: tuple[Outcome, Path]) -> None:
     assert [run["id"] for run in repeated[0].json["runs"]] == ["r1", "r2"]
 
 
+@pytest.mark.long
 def test_repeats_leave_no_scratch_file(repeated: tuple[Outcome, Path]) -> None:
     assert not (repeated[1] / "scratch").exists()
 
@@ -170,7 +171,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupt:
         first = process.stdout.readline()
         fios = children(process.pid)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
         return Interrupted(Outcome(process.returncode, first + out, err), folder, fios)
 
     return run
@@ -187,6 +188,7 @@ def test_a_signal_ends_the_run_with_130(interrupted: Interrupt, number: signal.S
     assert interrupted(number).outcome.status == 130
 
 
+@pytest.mark.long
 def test_a_signal_keeps_the_figures_so_far(interrupted: Interrupt) -> None:
     run = json.loads(interrupted(signal.SIGINT).outcome.out.splitlines()[-1])["run"]
     assert (run["status"], run["read"]["total_ios"] > 0) == ("stopped", True)
@@ -264,6 +266,7 @@ def test_a_file_of_somebody_else_is_not_written_to(cli: Cli, tmp_path: Path) -> 
     assert (outcome.status, theirs.read_bytes()[:8]) == (3, b"precious")
 
 
+@pytest.mark.long
 def test_read_only_mode_makes_no_scratch_file(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("--read-only", "bench", str(tmp_path / "scratch"), *SMALL)
     assert (outcome.status, (tmp_path / "scratch").exists()) == (3, False)
@@ -283,5 +286,6 @@ def test_a_terminal_is_shown_how_the_run_went(shown: str) -> None:
     assert ("IOPS" in picture, "p99.9" in picture, "0.5 s" in picture) == (True, True, True)
 
 
+@pytest.mark.long
 def test_a_terminal_has_a_progress_line(shown: str) -> None:
     assert "\r\x1b[Kmeasuring" in shown

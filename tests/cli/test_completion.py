@@ -125,6 +125,7 @@ def test_what_another_boot_found_is_not_offered(looked: None, state: Path) -> No
     assert values("--demo", "show", "megaraid:") == []
 
 
+@pytest.mark.long
 def test_runs_sessions_and_baselines_are_offered(cli: Cli, state: Path) -> None:
     assert cli(*DEMO, "bench", "/c0/v1", "--runtime", "10", "--repeat", "3").status == 0
     assert cli(*DEMO, "baseline", "save", "night").status == 0

@@ -58,6 +58,7 @@ def test_read_ahead_costs_what_the_article_says_and_undo_brings_it_back(demo: Cl
     assert all(run["simulated"] for run in runs)
 
 
+@pytest.mark.long
 def test_everything_that_is_kept_is_marked(demo: Cli) -> None:
     run = demo("bench", SDB, *RUN)
     assert "SIMULATED" in run.out
@@ -73,6 +74,7 @@ def test_a_refusal_with_exit_status_0_is_told(demo: Cli) -> None:
     assert "SSD Pd is present" in done.out + done.err
 
 
+@pytest.mark.long
 def test_writing_to_a_raw_array_asks_for_the_end_of_its_wwn(demo: Cli) -> None:
     write = ("bench", "megaraid:/c1/v0", "--rw", "randwrite", "--runtime", "5", "--ramp", "0", "--json")
     refused = demo(*write)
@@ -104,6 +106,7 @@ def test_another_speed_and_a_new_rack_are_about_the_demonstration(cli: Cli, demo
     assert next(one for one in shown["target"]["settings"] if one["key"] == "read_ahead")["now"] == "none"
 
 
+@pytest.mark.long
 def test_a_key_is_in_force_after_a_reboot_and_never_shown(cli: Cli, demo: Cli, state: Path) -> None:
     applied = demo("set", "megaraid:/c0", f"activation_key={DEMO_KEY}", "--yes", "--confirm", "418263")
     assert DEMO_KEY not in applied.out + applied.err
@@ -137,9 +140,9 @@ def test_an_interrupted_run_keeps_its_figures(state: Path) -> None:
         for _ in range(4):
             assert running.stdout.readline()
         running.send_signal(signal.SIGINT)
-        running.communicate(timeout=60)  # left alone it would take 300 s
+        running.communicate(timeout=180)  # left alone it would take 300 s
     assert running.returncode == 130
-    listed = subprocess.run(argv(*FAST, "runs", "--json"), capture_output=True, env=environment, timeout=60)
+    listed = subprocess.run(argv(*FAST, "runs", "--json"), capture_output=True, env=environment, timeout=180)
     run = json.loads(listed.stdout)["runs"][0]
     assert run["status"] == "stopped"
     assert run["simulated"]
@@ -206,6 +209,7 @@ def test_several_arrays_are_measured_at_once_with_a_row_each(together: dict[str,
     assert rows == [(SDB, "/dev/sdb", True), (SDC, "/dev/sdc", True)]
 
 
+@pytest.mark.long
 def test_the_rows_of_several_arrays_add_up(together: dict[str, Outcome]) -> None:
     run = together["json"].json["run"]
     assert sum(row["read"]["iops"] for row in run["targets"]) == pytest.approx(run["read"]["iops"], rel=1e-9)

@@ -23,7 +23,13 @@ HPE = ("--demo", "hpe", *FAST)
 def test_every_name_has_its_rack_and_its_host() -> None:
     assert list(MACHINES) == list(HOSTS)
     assert {name: make().name for name, make in MACHINES.items()} == {name: name for name in HOSTS}
-    assert [option(host) for host in HOSTS.values()] == ["--demo", "--demo hpe", "--demo linux"]
+    assert [option(host) for host in HOSTS.values()] == [
+        "--demo",
+        "--demo hpe",
+        "--demo linux",
+        "--demo arrays",
+        "--demo ssds",
+    ]
     assert [rack_of(host) for host in HOSTS.values()] == list(HOSTS)
     assert (rack_of("storage1"), option("storage1")) == ("", "--demo")
 
@@ -37,6 +43,8 @@ def test_every_name_has_its_rack_and_its_host() -> None:
         (("--demo", "hpe"), "rack-hpe"),
         (("--demo=hpe",), "rack-hpe"),
         (("--demo", "linux"), "rack-linux"),
+        (("--demo", "arrays"), "rack-arrays"),
+        (("--demo", "ssds"), "rack-ssds"),
         (("--read-only", "--demo", "hpe"), "rack-hpe"),
         (("--session", "devices", "--demo", "hpe"), "rack-hpe"),
         (("--session", "--demo", "--demo"), "rack-demo"),
@@ -55,7 +63,7 @@ def test_a_command_keeps_words_that_look_like_the_option(cli: Cli) -> None:
 def test_another_word_is_a_command(cli: Cli) -> None:
     assert "There is neither a rack nor a command 'dell'. The racks are lsi, hpe" in cli("--demo", "dell").err
     assert "Did you mean hpe?" in cli("--demo", "hpee").err
-    assert "'dell' is not one of 'lsi', 'hpe', 'linux'" in cli("--demo=dell", "devices").err
+    assert "'dell' is not one of 'lsi', 'hpe', 'linux', 'arrays', 'ssds'" in cli("--demo=dell", "devices").err
 
 
 def test_each_rack_keeps_its_own_state_and_is_reset_alone(cli: Cli, state: Path) -> None:
@@ -71,6 +79,7 @@ def now(cli: Cli, target: str, key: str) -> dict[str, object]:
     return next((one for one in settings if one["key"] == key), {})
 
 
+@pytest.mark.long
 def test_with_failed_batteries_the_cache_ratio_is_refused_in_the_firmwares_words(cli: Cli) -> None:
     refused = cli(*HPE, "--demo-state", "battery-failed", "set", "/slot0", "cache_ratio=50/50", "--yes")
     assert refused.status != 0

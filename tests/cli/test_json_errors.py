@@ -40,6 +40,7 @@ def test_without_json_nothing_is_on_standard_output(cli: Cli) -> None:
     assert cli(*DEMO, "show", "/c0/v9").out == ""
 
 
+@pytest.mark.long
 def test_who_interrupts_gets_a_document(tmp_path: Path) -> None:
     words = argv("--demo", "bench", "/c0/v1", "--runtime", "300", "--stream", "--json")
     with subprocess.Popen(
@@ -48,6 +49,6 @@ def test_who_interrupts_gets_a_document(tmp_path: Path) -> None:
         assert begun.stdout is not None
         begun.stdout.readline()  # the first sample: it runs
         begun.send_signal(signal.SIGINT)
-        rest, _ = begun.communicate(timeout=60)
+        rest, _ = begun.communicate(timeout=180)
     assert begun.returncode == INTERRUPTED
     assert json.loads(rest.splitlines()[-1])["run"]["status"] == "stopped"

@@ -90,9 +90,11 @@ def test_what_a_run_would_lose_is_shown_and_nothing_is_run(demo: Cli, state: Pat
 
 def test_what_was_left_is_told_as_json(demo: Cli) -> None:
     told = demo("recover", "--list", "--json").json
-    assert told["left"] == {"changes": [], "sweeps": [], "experiments": [], "scratch_files": [], "folders": []}
+    empty = ("changes", "arrays", "sweeps", "experiments", "scratch_files", "folders")
+    assert told["left"] == {name: [] for name in empty}
 
 
+@pytest.mark.long
 def test_a_baseline_is_told_when_it_is_saved_and_removed(demo: Cli) -> None:
     assert demo("bench", "/c0/v1", "--runtime", "10", "--repeat", "3").status == 0
     saved = demo("baseline", "save", "night", "--json").json

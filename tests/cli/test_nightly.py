@@ -94,7 +94,7 @@ def mails(folder: Path, statuses: Sequence[int]) -> list[int]:
         (programs / name).chmod(0o755)
     for night, status in enumerate(statuses):
         environment = {"PATH": f"{programs}:{os.environ['PATH']}", "NIGHT": str(night), "STATUS": str(status)}
-        subprocess.run(["sh", "-c", recipe()], cwd=folder, env=environment, check=True, timeout=60)
+        subprocess.run(["sh", "-c", recipe()], cwd=folder, env=environment, check=True, timeout=180)
     sent = folder / "mails"
     return [int(row.split()[1]) for row in sent.read_text().splitlines()] if sent.exists() else []
 

@@ -121,21 +121,21 @@ def test_a_session_that_cannot_be_written_changes_nothing(cli: Cli, machine: str
 def test_a_closed_standard_output_is_no_crash(machine: str) -> None:
     words = [*argv("--machine", machine, "devices")]
     line = 'exec "$@" >&-'
-    done = subprocess.run(["sh", "-c", line, "sh", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", line, "sh", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=180)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
 
 
 def test_a_full_standard_output_is_said(machine: str) -> None:
     with open("/dev/full", "w") as full:
         words = argv("--machine", machine, "devices", "--json")
-        done = subprocess.run(words, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run(words, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=180)
     assert (done.returncode, "No space left" in done.stderr) == (1, True)
 
 
 def test_a_reader_that_leaves_is_no_error(machine: str) -> None:
     line = '"$@" | true; test ${PIPESTATUS[0]} -eq 0'
     words = ["bash", "-c", line, "bash", *argv("--machine", machine, "devices", "--json")]
-    done = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=180)
     assert (done.returncode, done.stderr) == (0, "")
 
 

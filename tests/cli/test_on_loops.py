@@ -54,6 +54,7 @@ def test_undo_takes_back_a_change_of_an_earlier_session(cli: Cli, disk: Loop, tm
     assert read_ahead(disk) == before
 
 
+@pytest.mark.long
 def test_undo_all_takes_everything_back(cli: Cli, disk: Loop) -> None:
     before = read_ahead(disk)
     cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
@@ -143,6 +144,7 @@ def test_a_raw_read_needs_no_name(read: tuple[Outcome, str, str]) -> None:
     assert (outcome.status, outcome.json["run"]["target"]) == (0, target)
 
 
+@pytest.mark.long
 @pytest.mark.fio
 def test_a_run_records_the_settings_of_its_device(read: tuple[Outcome, str, str]) -> None:
     outcome, _, ahead = read
@@ -219,6 +221,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.fio
 @pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
 def test_no_way_to_write_fills_the_file_system_beneath_a_sparse_file(

@@ -20,7 +20,7 @@ def _bench_with(folder: Path, trick: str) -> tuple[int, str]:
 
     `trick`: the word of the run's progress at which that happens.
     """
-    words = ("bench", str(folder), "--rw", "randwrite", "--size", "4M", "--runtime", "1", "--ramp", "0")
+    words = ("bench", str(folder), "--rw", "randwrite", "--size", "4M", "--runtime", "12", "--ramp", "0")
     process = subprocess.Popen(
         argv(*words),
         cwd=ROOT,
@@ -36,11 +36,11 @@ def _bench_with(folder: Path, trick: str) -> tuple[int, str]:
         said.append(line)
         if line.startswith(trick):
             _exchange(folder / "raidbench-scratch.dat", folder / "victim")
-    return process.wait(timeout=60), "".join(said)
+    return process.wait(timeout=120), "".join(said)
 
 
 def _exchange(ours: Path, victim: Path) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not ours.exists() and time.monotonic() < end:
         os.sched_yield()
     if not ours.is_symlink():

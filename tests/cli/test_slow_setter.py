@@ -56,6 +56,7 @@ def test_recover_waits_a_while_for_it(disk: SlowDisk) -> None:
     assert (recovery.returncode, disk.value) == (0, "off"), out + err
 
 
+@pytest.mark.long
 def test_a_value_that_may_still_move_cannot_be_kept(stuck: tuple[SlowDisk, int]) -> None:
     outcome = stuck[0].run("recover", "--keep")
     assert (outcome.status, "Still running: sdparm" in outcome.err) == (3, True)

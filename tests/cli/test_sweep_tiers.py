@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.cli.test_sweep_articles import SPEED, swept, verdict
+from tests.cli.test_sweep_articles import SPEED, cells_of, swept, verdict
 
 LINUX = ("--demo", "linux", *SPEED)
 PLANS = Path(__file__).parents[2] / "plans"
@@ -50,7 +50,7 @@ def random_only(plan: str) -> str:
 def test_every_mode_is_as_fast_as_the_part_that_serves(cli: Cli, tmp_path: Path) -> None:
     plan = tmp_path / "modes.toml"
     plan.write_text(random_only((PLANS / "cache-modes.toml").read_text()))
-    cells = swept(cli, *LINUX, "sweep", str(plan))
+    cells = cells_of(swept(cli, *LINUX, "sweep", str(plan)))
     assert {column for _, column in cells} == {"random read", "random write"}
     iops = {place: cell["iops"] for place, cell in cells.items()}
     verdicts = {place: verdict(cell) for place, cell in cells.items()}

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.cli.watch import IDLE_SECONDS
+from app.engine.members.meter import PATH as DISKSTATS
+from backends.host import MADE_UP
+from backends.racks.host import SimulatedHost
 from tests.cli.conftest import Cli
 
 LINUX = ("--demo", "linux", "--demo-speed", "1000")
@@ -49,3 +55,37 @@ def test_a_unit_is_printed_with_all_that_was_named(cli: Cli) -> None:
     told = cli("watch", "/etc/good.toml", "--baseline", "nightly", "--ignore", "governor", "--unit", "service").out
     assert "watch /etc/good.toml --baseline nightly --ignore governor\n" in told
     assert "OnCalendar=*-*-* 02:30" in cli("watch", "--unit", "timer").out
+
+
+@pytest.fixture
+def saved(cli: Cli) -> str:
+    """A baseline of an NVMe drive of the rack."""
+    bench = (*LINUX, "bench", "block:nvme1n1", "--runtime", "1", "--ramp", "0", "--rw", "randread", "--repeat", "3")
+    assert cli(*bench).status == 0
+    assert cli(*LINUX, "baseline", "save", "nightly").status == 0
+    return "nightly"
+
+
+@pytest.mark.parametrize(("busy_ms", "skipped"), [(500, False), (501, True)])
+def test_a_device_that_others_keep_busy_for_more_than_half_a_second_of_ten_is_no_night(
+    cli: Cli, saved: str, monkeypatch: pytest.MonkeyPatch, busy_ms: int, skipped: bool
+) -> None:
+    counted = [70_000]
+    read, slept = SimulatedHost.read, asyncio.sleep
+
+    async def reading(host: SimulatedHost, path: str) -> str | None:
+        return f"259 3 nvme1n1 9 0 72 1 9 0 72 1 0 {counted[-1]} 2\n" if path == DISKSTATS else await read(host, path)
+
+    async def ten_seconds_later(seconds: float, result: object = None) -> object:
+        if seconds != IDLE_SECONDS:
+            return await slept(seconds, result)
+        counted.append(counted[-1] + busy_ms)
+        return result
+
+    with monkeypatch.context() as patched:
+        patched.setattr("backends.racks.host.MADE_UP", replace(MADE_UP, live=True))  # others use its disks, too
+        patched.setattr(SimulatedHost, "read", reading)
+        patched.setattr("app.cli.watch.asyncio.sleep", ten_seconds_later)
+        done = cli(*LINUX, "watch", "--baseline", saved)
+    said = "The baseline is skipped, which is no night: /dev/nvme1n1 is busy (5% of 10 s)."
+    assert (done.status, said in done.err, saved in done.err) == (0, skipped, not skipped)

@@ -31,6 +31,7 @@ def test_the_review_names_the_way_back_and_what_inherits(cli: Cli) -> None:
     assert "Compression of zfs:tank is inherited: it changes on tank/files, tank/vm too." in told
 
 
+@pytest.mark.long
 def test_undo_brings_the_source_back(cli: Cli) -> None:
     assert raw(cli, "compression") == "lz4 (inherited from tank)"
     assert cli(*LINUX, "set", FILES, "compression=lz4", "--yes").status == 0

@@ -17,6 +17,7 @@ from typing import Any
 
 from textual.screen import Screen
 
+from app.cli import output
 from app.engine.fio.job import Job
 from app.tui.screens.bench.ab import ExperimentDialog
 from app.tui.screens.bench.job_form import JobForm
@@ -87,8 +88,17 @@ def status_of(way: str, folder: Path) -> int:
 
 def _talk(program: list[str], asked: Sequence[str], ahead: str, then: str, env: Mapping[str, str]) -> tuple[int, str]:
     """Exit status and standard output. `ahead` is typed at once, and again as soon as a question stands there; `then`
-    when its colon says that it listens.
+    when its colon says that it listens. Again where a busy machine let us type when the question listened already.
     """
+    while (told := _talked(program, asked, ahead, then, env)) is None:
+        pass
+    return told
+
+
+def _talked(
+    program: list[str], asked: Sequence[str], ahead: str, then: str, env: Mapping[str, str]
+) -> tuple[int, str] | None:
+    """None where the question may have listened when `ahead` was typed."""
     ours, theirs = pty.openpty()
     os.write(ours, ahead.encode())
     process = subprocess.Popen(
@@ -103,7 +113,8 @@ def _talk(program: list[str], asked: Sequence[str], ahead: str, then: str, env: 
     os.close(theirs)
     assert process.stdout is not None
     try:
-        _type(ours, asked, ahead, then)
+        if not _type(ours, asked, ahead, then):
+            return None
         out = process.stdout.read().decode()
         return process.wait(LIMIT), out
     finally:
@@ -113,19 +124,24 @@ def _talk(program: list[str], asked: Sequence[str], ahead: str, then: str, env: 
         os.close(ours)
 
 
-def _type(terminal: int, asked: Sequence[str], ahead: str, then: str) -> None:
+def _type(terminal: int, asked: Sequence[str], ahead: str, then: str) -> bool:
+    """Whether all was typed in time."""
     shown, end = "", time.monotonic() + LIMIT
-    while time.monotonic() < end:
+    before = looked = time.monotonic()
+    while looked < end:
+        before, looked = looked, time.monotonic()  # nothing that was there before then is unread
         if not select.select([terminal], [], [], 0.1)[0]:
             continue
         try:
             shown += os.read(terminal, 65536).decode("utf-8", "replace")
         except OSError:  # the other side is closed
-            return
+            return True
         stands = any(words in shown for words in asked)
         if stands and ahead:
             os.write(terminal, ahead.encode())
             ahead = ""
+            if time.monotonic() - before >= output.GRACE:
+                return False
         elif stands and then and shown.endswith(": "):
             os.write(terminal, then.encode())
             then = ""

@@ -70,7 +70,7 @@ class ScriptedLoad:
         raise NotImplementedError
 
     def fill(
-        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
         raise NotImplementedError
 

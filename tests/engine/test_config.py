@@ -34,6 +34,7 @@ def test_every_key_is_read() -> None:
     scratch_size = "4G"
     profile = "seqread-4m"
     steady_cap = 600
+    state_file = "/etc/raidbench/good.toml"
     [keymap]
     "bench.run" = "f5"
     [endurance_tbw]
@@ -47,6 +48,7 @@ def test_every_key_is_read() -> None:
         scratch_size=4 << 30,
         profile="seqread-4m",
         steady_cap=600,
+        state_file="/etc/raidbench/good.toml",
         keymap={"bench.run": "f5"},
         endurance_tbw={"SAMSUNG MZQLB960HAJR": 1400},
     )

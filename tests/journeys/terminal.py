@@ -22,6 +22,7 @@ import pyte
 import pytest
 
 from tests.packages import needs
+from widgets.guard import GRACE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = (sys.executable, "-P", "-c", "import sys; from app.__main__ import main; sys.exit(main())")
@@ -30,7 +31,7 @@ PROGRAM = (sys.executable, "-P", "-c", "import sys; from app.__main__ import mai
 needs_fio = needs("fio")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
-DEADLINE = 40.0
+DEADLINE = 120.0
 """Seconds after which what is waited for does not come any more; a loaded machine takes its time."""
 
 
@@ -114,15 +115,23 @@ class Terminal:
             os.write(self.master, key.encode())
 
     def press(self, key: str, words: str) -> None:
-        """Answer a dialog that shows these words: until it listens, what is typed is passed over."""
+        """Answer a dialog that shows these words: until it listens, what is typed is passed over.
+
+        A key is typed again only after a long while: what comes after the dialog is not to hear it, too.
+        """
         self.wait_for(words)
+        self._take_for(GRACE + 0.1, words)
         end = time.monotonic() + DEADLINE
         while words in self.text:
             assert time.monotonic() < end, f"{words!r} never went away:\n{self.text}"
             self.keys(key)
-            until = time.monotonic() + 0.7
-            while time.monotonic() < until and words in self.text:
-                self.take()
+            self._take_for(10.0, words)
+
+    def _take_for(self, seconds: float, words: str) -> None:
+        """For so long, or until the words are gone."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and words in self.text:
+            self.take()
 
     @property
     def text(self) -> str:

@@ -75,7 +75,7 @@ class PacedLoad:
         raise NotImplementedError
 
     def fill(
-        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
         raise NotImplementedError
 
@@ -223,6 +223,7 @@ async def test_a_threshold_of_ones_own_is_in_the_question(staged: Pilot[int]) ->
     assert "Within +-0.5 % is no difference." in staged.app.screen.confirmation.summary
 
 
+@pytest.mark.long
 def test_two_percent_are_the_threshold_of_whoever_names_none(walked: Walk) -> None:
     assert "Within +-2 % is no difference." in walked.question.summary
 
@@ -234,6 +235,7 @@ async def test_no_threshold_is_no_answer(staged: Pilot[int], text: str) -> None:
     assert "Not accepted" in text_of(staged)
 
 
+@pytest.mark.long
 async def test_no_is_no(staged: Pilot[int], table: Table) -> None:
     await asked(staged)
     await staged.press("escape")
@@ -273,6 +275,7 @@ async def test_x_ends_it_with_the_old_value(staged: Pilot[int], load: PacedLoad,
     assert "Read-ahead is 128 KiB again" in notices(staged)
 
 
+@pytest.mark.long
 async def test_leaving_puts_the_old_value_back_first(staged: Pilot[int], load: PacedLoad, table: Table) -> None:
     await begun(staged, load, 2)
     await app_of(staged).stop_measuring()
@@ -344,6 +347,7 @@ class Compare(Protocol):
     def __call__(self, app: WorkbenchApp, *, terminal_size: tuple[int, int], run_before: object) -> bool: ...
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 def test_picture(snap_compare: Compare, table: Table, load: PacedLoad, size: str) -> None:
     """A running experiment on the Bench screen."""

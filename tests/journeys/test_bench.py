@@ -62,6 +62,7 @@ def test_an_idle_screen_waits_for_nothing(idle: Way) -> None:
     assert ("waiting" in text, "r runs the job" in text) == (False, True)
 
 
+@pytest.mark.long
 def test_the_footer_begins_with_running(idle: Way) -> None:
     assert idle["opened"].footer[:4] == ["r", "Run", "p", "Profile"]
 
@@ -119,6 +120,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Way:
     return walked(tmp_path_factory.mktemp("log"), through_the_log)
 
 
+@pytest.mark.long
 def test_enter_unfolds_an_entry(log: Way) -> None:
     assert (log["unfolded"].screen, "Debian 12" in log["unfolded"].text) == (LogScreen, True)
 
@@ -185,6 +187,7 @@ def test_a_running_job_is_in_the_header_of_every_screen(watched: Way) -> None:
     assert "ETA" in watched["log"].text.splitlines()[0]
 
 
+@pytest.mark.long
 def test_the_figures_of_the_interval_stand_above_the_graphs(watched: Way) -> None:
     assert "85.4k" in watched["started"].figures
 

@@ -70,6 +70,7 @@ def test_the_end_is_summed_up(ended: Way) -> None:
     assert "done: read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms" in ended["one"].text
 
 
+@pytest.mark.long
 def test_the_end_says_what_to_do_next(ended: Way) -> None:
     assert "r run it again, E export" in ended["one"].text
     assert "Next: B measure against another value, c compare with r1, E export." in ended["two"].text
@@ -155,6 +156,7 @@ def test_b_marks_the_baseline_and_takes_the_mark_away(kept: Way) -> None:
     assert (kept["b"].session.baseline, kept["b again"].session.baseline) == ("r1", None)
 
 
+@pytest.mark.long
 def test_the_baseline_is_drawn_into_the_next_run(kept: Way) -> None:
     assert "baseline r1" in kept["next run"].text
 

@@ -203,6 +203,7 @@ def test_what_is_no_job_file_is_a_sentence(files: Way, name: str) -> None:
     assert files[name].notices
 
 
+@pytest.mark.long
 def test_a_pipe_is_not_waited_for(files: Way) -> None:
     assert "not a regular file" in files["pipe"].notices
 

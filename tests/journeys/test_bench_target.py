@@ -75,6 +75,7 @@ def test_a_device_is_chosen_as_target(targets: Way) -> None:
     assert "block:sda · hdd · sda" in targets["chosen"].text
 
 
+@pytest.mark.long
 def test_another_place_for_the_scratch_file_is_taken(targets: Way) -> None:
     assert "in /somewhere/else.dat" in targets["elsewhere"].text
 

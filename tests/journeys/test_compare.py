@@ -148,6 +148,7 @@ def drawn(pilot: Pilot[int]) -> str:
     return str(pilot.app.screen.query_one("#compared-picture", StillPicture).content)
 
 
+@pytest.mark.long
 async def test_all_latencies_by_percentile_are_drawn_unasked_and_v_shows_both_over_time(table: Table) -> None:
     async with comparing(table, "wide") as pilot:
         await until(pilot, lambda: re.search(r"latency by percentile(.|\n)*read-ahead 128(.|\n)*p99", drawn(pilot)))
@@ -157,6 +158,7 @@ async def test_all_latencies_by_percentile_are_drawn_unasked_and_v_shows_both_ov
         await until(pilot, lambda: "latency by percentile" in drawn(pilot))
 
 
+@pytest.mark.long
 async def test_both_runs_are_drawn_over_time_from_what_fio_wrote(table: Table) -> None:
     assert table.options.session is not None
     for number in range(1, 7):

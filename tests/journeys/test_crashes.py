@@ -34,6 +34,7 @@ sys.exit(run_app(Broken(bench, ScreenOptions())))
 
 STUCK = """
 import asyncio, sys
+from pathlib import Path
 from app.engine.workbench import Workbench
 from app.tui.options import ScreenOptions
 from app.tui.running import run
@@ -43,6 +44,7 @@ class Stuck(FakeHost):
     async def write(self, path, text):
         await super().write(path, text)
         if sys.argv[1] == "stuck":
+            Path("in-the-middle").touch()
             await asyncio.sleep(3600)
 
 host = Stuck(machine(disk("sda", device__model="ST4000")))
@@ -107,7 +109,7 @@ def test_a_change_cut_off_by_a_kill_is_told_and_restored_at_the_next_start(tmp_p
         made.wait_for("1 staged")
         made.keys("a")
         made.press("y", "Apply 1 change")
-        wait_until(lambda: list(tmp_path.glob("state/journal/journal.log")), "the intent")
+        wait_until((tmp_path / "in-the-middle").exists, "the write")
         made.process.kill()
         made.process.wait()
     with terminal(tmp_path, program(STUCK, "again")) as again:

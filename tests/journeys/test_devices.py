@@ -214,6 +214,7 @@ async def test_every_key_that_goes_back_leaves_the_device_and_stages_nothing(man
         assert (app_of(pilot).focused, app_of(pilot).staged) == (devices(pilot), {})
 
 
+@pytest.mark.long
 async def test_the_facts_are_fresh_after_a_change(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("enter", "enter")

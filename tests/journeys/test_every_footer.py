@@ -57,6 +57,7 @@ def after(walk: Walk, *keys: str) -> Walk:
 
 
 SCREENS: dict[str, Walk] = {
+    "hosts": pressing("0"),
     "devices": pressing("1"),
     "settings": pressing("1", "enter"),
     "bench": pressing("2"),
@@ -82,6 +83,7 @@ DIALOGS: dict[str, Walk] = {
     "steady": pressing("2", "s"),
     "leaving": after(running, "q"),
     "report": pressing("5", "E"),
+    "settings": pressing("1", "E"),
     "graphs": after(ended, "3", "enter"),
 }
 """How one comes to each dialog and sheet."""
@@ -125,6 +127,7 @@ async def test_a_footer_beneath_a_dialog_names_the_keys_of_the_dialog(table: Tab
         assert [key for key, _ in shown if not bound(pilot, key_of(key))] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialog", DIALOGS)
 async def test_escape_leaves_every_dialog_and_the_footer_is_the_screens_again(table: Table, dialog: str) -> None:
     async with opened(table) as pilot:

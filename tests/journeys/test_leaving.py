@@ -61,6 +61,7 @@ async def test_a_running_job_is_asked_about(table: Table) -> None:
         assert "A job is running." in text_of(pilot)
 
 
+@pytest.mark.long
 async def test_staying_lets_the_job_run_on(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("2")
@@ -132,6 +133,7 @@ async def changed(pilot: Pilot[int]) -> None:
     await asked(pilot)
 
 
+@pytest.mark.long
 async def test_changes_in_force_are_listed(table: Table) -> None:
     async with opened(table) as pilot:
         await changed(pilot)
@@ -148,6 +150,7 @@ async def test_keep_restore_or_stay(table: Table, key: str, value: str, leaves: 
         assert (table.host.files[AHEAD], pilot.app._exit) == (value, leaves)
 
 
+@pytest.mark.long
 async def test_what_cannot_be_restored_keeps_the_workbench_open(table: Table) -> None:
     async with opened(table) as pilot:
         await changed(pilot)
@@ -170,6 +173,7 @@ async def test_a_job_is_stopped_before_settings_are_restored(table: Table) -> No
         assert not table.bench.jobs.running
 
 
+@pytest.mark.long
 async def test_the_question_about_a_job_goes_when_the_job_has_ended(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("2")

@@ -63,6 +63,7 @@ def filtered(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         return asyncio.run(filters(tmp_path_factory.mktemp("filtered")))
 
 
+@pytest.mark.long
 def test_what_was_only_read_is_left_out_and_counted(filtered: Seen) -> None:
     text, _ = filtered[0]
     assert ("storcli show" in text, " more with f" in text) == (False, True)

@@ -144,6 +144,7 @@ def test_each_member_is_seen_at_work(watched: Watched) -> None:
     assert line_of(watched.going, "nvme0n1").startswith("nvme0n1 ████████████████████ 55 % 14.7k 11.0k 3.66k")
 
 
+@pytest.mark.long
 def test_its_role_stands_beside_it(watched: Watched) -> None:
     assert "write-mostly" in line_of(watched.going, "sda")
 
@@ -164,6 +165,7 @@ def test_the_sheet_of_figures_has_them(watched: Watched) -> None:
     assert "write-mostly" in watched.sheet.text
 
 
+@pytest.mark.long
 async def test_the_report_has_them(bench: tuple[Pilot[int], Table], tmp_path: Path) -> None:
     pilot, table = bench
     await start(pilot, table, nvme0n1=11_000, sda=9_000)
@@ -191,6 +193,7 @@ async def test_a_frozen_screen_keeps_its_members(bench: tuple[Pilot[int], Table]
     assert line_of(pilot, "sda") == before
 
 
+@pytest.mark.long
 async def test_many_members_leave_the_graphs_their_room(tmp_path: Path, still: None, clock: None) -> None:
     names = tuple(f"sd{letter}" for letter in "abcdefghijklmnopqrstuvwx")
     table = set_table(tmp_path, stripe_host(names, "raid0"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Protocol
 
 import pytest
@@ -12,7 +13,8 @@ from textual.widgets import Input
 from app.tui.app import WorkbenchApp
 from tests.journeys.bench_walk import start
 from tests.journeys.test_settings import apply, risky, stage
-from tests.tui.stage import SIZES, Table, heard, settled, until
+from tests.tui.fleets import a_fleet
+from tests.tui.stage import SIZES, Table, heard, settled, text_of, until
 from widgets.confirm import ConfirmDialog
 
 
@@ -101,13 +103,31 @@ async def log(pilot: Pilot[int], table: Table) -> None:
     await pilot.pause()
 
 
+async def hosts(pilot: Pilot[int], table: Table) -> None:
+    """Many hosts, what is wrong first."""
+    await until(pilot, lambda: "4 of 5 hosts answered" in text_of(pilot))
+    await pilot.press("down")
+    await pilot.pause()
+
+
+async def host(pilot: Pilot[int], table: Table) -> None:
+    """The devices of one of them."""
+    await hosts(pilot, table)
+    await pilot.press("enter")
+    await until(pilot, lambda: "1 drive" in text_of(pilot))
+
+
+FLEETS = ("hosts", "host")
+"""Pictures that have hosts."""
+
+
 @pytest.fixture(autouse=True)
 def steady_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cursor that blinks is there or not as the machine was quick or slow."""
     monkeypatch.setattr(Input.cursor_blink, "_default", False)
 
 
-PICTURES = (devices, staged, review, careful, verified, running, runs, keys, form, log)
+PICTURES = (devices, staged, review, careful, verified, running, runs, keys, form, log, hosts, host)
 
 
 @pytest.mark.long
@@ -119,6 +139,9 @@ def test_picture(
     story: Callable[[Pilot[int], Table], Awaitable[None]],
     size: str,
 ) -> None:
+
+    if story.__name__ in FLEETS:
+        table.options = replace(table.options, fleet=a_fleet().fleet())
 
     async def act(pilot: Pilot[int]) -> None:
         await settled(pilot)

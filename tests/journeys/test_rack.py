@@ -122,6 +122,7 @@ def test_the_whole_rack_is_on_one_screen(walked: Walk) -> None:
     assert [name in walked.list for name in names] == [True] * 7
 
 
+@pytest.mark.long
 def test_one_key_finds_the_degraded_array(walked: Walk) -> None:
     assert walked.degraded == "megaraid:/c2/v0"
 
@@ -152,6 +153,7 @@ async def test_a_trial_of_the_rack_takes_itself_back(rack: Pilot[int]) -> None:
     assert in_force(rack) == "none"
 
 
+@pytest.mark.long
 async def test_columns_and_order_are_kept_for_the_next_time(rack: Pilot[int]) -> None:
     await rack.press("s")
     await answer(rack, "down", "down", "enter")
@@ -182,6 +184,7 @@ async def test_findings_are_walked_through_and_enter_stages_what_mends_one(tmp_p
         assert app.staged_count == 1
 
 
+@pytest.mark.long
 async def test_a_finding_that_was_left_stages_nothing(tmp_path: Path) -> None:
     async with opened(tmp_path) as pilot:
         app = app_of(pilot)

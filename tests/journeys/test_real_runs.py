@@ -116,6 +116,7 @@ def test_q_and_s_leave_no_fio(left: Over) -> None:
     assert (left.status, left.fio_left) == (0, False)
 
 
+@pytest.mark.long
 def test_leaving_removes_the_scratch_file(left: Over) -> None:
     assert left.files == {"state"}
 
@@ -129,6 +130,7 @@ def test_a_signal_stops_the_run_and_gives_the_terminal_back(
     assert (run.status, run.fio_left, run.modes[1]) == (128 + number, False, run.modes[0])
 
 
+@pytest.mark.long
 def test_nothing_of_the_screen_stays_in_the_terminal(signalled: Callable[[signal.Signals], Over]) -> None:
     raw = signalled(signal.SIGTERM).raw
     after = raw[raw.rindex(b"\x1b[?1049l") - 400 :]
@@ -140,6 +142,7 @@ def test_a_lost_connection_ends_program_and_fio(lost: Over) -> None:
     assert not lost.fio_left
 
 
+@pytest.mark.long
 def test_a_lost_connection_is_in_the_session(lost: Over) -> None:
     assert '"SIGHUP"' in lost.log
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual import events
 from textual.pilot import Pilot
 
@@ -21,6 +22,7 @@ async def test_measure_takes_the_row_that_the_keys_before_it_went_to(table: Tabl
         assert app_of(pilot).wanted_device == ("block:vda", "/dev/vda")
 
 
+@pytest.mark.long
 async def test_a_value_is_never_staged_for_the_row_before(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("enter", "down", "left")  # into sda, to a setting that has a next value, back to the list

@@ -257,6 +257,7 @@ def test_what_somebody_else_changed_since_is_left_alone(applied: dict[str, Momen
     assert after[len(before) :] == ((AHEAD, "256"),)
 
 
+@pytest.mark.long
 async def test_what_is_being_set_is_told_while_it_is_set(table: Table) -> None:
     during: list[tuple[str, str, str]] = []
 
@@ -285,6 +286,7 @@ async def test_a_change_that_is_refused_is_not_told_as_being_made(table: Table) 
         assert ["◐ setting" in text_of(pilot), "waits" in text_of(pilot)] == [False, False]
 
 
+@pytest.mark.long
 async def test_an_undo_is_named_by_what_it_takes_back(table: Table) -> None:
     async with opened(table) as pilot:
         await stage(pilot)
@@ -296,6 +298,7 @@ async def test_an_undo_is_named_by_what_it_takes_back(table: Table) -> None:
         await until(pilot, lambda: "The change of read-ahead of sda is undone" in notices(pilot))
 
 
+@pytest.mark.long
 async def test_keys_typed_ahead_of_the_review_are_passed_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("widgets.guard.GRACE", 3600.0)
     async with opened(table) as pilot:
@@ -368,6 +371,7 @@ def test_enter_opens_the_choices_and_takes_one(chosen: dict[str, Moment]) -> Non
     assert list(chosen["from the list"].staged["block:sda"]) == ["scheduler"]
 
 
+@pytest.mark.long
 def test_a_number_out_of_range_is_not_taken(chosen: dict[str, Moment]) -> None:
     assert ("Not accepted" in chosen["too large"].text, chosen["too large"].staged) == (True, {})
 

@@ -66,6 +66,7 @@ def test_the_target_line_names_all_of_them(seen: dict[str, str]) -> None:
     assert "2 targets · ssd, flash · through · none · 64K, 256K" in seen["chosen"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["live", "over"])
 def test_the_sum_comes_first_and_each_has_a_row(seen: dict[str, str], when: str) -> None:
     assert rows(seen[when]) == ["all", SSD, FLASH]

@@ -40,6 +40,7 @@ async def ask_to_precondition(pilot: Pilot[int]) -> str:
     return text_of(pilot)
 
 
+@pytest.mark.long
 async def test_a_run_is_told_to_wait_and_says_so(bench: Pilot[int]) -> None:
     await bench.press("s")
     await until(bench, lambda: isinstance(bench.app.screen, ChoiceDialog))
@@ -51,6 +52,7 @@ async def test_a_run_is_told_to_wait_and_says_so(bench: Pilot[int]) -> None:
     app_of(bench).workbench.jobs.stop()
 
 
+@pytest.mark.long
 async def test_preconditioning_says_how_much_is_written_and_wants_the_name(bench: Pilot[int]) -> None:
     asked = await ask_to_precondition(bench)
     assert "DESTROYS DATA: preconditioning /dev/sda" in asked
@@ -61,6 +63,7 @@ async def test_preconditioning_says_how_much_is_written_and_wants_the_name(bench
     assert app_of(bench).session.runs == ()
 
 
+@pytest.mark.long
 async def test_the_fill_is_seen_as_it_goes_on_and_can_be_stopped(bench: Pilot[int], table: Table) -> None:
     await ask_to_precondition(bench)
     await bench.press("tab", *"sda", "enter")
@@ -81,6 +84,7 @@ async def test_the_fill_is_seen_as_it_goes_on_and_can_be_stopped(bench: Pilot[in
     assert (run.figures.status, run.figures.filled_bytes) == (RunStatus.STOPPED, 4 << 40)
 
 
+@pytest.mark.long
 async def test_to_its_end_it_is_written_twice(table: Table) -> None:
     async with opened(table) as pilot:
         table.load.finish()

@@ -184,6 +184,7 @@ def test_it_begins_with_the_first_free_array(looked: dict[str, str]) -> None:
     assert "megaraid:/c0/v1" in looked["opened"]
 
 
+@pytest.mark.long
 def test_with_nothing_ticked_it_says_what_to_do(looked: dict[str, str]) -> None:
     assert "Tick two values" in looked["r"]
 
@@ -252,6 +253,7 @@ async def watched(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: "RUNNING step 6" in text_of(pilot))
 
 
+@pytest.mark.long
 async def test_a_sweep_of_another_process_is_found_and_goes_on_until_x_asks_it_to_stop(
     table: Table, going: WrittenSweep
 ) -> None:
@@ -268,6 +270,7 @@ async def test_a_sweep_of_another_process_is_found_and_goes_on_until_x_asks_it_t
         await until(pilot, lambda: "STOPPED after 5 of 12 steps; the settings are as before" in text_of(pilot))
 
 
+@pytest.mark.long
 async def test_leaving_it_running_asks_nothing_of_it(table: Table, going: WrittenSweep) -> None:
     async with opened(table) as pilot:
         await watched(pilot)
@@ -382,6 +385,7 @@ def test_picture_of_a_curve_that_is_complete(snap_compare: Compare, table: Table
     assert snap_compare(table.app(), terminal_size=SIZES[size], run_before=act)
 
 
+@pytest.mark.long
 async def test_a_curve_is_told_while_it_grows_and_drawn_at_its_end(table: Table) -> None:
     loaded = LoadedSweep(most=50)
     sweep = WrittenSweep(table.bench.paths.sessions / SWEEP, loaded.design)

@@ -68,6 +68,7 @@ async def test_hostile_names_are_only_text_on_every_screen(tmp_path: Path, still
         assert ("".join(seen).replace("\n", "").isprintable(), app.boomed) == (True, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [pytest.param((40, 10), marks=pytest.mark.exhaustive), (20, 5), (1, 1)], ids=str)
 async def test_a_tiny_terminal_is_no_reason_to_fail(table: Table, size: tuple[int, int]) -> None:
     async with opened(table, size) as pilot:
@@ -82,6 +83,7 @@ async def test_a_small_terminal_says_what_it_lacks(table: Table) -> None:
         assert "40x10" in text_of(pilot)
 
 
+@pytest.mark.long
 async def test_a_run_survives_any_size(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("2")
@@ -93,6 +95,7 @@ async def test_a_run_survives_any_size(table: Table) -> None:
         assert ("IOPS" in text_of(pilot), table.bench.jobs.running) == (True, True)
 
 
+@pytest.mark.long
 async def test_a_dialog_survives_any_size(table: Table) -> None:
     async with opened(table) as pilot:
         await stage(pilot)
@@ -206,6 +209,7 @@ def test_where_the_locale_is_c_only_ascii_reaches_the_terminal(tmp_path: Path) -
         assert toured(made).isascii()
 
 
+@pytest.mark.long
 def test_a_terminal_of_sixteen_colours_is_asked_for_no_other(on_the_console: bytes) -> None:
     assert re.search(rb"[34]8;[25];", on_the_console) is None
 
@@ -219,6 +223,7 @@ def test_a_terminal_that_cannot_move_its_cursor_is_told_in_a_sentence(
         assert (status, words in " ".join(made.text.split())) == (2, True)
 
 
+@pytest.mark.long
 def test_a_resize_is_followed(real: Terminal) -> None:
     real.keys("1")
     real.resize(40, 10)

@@ -38,7 +38,7 @@ GUESTS = ("one", "other")
 SKIPPED = 77
 """The exit status that test drivers take for it (automake, Meson)."""
 
-_ONE = ("boot", "terminal", "controllers", "sweep", "bcache", "guard", "inventory", "layers", "scratch")
+_ONE = ("building", "boot", "terminal", "controllers", "sweep", "bcache", "guard", "inventory", "layers", "scratch")
 _OTHER = ("arrays", "faults", "lvm", "lying", "members", "reshape", "scsi", "unit", "nvme")
 """What each of two guests begins with, in this order. Files not named here come last, and whoever is ready first takes
 them; then what the other has not begun yet."""

@@ -132,7 +132,7 @@ def serial_of(folder: Path) -> str | None:
         return None
 
 
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 120.0) -> None:
     """Look until the kernel has done it. Raises TimeoutError."""
     end = time.monotonic() + seconds
     while not condition():

@@ -150,16 +150,12 @@ def swap(place: Place) -> Iterator[tuple[Tried, ...]]:
         run("swapoff", place.first.device)
 
 
-_LVM = 'global { thin_check_executable = "" }'
-"""No checker of thin pools is needed for one that is new."""
-
-
 @contextmanager
 def volumes(place: Place) -> Iterator[tuple[Tried, ...]]:
     device, group = place.first.device, "labtwo"
 
     def lvm(verb: str, *words: str) -> None:
-        run("lvm", verb, "--yes", "--config", _LVM, "--devices", device, *words)
+        run("lvm", verb, "--yes", "--devices", device, *words)
 
     lvm("pvcreate", device)
     lvm("vgcreate", "--physicalextentsize=1M", group, device)

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.vendors("block", "lvm")
 GROUP = "labvg"
 SLOW = "nvme3"
 """The drive beneath a delay."""
-CONFIGURATION = 'global { thin_check_executable = "" cache_check_executable = "" }\n'
 
 
 def delay(milliseconds: int) -> str:
@@ -51,7 +50,7 @@ def volumes(slow: Dm) -> Iterator[None]:
     # LVM gets a clean environment from raidbench, as all programs do: what is set there for the laboratory is not
     own = Path(os.environ["LVM_SYSTEM_DIR"], "lvm.conf").read_text()
     Path("/etc/lvm").mkdir(exist_ok=True)
-    Path("/etc/lvm/lvm.conf").write_text(own + CONFIGURATION)
+    Path("/etc/lvm/lvm.conf").write_text(own)
     os.environ["LVM_SUPPRESS_FD_WARNINGS"] = "1"
     run("modprobe", "-a", "dm-cache", "dm-cache-smq", "dm-writecache", "dm-raid", "dm-thin-pool")
     fast: list[Disk] = [Disks()[f"nvme{at}"] for at in range(3)]

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.engine.sweep.shipped import shipped
-from tests.lab.disks import Disks
+from backends.making import END
+from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md
 from tests.lab.results import Results
-from tests.lab.running import Outcome, raidbench
+from tests.lab.running import Outcome, raidbench, run
 
 SHORT = {
     'runtime = "60s"': 'runtime = "2s"',
@@ -37,6 +38,21 @@ values = ["64k", "128k"]
 [[axis]]
 setting = "read_ahead_kb"
 values = [128, 1024]
+"""
+
+
+LEVELS = """
+[targets]
+array = ""
+[measure]
+repeats = 1
+pairs = 0
+rest = 0
+[job]
+rw = "randwrite"
+bs = "4k"
+runtime = "2s"
+ramp = "0s"
 """
 
 
@@ -67,7 +83,7 @@ def test_write_mostly_matters_on_a_mirror_and_is_taken_back(
     made = array("raid1", ["nvme0", "sata0"], "--assume-clean")
     fast, slow = disks["nvme0"].device, disks["sata0"].device
     roles = ("--target", f"array={made.device}", "--target", f"fast={fast}", "--target", f"slow={slow}")
-    done = swept(short(tmp_path, "write-mostly"), *roles, "--yes", "--confirm", made.kernel)
+    done = swept(short(tmp_path, "articles-c"), *roles, "--yes", "--confirm", made.kernel)
     sweep = done.json["sweep"]
     assert sweep["result"] == "finished"
     assert [cell["runs"] for cell in sweep["cells"]] == [1] * 6
@@ -92,3 +108,24 @@ def test_chunk_and_read_ahead_are_swept_on_a_parity_array(
     back = (chunk, ahead) == ("65536", before)
     seen = f"4 cells, chunk {chunk} and read-ahead {ahead} KiB as before"
     assert table.add("Arrays", "raid5 of 3", "sweep of chunk (reshape) and read-ahead", seen, ok=back)
+
+
+@pytest.mark.seconds(2400)
+def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
+    blank: Callable[..., tuple[Disk, ...]], state: Path, tmp_path: Path, table: Results
+) -> None:
+    disks = blank("nvme0", "nvme1", "nvme2", "nvme3")
+    plan = tmp_path / "levels.toml"
+    plan.write_text(LEVELS)
+    levels = ("raid0", "raid10", "raid5", "raid6")
+    words = ("--level", ",".join(levels), "--drives", ",".join(disk.kernel for disk in disks), "--strip", "64k")
+    typed = ",".join(disk.serial[-END:] for disk in disks)
+    done = swept(str(plan), *words, "--assume-clean", "--yes", "--confirm", typed)
+    sweep = done.json["sweep"]
+    assert sweep["result"] == "finished"
+    assert sorted(cell["row"].split(",")[0] for cell in sweep["cells"]) == sorted(levels)
+    assert [cell["runs"] for cell in sweep["cells"]] == [1] * len(levels)
+    left = [line for disk in disks for line in run("wipefs", "-n", disk.device).splitlines()[1:]]
+    left += [str(path) for path in Path("/sys/block").glob("md1[0-9][0-9]") if (path / "md/array_state").exists()]
+    seen = f"{len(levels)} levels measured, wipefs shows {len(left) or 'nothing'}"
+    assert table.add("Arrays", "levels of four NVMe", "sweep that makes and deletes them", seen, ok=not left)

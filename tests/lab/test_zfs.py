@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,9 @@ from backends.hosts.local import LocalHost
 from backends.model import Level, State, Target
 from backends.topology import look
 from backends.vendors.zfs.inventory import MODULE, target_of
-from tests.lab.disks import Disks, wait_until
-from tests.lab.hardware import DISK_BYTES
-from tests.lab.machine.zfs_module import ORDER, in_guest
+from tests.lab.disks import Disks
 from tests.lab.running import run
-from tests.lab.uses import partition
+from tests.lab.uses import zfs_pool
 
 BUILT = os.environ.get("RAIDBENCH_LAB_ZFS", "")
 
@@ -37,24 +34,8 @@ ARC = Path("/sys/module/zfs/parameters/zfs_arc_max")
 @pytest.fixture(scope="module")
 def pool(disks: Disks) -> Iterator[str]:
     """A mirror `lab` with a filesystem that has a value of its own, and a volume."""
-    in_guest(Path(BUILT))
-    with ExitStack() as made:
-        made.callback(run, "rmmod", *reversed(ORDER), status=None)  # the tests after this are on a machine without it
-        parts = []
-        for name in ("nvme0", "nvme1"):
-            disks[name].wipe()
-            made.callback(disks[name].wipe)
-            parts.append(made.enter_context(partition(disks[name], sectors=DISK_BYTES // 512 - 2048)))
-        run("zpool", "create", "-o", "ashift=12", "-O", "compression=lz4", "lab", "mirror", *parts)
-        made.callback(run, "zpool", "destroy", "lab")
-        run("zfs", "create", "-o", "atime=off", "lab/files")
-        run("zfs", "create", "-s", "-V", "32M", "lab/vm")
-        wait_until(Path("/dev/zd0").exists, "the volume's node")
-        link = Path("/dev/zvol/lab/vm")  # made by udev elsewhere
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to("/dev/zd0")
-        made.callback(link.unlink)
-        yield "lab"
+    with zfs_pool(Path(BUILT), disks["nvme0"], disks["nvme1"]) as name:
+        yield name
 
 
 def told(key: str, name: str) -> str:

@@ -8,10 +8,12 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from tests.lab.disks import Disk, wait_until
+from tests.lab.hardware import DISK_BYTES
+from tests.lab.machine.zfs_module import ORDER, in_guest
 from tests.lab.making import Made, dm_node, dm_target, md_array
 from tests.lab.running import run
 
@@ -558,3 +560,29 @@ def program(*argv: str) -> Iterator[subprocess.Popen[str]]:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
+
+
+@contextmanager
+def zfs_pool(module: Path, one: Disk, other: Disk) -> Iterator[str]:
+    """A mirror `lab` with a filesystem that has a value of its own, and a volume, which is `zd0`.
+
+    `module`: the folder of what `python -m tests.lab --zfs` built.
+    """
+    in_guest(module)
+    with ExitStack() as made:
+        made.callback(run, "rmmod", *reversed(ORDER), status=None)  # the tests after this are on a machine without it
+        parts = []
+        for disk in (one, other):
+            disk.wipe()
+            made.callback(disk.wipe)
+            parts.append(made.enter_context(partition(disk, sectors=DISK_BYTES // 512 - 2048)))
+        run("zpool", "create", "-o", "ashift=12", "-O", "compression=lz4", "lab", "mirror", *parts)
+        made.callback(run, "zpool", "destroy", "lab")
+        run("zfs", "create", "-o", "atime=off", "lab/files")
+        run("zfs", "create", "-s", "-V", "32M", "lab/vm")
+        wait_until(Path("/dev/zd0").exists, "the volume's node")
+        link = Path("/dev/zvol/lab/vm")  # made by udev elsewhere
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to("/dev/zd0")
+        made.callback(link.unlink)
+        yield "lab"

@@ -55,8 +55,8 @@ BREAKS = (
     Break(
         name="a record is on disk before anything is changed",
         module="app/engine/session/journal.py",
-        line="                os.fsync(descriptor)\n",
-        broken="                pass\n",
+        line="            os.fsync(descriptor)\n",
+        broken="            pass\n",
         tests=("tests/engine/session/test_journal.py",),
         rows=("T14",),
     ),

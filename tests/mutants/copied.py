@@ -41,7 +41,16 @@ def environment(copy: Path) -> dict[str, str]:
 
 def pytest_words(tests: Sequence[str]) -> list[str]:
     """Those that are quick, up to the first that fails: hundreds of mutants meet them."""
-    words = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not (exhaustive or slow or browser or package)"]
+    words = [
+        "-x",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not (exhaustive or slow or browser or prometheus or ansible or package)",
+    ]
     return [sys.executable, "-m", "pytest", *words, *tests]
 
 

@@ -51,7 +51,8 @@ def _importers(module: str, package: str) -> dict[str, int]:
     waiting = [module]
     for here in waiting:
         for importer in sorted(_graph().find_modules_that_directly_import(here)):
-            if importer not in far and (importer.startswith("tests.") or package in ("", _package(importer))):
+            inside = package in ("", importer, _package(importer))  # the package itself passes on what is in it
+            if importer not in far and (importer.startswith("tests.") or inside):
                 far[importer] = far[here] + 1
                 waiting.append(importer)
     return {name: count for name, count in far.items() if _is_test(name)}

@@ -76,6 +76,10 @@ TARGETS: dict[str, Target] = {
         modules=tuple(f"backends/vendors/smartarray/{name}.py" for name in ("ssacli/tool", "arcconf/tool", "plans")),
         tests=("tests/backends/smartarray/test_backend.py", "tests/backends/smartarray/test_conformance.py"),
     ),
+    "arrays of cards": Target(
+        modules=("backends/card_arrays.py", *(f"backends/vendors/smartarray/{name}.py" for name in ("made", "making"))),
+        tests=("tests/backends/racks/test_makers.py", "tests/backends/megaraid/test_made.py"),
+    ),
     "smcli": Target(
         modules=("backends/vendors/smcli/backend.py", "backends/vendors/smcli/statements.py"),
         tests=("tests/backends/smcli/test_backend.py", "tests/backends/smcli/test_conformance.py"),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.hosts.onefile import one_file
 from tests.package.fake import build, interpreter, needs_go, start
 from tests.packages import needs
 from tools.package.tree import INTERPRETER
@@ -52,6 +53,12 @@ def refused(program: Path, base: Path) -> str:
     started = start(program, env=in_(base))
     assert (started.status, started.told, trees(base)) == (1, {}, before)
     return started.said
+
+
+def test_it_is_known_for_the_one_file_that_hosts_are_sent(program: Path) -> None:
+    known = one_file(program)
+    assert known is not None
+    assert (known.machine, known.size) == (os.uname().machine, program.stat().st_size)
 
 
 def test_the_interpreter_is_started_isolated_with_the_words_that_were_typed(program: Path, tmp_path: Path) -> None:

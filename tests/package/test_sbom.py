@@ -36,6 +36,10 @@ def wheel(site: Path, name: str, *rows: str) -> None:
     [
         ("License-Expression: BSD-3-Clause", "BSD-3-Clause"),
         ("Classifier: License :: OSI Approved :: MIT License", "MIT"),
+        (
+            "Classifier: License :: OSI Approved :: GNU Lesser General Public License v2 or later (LGPLv2+)",
+            "LGPL-2.1-or-later",
+        ),
         ("License: MIT", "MIT"),
         ("License: see the file", None),
         ("Summary: License-Expression: MIT", None),

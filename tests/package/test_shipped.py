@@ -17,7 +17,7 @@ from tests.backends.loops import loop, needs_loops
 from tests.package.fake import needs_go
 from tests.package.shipped import DIST, ONE_FILE, PYZ, SUMS, needs_shipped
 from tests.packages import needs
-from tools.package import elf, tree
+from tools.package import collection, elf, tree
 from tools.package.tree import MACHINES, ROOT, VERSION
 
 pytestmark = [pytest.mark.package, pytest.mark.slow]
@@ -49,7 +49,7 @@ def test_every_file_is_there_with_its_sum() -> None:
     names = [f"raidbench-{VERSION}-linux-{machine.name}" for machine in MACHINES]
     names += [f"raidbench_{VERSION}_{machine.go}.deb" for machine in MACHINES]
     names += [f"raidbench-{VERSION}.{machine.name}.rpm" for machine in MACHINES]
-    assert set(told) == {*names, "raidbench.pyz", "sbom.json"}
+    assert set(told) == {*names, "raidbench.pyz", "sbom.json", collection.file_name()}
     assert {name: hashlib.sha256((DIST / name).read_bytes()).hexdigest() for name in told} == told
 
 

@@ -79,6 +79,7 @@ async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None
     assert read_ahead(device) == before
 
 
+@pytest.mark.long
 async def test_a_value_is_put_back_by_itself_too_without_what_moved_along(bench: Workbench, device: Loop) -> None:
     await bench.open()
     made = await bench.changes.apply(await bench.hardware.plan(target(device), "scheduler", "mq-deadline"))
@@ -88,6 +89,7 @@ async def test_a_value_is_put_back_by_itself_too_without_what_moved_along(bench:
     assert (ended.result, "[none]" in queue(device, "scheduler")) == ("verified", True)
 
 
+@pytest.mark.long
 async def test_a_default_is_asked_for_by_its_sign_and_read_back_as_its_value(bench: Workbench, device: Loop) -> None:
     await bench.open()
     await bench.changes.apply(await bench.hardware.plan(target(device), "wbt_lat_usec", "5"))
@@ -108,6 +110,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", TAMPERED)
 async def test_a_change_with_anything_else_in_it_is_refused(
     bench: Workbench, root: Helper, device: Loop, how: str
@@ -122,6 +125,7 @@ async def test_a_change_with_anything_else_in_it_is_refused(
     assert read_ahead(device) == before
 
 
+@pytest.mark.long
 async def test_a_change_without_its_lock_is_refused(bench: Workbench, root: Helper, device: Loop) -> None:
     change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
 
@@ -129,6 +133,7 @@ async def test_a_change_without_its_lock_is_refused(bench: Workbench, root: Help
         await root.side.ask("plan", change=unstructure(change), back=None)
 
 
+@pytest.mark.long
 async def test_a_change_that_is_in_no_journal_is_not_made(bench: Workbench, root: Helper, device: Loop) -> None:
     change = await bench.hardware.plan(target(device), "read_ahead_kb", "512")
     await root.side.ask("lock", name=lock_name(change.held_by), what="changing")

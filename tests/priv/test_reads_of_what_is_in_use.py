@@ -400,6 +400,7 @@ async def test_the_helpers_fio_ends_with_whoever_wanted_it(
         await asyncio.to_thread(wait_for, lambda: not running(process.pid), 10.0)
 
 
+@pytest.mark.long
 async def test_a_frozen_fio_ends_with_the_conversation(mortal: Helper, in_use: Loop) -> None:
     async with reading(mortal, in_use) as process:
         os.kill(process.pid, signal.SIGSTOP)
@@ -407,6 +408,7 @@ async def test_a_frozen_fio_ends_with_the_conversation(mortal: Helper, in_use: L
         await asyncio.to_thread(wait_for, lambda: not running(process.pid), 10.0)
 
 
+@pytest.mark.long
 async def test_an_ended_run_is_no_more(mortal: Helper, in_use: Loop) -> None:
     async with reading(mortal, in_use) as process:
         process.interrupt()
@@ -494,12 +496,14 @@ async def test_a_stopped_run_keeps_its_figures(root: Helper, in_use: Loop, tmp_p
     assert (figures.status, figures.read is not None) == (RunStatus.STOPPED, True)
 
 
+@pytest.mark.long
 async def test_a_run_whose_helper_was_ended_is_a_failure(mortal: Helper, in_use: Loop, tmp_path: Path) -> None:
     figures = await run_until_sampled(mortal, in_use, tmp_path, lambda _: mortal.process.kill())
 
     assert figures.status is RunStatus.FAILED
 
 
+@pytest.mark.long
 async def test_a_run_whose_fio_was_ended_from_elsewhere_is_a_failure(
     mortal: Helper, in_use: Loop, tmp_path: Path
 ) -> None:

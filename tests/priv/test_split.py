@@ -110,7 +110,7 @@ def test_screens_that_are_killed_take_the_helper_with_them(program: tuple[str, .
             drawn += os.read(ours, 65536)
         (helper,) = [one for one in psutil.Process(screens.pid).children(recursive=True) if "app.priv" in one.cmdline()]
         screens.kill()
-        wait_for(lambda: not running(helper.pid), 10.0)
+        wait_for(lambda: not running(helper.pid), 120.0)
     finally:
         screens.kill()
         screens.wait()

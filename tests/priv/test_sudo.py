@@ -129,10 +129,11 @@ def test_no_fio_is_left_of_a_run_that_was_ended(begun: Begun, in_use: Loop, numb
     (fio,) = (one for one in psutil.Process(process.pid).children(recursive=True) if one.name() == "fio")
     process.send_signal(number)
 
-    wait_for(lambda: not running(fio.pid), 20.0)
+    wait_for(lambda: not running(fio.pid), 120.0)
     process.communicate()
 
 
+@pytest.mark.long
 def test_the_program_that_reads_what_is_mounted_is_not_the_users(begun: Begun, in_use: Loop) -> None:
     process = begun(HELPER, "bench", in_use.device, *READS, "--runtime", "600", "--stream")
     assert process.stdout is not None
@@ -167,6 +168,7 @@ def test_a_password_that_nobody_can_type_leaves_raidbench_without_root(nobody: N
     assert ("sudo did not start the root helper" in done.stderr, read_ahead(device)) == (True, before)
 
 
+@pytest.mark.long
 def test_sudo_raidbench_leaves_a_session_that_is_the_users(nobody: Nobody, place: Path, device: Loop) -> None:
     done = nobody(ANYTHING, "set", f"block:{device.name}", "read_ahead_kb=512", "--yes", before=("sudo", "-n"))
 

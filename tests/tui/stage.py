@@ -146,7 +146,7 @@ class FakeLoad:
         yield Finished(figures=RunFigures(status=status), raw=workdir / "layout.out")
 
     async def fill(
-        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
         """Passes on what it is given until the end, or the stop; stopped, half of it was written."""
         yield PhaseChanged(phase=Phase.FILLING, total_bytes=target.size * loops)

@@ -11,8 +11,13 @@ from app.commands import COMMANDS, SCREENS, SHEETS, TYPED_INTO, CommandSpec, com
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.screen import BenchScreen
+from app.tui.screens.devices.new_array import NewArrayScreen
 from app.tui.screens.devices.screen import DevicesScreen
+from app.tui.screens.devices.slowest import SlowestScreen
 from app.tui.screens.explore.screen import ExploreScreen
+from app.tui.screens.hosts.host import HostScreen
+from app.tui.screens.hosts.joint import JointScreen
+from app.tui.screens.hosts.screen import HostsScreen
 from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.history import HistoryScreen
@@ -30,6 +35,11 @@ CLASSES: dict[str, type[WorkbenchScreen]] = {
     "compare": CompareScreen,
     "history": HistoryScreen,
     "explore": ExploreScreen,
+    "slowest": SlowestScreen,
+    "array": NewArrayScreen,
+    "hosts": HostsScreen,
+    "host": HostScreen,
+    "joint": JointScreen,
 }
 ALL = (*SCREENS, *SHEETS)
 OWN = [(screen, command) for screen in ALL for command in commands_of(screen, shared=False)]
@@ -112,12 +122,13 @@ def test_in_a_field_letters_are_letters() -> None:
     assert footer("log", TYPED_INTO, 80) == "enter Done  esc Clear"
 
 
+@pytest.mark.long
 async def test_every_pane_that_a_footer_knows_is_on_a_screen(table: Table) -> None:
     goings_on = {"bench-idle", "bench-running", "bench-ended", "sweep-running", "sweep-over"}
     named = {pane for command in COMMANDS for pane in command.panes} - goings_on
     async with opened(table, (180, 50)) as pilot:  # room for all of them
         found: set[str] = set()
-        for key in "12345":
+        for key in "012345":
             await pilot.press(key)
             found |= {pane.id or "" for pane in pilot.app.screen.query(Pane)}
     assert named - found == set()

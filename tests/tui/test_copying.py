@@ -23,6 +23,7 @@ async def reviewed(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
 
 
+@pytest.mark.long
 async def test_a_key_of_the_review_copies_its_commands(table: Table) -> None:
     async with opened(table) as pilot:
         await reviewed(pilot)
@@ -46,6 +47,7 @@ async def test_every_widget_of_its_own_lines_gives_them_when_it_is_selected(tabl
         assert "sda" in (screen.get_selected_text() or "")
 
 
+@pytest.mark.long
 async def test_the_path_of_a_report_is_copied(table: Table, tmp_path: Path) -> None:
     file = tmp_path / "told.md"
     async with opened(table) as pilot:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
@@ -16,6 +18,7 @@ from tests.tui.stage import answer, paths_in, settled, text_of, until
 ARRAY = "megaraid:/c0/v1"
 
 
+@pytest.mark.long
 async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> None:
     bench = Workbench(still_host(), paths=paths_in(tmp_path))
     app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
@@ -43,6 +46,7 @@ async def test_a_strip_size_staged_with_a_policy_is_applied_after_its_word_was_t
         assert [change.end.result for change in app.session.changes if change.end] == ["verified", "verified"]
 
 
+@pytest.mark.long
 async def test_a_filesystem_is_measured_by_a_file_in_its_folder_and_a_volume_is_no_array_of_a_card(
     tmp_path: Path,
 ) -> None:

@@ -69,6 +69,7 @@ def walked(folder: Path, walk: Callable[[Pilot[int]], Coroutine[None, None, Foun
         return asyncio.run(all_of_it())
 
 
+@pytest.mark.long
 def test_a_run_of_an_ab_brings_both_arms_and_the_verdict(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> str:
         await explored(pilot)
@@ -78,6 +79,7 @@ def test_a_run_of_an_ab_brings_both_arms_and_the_verdict(tmp_path: Path) -> None
     assert all(words in text for words in ("A/B e1", "3 pairs", "──●──", "read-ahead 4096 KiB", "Explore · A/B e1"))
 
 
+@pytest.mark.long
 def test_marked_runs_stand_over_one_another(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> str:
         await explored(pilot, "end", "space", "up", "space")
@@ -103,6 +105,7 @@ def test_each_picture_has_its_key_and_says_why_where_it_has_none(tmp_path: Path)
     assert walked(tmp_path, walk) == [True] * len(KEYS)
 
 
+@pytest.mark.long
 def test_brackets_pass_over_pictures_without_data(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> list[str]:
         await explored(pilot)
@@ -116,6 +119,7 @@ def test_brackets_pass_over_pictures_without_data(tmp_path: Path) -> None:
     assert len(walked(tmp_path, walk)) == 5
 
 
+@pytest.mark.long
 def test_it_is_drawn_anew_when_the_terminal_has_another_size(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> list[tuple[int, bool]]:
         screen = await explored(pilot)
@@ -131,6 +135,7 @@ def test_it_is_drawn_anew_when_the_terminal_has_another_size(tmp_path: Path) -> 
     assert (small, large > 110, one, other, wide) == (78, True, False, False, True)
 
 
+@pytest.mark.long
 def test_enter_offers_what_else_there_is_and_a_takes_all_sessions(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> str:
         await explored(pilot)
@@ -145,6 +150,7 @@ def test_enter_offers_what_else_there_is_and_a_takes_all_sessions(tmp_path: Path
     assert all(words in offered for words in ("A/B e1", "r1 on sda", "all sessions of sda"))
 
 
+@pytest.mark.long
 def test_it_writes_picture_and_figures_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "raidbench-percentiles.txt"
@@ -168,6 +174,7 @@ def test_it_writes_picture_and_figures_as_text(tmp_path: Path, monkeypatch: pyte
     )
 
 
+@pytest.mark.long
 def test_left_goes_back_and_marks_are_as_they_were(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> str:
         await explored(pilot, "space")

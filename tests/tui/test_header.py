@@ -94,6 +94,7 @@ async def test_what_is_recorded_is_not_called_simulated(table: Table) -> None:
         assert ("recorded" in lines(pilot, 1)[0], "SIMULATED" in lines(pilot, 1)[0]) == (True, False)
 
 
+@pytest.mark.long
 async def test_a_sheet_belongs_to_the_screen_that_it_was_opened_from(table: Table) -> None:
     async with opened(table, (120, 40)) as pilot:
         await pilot.press("3")

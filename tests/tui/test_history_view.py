@@ -101,6 +101,7 @@ def test_an_arrow_goes_to_the_run_before_and_tells_its_figures(seen: Mapping[str
     assert "day6/r2 · 2023-11-20 22:15 · 830 IOPS" in seen["before"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", ["escape", "h"])
 async def test_back_is_one_step(table: Table, key: str) -> None:
     async with opened(table) as pilot:
@@ -109,12 +110,14 @@ async def test_back_is_one_step(table: Table, key: str) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
 
 
+@pytest.mark.long
 async def test_the_cursor_is_on_the_run_that_was_asked_about(table: Table) -> None:
     async with opened(table) as pilot:
         await history(pilot, "end")
         await until(pilot, lambda: cursor(pilot) == "2026-11-21-120000/r2")
 
 
+@pytest.mark.long
 async def test_enter_opens_the_graphs_of_a_run_of_another_session_and_esc_comes_back(table: Table) -> None:
     async with opened(table) as pilot:
         await history(pilot)

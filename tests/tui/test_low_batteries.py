@@ -61,6 +61,7 @@ def words(text: str) -> str:
     return " ".join(text.replace("│", " ").split())
 
 
+@pytest.mark.long
 def test_the_list_of_devices_tells_both(stations: Stations) -> None:
     row = next(line for line in stations.devices.splitlines() if " data " in line)
     assert "back ▲through" in row

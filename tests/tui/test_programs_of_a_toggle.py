@@ -46,6 +46,7 @@ TOGGLES = {
 """By rack: target, key, a value that it does not have, and programs besides."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rack", TOGGLES)
 async def test_a_toggle_and_its_undo_start_twice_what_one_reading_takes_and_what_sets_it(
     tmp_path: Path, rack: str

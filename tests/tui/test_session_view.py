@@ -32,6 +32,7 @@ from app.engine.session.events import (
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord, replay
 from app.engine.session.sweep_record import (
+    SweepArrayRefused,
     SweepEnded,
     SweepExtended,
     SweepResumed,
@@ -156,6 +157,7 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (SweepStepStarted(at=0.0, step=3), "run", "step 3"),
     (SweepStepEnded(at=0.0, step=3, result=StepResult.DONE, run="r3"), "run", "step 3 done, r3"),
     (SweepStepEnded(at=0.0, step=3, result=StepResult.FAILED, reason="EIO"), "run", "step 3 failed"),
+    (SweepArrayRefused(at=0.0, array="a2", reason="no"), "run", "the array a2 was refused, and is left out"),
     (SweepEnded(at=0.0, result=SweepResult.FINISHED), "run", "sweep finished: the settings are as before"),
     (SweepEnded(at=0.0, result=SweepResult.FAILED, left=("cache",)), "run", "NOT ALL SETTINGS ARE AS BEFORE"),
     (SessionEnded(at=0.0, reason="SIGTERM"), "session", "SIGTERM"),

@@ -38,6 +38,7 @@ def as_textual_does(pilot: Pilot[int]) -> Applied:
     return applied(app.screen.walk_children(with_self=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (160, 50)])
 async def test_every_screen_is_styled_as_textual_styles_it(table: Table, size: tuple[int, int]) -> None:
     async with opened(table, size) as pilot:
@@ -77,6 +78,7 @@ async def test_nothing_is_styled_anew_of_which_no_rule_asks_anything_new(
         assert styled == []
 
 
+@pytest.mark.long
 async def test_no_source_is_parsed_twice_for_the_same_colours(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[tuple[object, int]] = []
     parse = vars(stylesheet)["parse"]

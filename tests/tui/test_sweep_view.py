@@ -15,9 +15,10 @@ from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
 from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.engine.view.table import Tone, text_of
-from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of, plan_text
+from app.tui.screens.sweep.draft import Draft, DraftAxis, WantedArrays, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, fold_words, plan_groups, question
 from app.tui.screens.sweep.results_view import grid, short, state_words
+from backends.model import Level
 from backends.nameplate import Nameplate
 from backends.settings import Risk
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
@@ -107,6 +108,42 @@ def test_one_value_alone_is_nothing_to_compare() -> None:
 )
 def test_what_no_sweep_can_change_says_why(key: str, why: str) -> None:
     assert why in axes(draft())[key].why_not
+
+
+def over_drives(strip: int | None = None) -> Draft:
+    taken = replace(draft(), ticked={"measure:load": ("curve",), "setting:ahead": ("all",)})
+    wanted = WantedArrays(drives=("scsi:sda", "scsi:sdb"), level=Level.RAID0, strip_bytes=strip)
+    return taken.over_arrays(wanted)
+
+
+def ticked_arrays(of: Draft, **values: tuple[str, ...]) -> Draft:
+    listed = {axis.name: axis for axis in axes_of((), of)}
+    for name, each in values.items():
+        for value in each:
+            of = of.toggled(listed[name], value)
+    return of
+
+
+def test_levels_of_the_same_drives_are_ticked_as_a_plan_has_them() -> None:
+    wanted = ticked_arrays(over_drives(64 << 10), level=("raid1",), strip=("128k",), assume_clean=("yes",))
+    levels = parse_plan(plan_text(wanted, axes_of((), wanted)).encode(), "x").levels
+    assert levels is not None
+    assert levels.drives == ("scsi:sda", "scsi:sdb")
+    assert levels.levels == (Level.RAID0, Level.RAID1)
+    assert levels.strips == (64 << 10, 128 << 10)
+    assert levels.assume_clean
+
+
+def test_of_arrays_that_are_made_nothing_of_another_target_is_left() -> None:
+    wanted = over_drives()
+    text = plan_text(wanted, axes_of((), wanted))
+    assert not any(word in text for word in ("[targets]", "setting", "curve", "strip", "assume_clean", str(VOLUME)))
+
+
+def test_without_a_level_there_is_nothing_to_make() -> None:
+    without = ticked_arrays(over_drives(), level=("raid0",), iodepth=("1", "2"))
+    assert not without.varies
+    assert ticked_arrays(without, level=("raid5",)).varies
 
 
 def test_an_opened_axis_shows_its_values_and_which_is_set() -> None:

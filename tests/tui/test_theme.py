@@ -48,6 +48,7 @@ def test_meanings_that_stand_side_by_side_have_colours_of_their_own(colours: obj
     assert len({getattr(colours, name) for name in told_apart}) == len(told_apart)
 
 
+@pytest.mark.long
 async def test_the_palette_leads_to_another_theme(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("ctrl+p", *"theme", "enter")

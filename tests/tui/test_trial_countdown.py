@@ -42,6 +42,7 @@ def header(app: WorkbenchApp) -> str:
     return " ".join(piece.text for piece in app.screen.query_one(HeaderLines).told.state)
 
 
+@pytest.mark.long
 async def test_every_screen_says_how_long_a_trial_lasts(table: Table, clock: Clock) -> None:
     async with opened(table) as pilot:
         on_trial(table.bench, boot_id())

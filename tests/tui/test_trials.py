@@ -130,6 +130,7 @@ def test_u_takes_it_back_now_from_every_screen(decided: Mapping[tuple[str, str],
     assert trial.after == trial.before != trial.tried
 
 
+@pytest.mark.long
 async def test_the_line_names_both_keys_however_narrow_it_is(table: Table) -> None:
     async with opened(table, (80, 24)) as pilot:
         app, _ = await on_trial(pilot)
@@ -161,6 +162,7 @@ async def test_without_a_trial_the_key_says_so(table: Table) -> None:
         assert [notice.message for notice in app_of(pilot).notices.said] == ["Nothing is on trial."]
 
 
+@pytest.mark.long
 async def test_what_is_being_kept_is_not_told_to_be_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(table) as pilot:
         app, _ = await on_trial(pilot)

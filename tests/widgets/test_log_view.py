@@ -57,7 +57,7 @@ async def test_a_long_output_is_shown_whole() -> None:
 async def test_it_starts_at_the_newest_entry() -> None:
     app = Stage(LogView(entries(10_000)))
     async with app.run_test(size=(80, 24)) as pilot:
-        async with asyncio.timeout(30):  # a busy machine lays out late
+        async with asyncio.timeout(120):  # a busy machine lays out late
             while "entry 9999" not in bottom(app):
                 await pilot.pause(0.02)
 

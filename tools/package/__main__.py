@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.package import golang, onefile, pyz, sbom, system, tree
+from tools.package import collection, golang, onefile, pyz, sbom, system, tree
 from tools.package.tree import INTERPRETER, MACHINES, ROOT, SITE, VERSION
 
 SUMS = "SHA256SUMS"
@@ -74,6 +74,9 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     say("raidbench.pyz")
     made.append(out / "raidbench.pyz")
     pyz.make({machine.name: place / SITE for machine, place in trees.items()}, python, moment, work, made[-1])
+    say(collection.file_name())
+    made.append(out / collection.file_name())
+    collection.make(made[-1], moment)
     bill = out / "sbom.json"
     bill.write_text(_bill(trees[here], requirements, made[0], work, moment))
     made += _packages(trees, bill, out, work, moment)

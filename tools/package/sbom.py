@@ -42,6 +42,7 @@ CLASSIFIED = {
     "License :: OSI Approved :: MIT License": "MIT",
     "License :: OSI Approved :: BSD License": "BSD-3-Clause",
     "License :: OSI Approved :: Apache Software License": "Apache-2.0",
+    "License :: OSI Approved :: GNU Lesser General Public License v2 or later (LGPLv2+)": "LGPL-2.1-or-later",
     "License :: OSI Approved :: Python Software Foundation License": "PSF-2.0",
 }
 """SPDX names of the classifiers that older wheels tell their licence by."""

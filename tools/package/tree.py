@@ -48,8 +48,11 @@ _LEFT_OUT = re.compile(
     )""",
     re.VERBOSE,
 )
-_NO_USE = ("bin", "*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/uv_*", ".lock")
-"""What an installer leaves for itself, and scripts that name the folder of the build."""
+_NO_USE = (
+    *("bin", "etc", "share", ".lock"),
+    *("*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/uv_*"),
+)
+"""What an installer leaves for itself, scripts that name the folder of the build, and their manuals and examples."""
 
 LOCKED = ROOT / "tools" / "locked" / "run.txt"
 """The packages that raidbench needs, each with its version and the sums of its files."""

@@ -124,7 +124,9 @@ class AbExperiment:
         """One run; status and reason if the experiment ends with it."""
         last = number == len(self._plan.order) - 1
         change = self._plan.change
-        anew = any(one.new_data for one in self._bench.hardware.settings(change.target) if one.key == change.key)
+        anew = any(
+            setting.new_data for setting in self._bench.hardware.settings(change.target) if setting.key == change.key
+        )
         again = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or anew)))
         ready = again.confirmed_with(self._plan.ready)
         notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")

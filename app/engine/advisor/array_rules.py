@@ -214,7 +214,9 @@ def _slowest(members: list[MemberFigures]) -> str:
 
 def _uneven(members: list[MemberFigures], what: str) -> str:
     """Members of which one has twice or half of an even share; `what`: `reads` or `writes`."""
-    shares = [(one.share_of_reads if what == "reads" else one.share_of_writes, one.device) for one in members]
+    shares = [
+        (member.share_of_reads if what == "reads" else member.share_of_writes, member.device) for member in members
+    ]
     known = [(share, device) for share, device in shares if share is not None]
     if len(members) < 2 or len(known) < len(members):
         return ""

@@ -122,7 +122,7 @@ def _members(inventory: Inventory, array: Array | None) -> list[Drive]:
 
 def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Controller | None:
     owners = [thing.controller for thing in things if thing.controller is not None]
-    return next((one for one in inventory.controllers if one.target in owners), None)
+    return next((controller for controller in inventory.controllers if controller.target in owners), None)
 
 
 def _written(session: Session, place: JobPlace, things: Sequence[Array | Drive]) -> bool | None:

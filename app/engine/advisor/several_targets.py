@@ -46,7 +46,7 @@ def together(known: Sequence[RunFacts]) -> RunFacts:
 
 def policies_together(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
     """Settings by key, as far as they are the same on all."""
-    each = [policies_of(one) for one in readings]
+    each = [policies_of(reading) for reading in readings]
     return {key: policy for key, policy in each[0].items() if all(one.get(key) == policy for one in each)}
 
 

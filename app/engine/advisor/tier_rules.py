@@ -76,7 +76,7 @@ def cold(facts: RunFacts) -> Advice | None:
         return None
     if front.kind not in (ARC, DM_CACHE, BCACHE) or not facts.job.reads:
         return None
-    shares = [one.share_of_reads for one in done.caches if one.share_of_reads is not None]
+    shares = [cache.share_of_reads for cache in done.caches if cache.share_of_reads is not None]
     could = min(1.0, front.size_bytes / area)
     if not shares or max(shares) >= WARM * could:
         return None

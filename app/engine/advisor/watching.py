@@ -177,7 +177,7 @@ def in_flight(figures: RunFigures) -> float | None:
     if any(one.completion_ns is None for one in done):
         return None
     sides = [*done, *([figures.sync] if figures.sync is not None else [])]
-    means = [one.latency_ns.mean for one in sides]
+    means = [side.latency_ns.mean for side in sides]
     if not sides or None in means:
         return None
     return fsum(one.iops * (mean or 0.0) for one, mean in zip(sides, means, strict=True)) / 1e9

@@ -37,7 +37,7 @@ async def candidates_of(
     """
     disks = kernel_disks(inventory)
     if names is not None:
-        disks = tuple(one for one in disks if set(names).intersection(_names(one.target, one.device, one.serial)))
+        disks = tuple(disk for disk in disks if set(names).intersection(_names(disk.target, disk.device, disk.serial)))
     found: list[Candidate] = list(await kernel_candidates(machine.host, disks))
     problems: list[Problem] = []
     for name, backend in (await machine.backends.present()).items():
@@ -47,7 +47,7 @@ async def candidates_of(
             except RaidbenchError as error:
                 problems.append(Problem(where=name, message=error.message, hint=error.hint))
     known = {one.drive for one in found}
-    found += [_listed(one) for one in inventory.drives if one.device is None and one.target not in known]
+    found += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in known]
     return tuple(sorted(found, key=lambda one: str(one.controller or ""))), tuple(problems)
 
 
@@ -101,7 +101,7 @@ def _names(drive: Target, place: str | None, serial: str | None) -> tuple[str, .
 
 def maker_of(drives: Sequence[Candidate]) -> Target | None:
     """The card that all drives hang from; None where the kernel has them. Raises InvalidValueError for several."""
-    cards = {one.controller for one in drives}
+    cards = {drive.controller for drive in drives}
     if len(cards) > 1:
         raise InvalidValueError(
             "The drives do not hang from one card.", hint="An array is made of drives of one card, or of the kernel's."

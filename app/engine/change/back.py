@@ -55,7 +55,7 @@ def _require_alike(change: Change, back: Change) -> None:
     ours = {step.meaning for step in back.writes}
     for step in _recorded(change):
         if step.meaning not in ours:
-            today = "; ".join(one.shown() for one in back.writes) or "nothing"
+            today = "; ".join(write.shown() for write in back.writes) or "nothing"
             raise RefusedError(
                 f"The log takes {change.label} of {change.target} back by another step than raidbench would: "
                 f"{clean(step.shown(), 200)}.",

@@ -37,14 +37,16 @@ class Changes:
     def __init__(self, record: Recorder, hardware: Hardware, host: Host) -> None:
         """`host`: the one below what notes every command, which a journal of root's needs."""
         self._record, self._hardware = record, hardware
-        self.journal = journal_on(host, self._own_journal())
+        self.journal = journal_on(host, self.journal_folder)
         self._armed: float | None = None
         self._known_trials: tuple[OpenChange, ...] = ()
         self._watching: asyncio.Task[str] | None = None
         self.watches_itself = False
         """Whether this process lives on until a trial of a simulated machine is over, and takes it back itself."""
 
-    def _own_journal(self) -> Path:
+    @property
+    def journal_folder(self) -> Path:
+        """Where journals lie of what this process itself does."""
         return self._record.paths.journal_of(
             simulated=self._record.simulated, apart=self._record.host.capabilities.apart
         )
@@ -87,7 +89,7 @@ class Changes:
         from app.engine.change.watchdog import watch
 
         locks = self._record.paths.locks_of(simulated=self._record.simulated)
-        paths = replace(self._record.paths, journal=self._own_journal(), locks=locks)
+        paths = replace(self._record.paths, journal=self.journal_folder, locks=locks)
         return await watch(paths, str(self._record.folder), until, self._hardware.machine.backends)
 
     async def end_watching(self) -> None:
@@ -129,7 +131,9 @@ class Changes:
         if self._record.host.root_side is None and not self.journal.file.exists():
             # Its watchdog holds them still: a journal that is gone has decided nothing.
             now = boot_clock()
-            return tuple(one for one in self._known_trials if one.until is not None and now < one.until + OVERDUE)
+            return tuple(
+                trial for trial in self._known_trials if trial.until is not None and now < trial.until + OVERDUE
+            )
         self._known_trials = found
         return found
 

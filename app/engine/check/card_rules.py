@@ -11,11 +11,17 @@ from backends.pci import Link, rate_of
 LOST = ("failed", "missing", "degraded")
 """States of a battery or capacitor that keeps nothing."""
 
+REBUILD_RATE = 50
+"""Percent of a card's time for a rebuild beyond which I/O gets the lesser part; cards come with 30 (Broadcom, MegaRAID
+SAS software user guide, rebuild rate)."""
+
 
 def _slots(sight: Sight) -> list[tuple[str, Slot]]:
     """Slots with what sits in them, each once."""
     named = {pci: f"nvme:{name}" for name, pci in sight.nvme.items()}
-    named = {one.pci: str(one.target) for one in reversed(sight.inventory.controllers) if one.pci} | named
+    named = {
+        controller.pci: str(controller.target) for controller in reversed(sight.inventory.controllers) if controller.pci
+    } | named
     return [(named[pci], slot) for pci, slot in sight.slots.items() if pci in named]
 
 
@@ -85,8 +91,8 @@ def battery(sight: Sight) -> Said:
     for card in sight.inventory.controllers:
         guard = card.protection
         if guard is None and any(
-            one.controller == card.target and "write_cache" in sight.readings.get(one.target, {})
-            for one in sight.inventory.arrays
+            array.controller == card.target and "write_cache" in sight.readings.get(array.target, {})
+            for array in sight.inventory.arrays
         ):
             yield Unknown(where=str(card.target), why="whether anything keeps its cache over a power cut is not told")
         if guard is None or guard.kind == "none":
@@ -166,6 +172,20 @@ def _caching(sight: Sight, array: Array, guard: str) -> Flaw:
         do="Set drive_cache to off unless the drives have capacitors of their own.",
         staged=sight.staged(array.target, "drive_cache", "off"),
     )
+
+
+def rebuild_rate(sight: Sight) -> Said:
+    """Cards that give a rebuild more than half of their time."""
+    for card in sight.inventory.controllers:
+        told = sight.now(card.target, "rebuild_rate") or ""
+        if told.isdigit() and int(told) > REBUILD_RATE:
+            yield Flaw(
+                where=str(card.target),
+                message=f"A rebuild may take {told} % of the card's time: while one runs, I/O gets the rest.",
+                evidence=f"rebuild_rate {told}",
+                do="Set rebuild_rate to 30, unless redundancy has to be back as soon as it can.",
+                staged=sight.staged(card.target, "rebuild_rate", "30"),
+            )
 
 
 def flushes_off(sight: Sight) -> Said:

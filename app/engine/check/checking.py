@@ -43,11 +43,11 @@ class Checked:
 
     def from_on(self, severity: Severity) -> tuple[Ruling, ...]:
         """Findings at least as grave."""
-        return tuple(one for one in self.findings if one.rule.severity.rank >= severity.rank)
+        return tuple(finding for finding in self.findings if finding.rule.severity.rank >= severity.rank)
 
     def count(self, severity: Severity) -> int:
         """Findings of a severity."""
-        return sum(one.rule.severity is severity for one in self.findings)
+        return sum(finding.rule.severity is severity for finding in self.findings)
 
 
 def known_ids(ids: Iterable[str]) -> frozenset[str]:
@@ -110,8 +110,7 @@ def device_at(sight: Sight, where: str) -> str:
         return str(views[0].target if views else thing.target)
     mounted = (kernel_name(mount.source) for mount in sight.mounts if mount.where() == where)
     name = next(mounted, where.partition(" on ")[0])
-    named = (block for block in sight.blocks.values() if block.attributes.get("dm/name") == name)
-    block = sight.disk_of_part(name)[0] or next(named, None)
+    block = sight.block_called(name)
     views = () if block is None else sight.inventory.at(f"/dev/{block.name.replace('!', '/')}")
     return str(views[0].target) if views else ""
 

@@ -54,7 +54,7 @@ async def readings_of(machine: Machine, inventory: Inventory) -> tuple[Readings,
 
 async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> Sight:
     """The whole sight of a machine whose devices were looked for already."""
-    cards = {one.pci for one in inventory.controllers if one.pci is not None}
+    cards = {controller.pci for controller in inventory.controllers if controller.pci is not None}
     nvme = await _nvme(host)
     blocks, slots, nodes, caps, timer = await asyncio.gather(
         _blocks(host), _slots(host, {*cards, *nvme.values()}), _nodes(host), _caps(host), host.list(_TIMERS)

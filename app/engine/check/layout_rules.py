@@ -40,7 +40,7 @@ def _offsets(sight: Sight) -> list[tuple[str, int, Array | None, int | None]]:
 
 def _beneath(sight: Sight, disk: Block) -> tuple[Array | None, int | None]:
     things = sight.inventory.at(f"/dev/{disk.name.replace('!', '/')}")
-    sector = max((one.physical_block or 0 for one in things if isinstance(one, Drive)), default=0)
+    sector = max((thing.physical_block or 0 for thing in things if isinstance(thing, Drive)), default=0)
     return sight.array_at(disk), sector or None
 
 
@@ -99,11 +99,10 @@ def _told_stripe(sight: Sight, index: int) -> tuple[Array, int, str] | None:
     mount = sight.mounts[index]
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
         return None
-    disk, _ = sight.disk_of_part(kernel_name(mount.source))
-    array = sight.array_at(disk) if disk is not None else None
+    array = sight.striped_at(sight.block_called(kernel_name(mount.source)))
     if array is None or unit_of(array) is None:
         return None
-    options = dict(one.partition("=")[::2] for one in mount.options)
+    options = dict(option.partition("=")[::2] for option in mount.options)
     words = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
     told = options.get(words, "")
     return (
@@ -226,6 +225,18 @@ def stripe_cache(sight: Sight) -> Said:
                 evidence=f"md/stripe_cache_size: {told}",
                 do="Set stripe_cache_size to 4096 or more.",
                 staged=sight.staged(array.target, "stripe_cache_size", "4096"),
+            )
+
+
+def journal_through(sight: Sight) -> Said:
+    """md with a journal that only closes the write hole."""
+    for array in sight.inventory.arrays:
+        if sight.now(array.target, "journal_mode") == "write-through":
+            yield Flaw(
+                where=str(array.target),
+                message="Its journal only closes the write hole: a write waits for the journal and for the members.",
+                evidence="md/journal_mode: write-through",
+                do="With journal_mode write-back a write is done when it is in the journal; if that fails, it is lost.",
             )
 
 

@@ -138,8 +138,10 @@ def one_queue(sight: Sight) -> Said:
 
 def power_state(sight: Sight) -> Said:
     """An NVMe drive that was put into a state of less power."""
+    told = {target for target, readings in sight.readings.items() if "power_state" in readings}
+    told -= {one.target for one in sight.inventory.drives if one.controller in told}  # a controller's, told once
     for target, readings in sight.readings.items():
-        now = readings["power_state"].now if "power_state" in readings else None
+        now = readings["power_state"].now if target in told else None
         if now is not None and now.isdigit() and int(now) > 0:
             yield Flaw(
                 where=str(target),
@@ -199,7 +201,7 @@ def trim_lost(sight: Sight) -> Said:
 def barriers(sight: Sight) -> Said:
     """Filesystems that send no flushes."""
     for mount in sight.mounts:
-        off = [one for one in mount.options if one in ("nobarrier", "barrier=0")]
+        off = [option for option in mount.options if option in ("nobarrier", "barrier=0")]
         if off and mount.source.startswith("/dev/"):
             yield Flaw(
                 where=mount.where(),

@@ -39,7 +39,7 @@ def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mappin
             str(target): {key: one.now for key, one in values.items() if one.now is not None}
             for target, values in readings.items()
         },
-        firmware={str(one.target): one.firmware for one in things if one.firmware},
+        firmware={str(thing.target): thing.firmware for thing in things if thing.firmware},
     )
 
 

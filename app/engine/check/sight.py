@@ -138,7 +138,9 @@ class Sight:
 
     def controller(self, thing: Array | Drive) -> Controller | None:
         """The card it hangs from."""
-        return next((one for one in self.inventory.controllers if one.target == thing.controller), None)
+        return next(
+            (controller for controller in self.inventory.controllers if controller.target == thing.controller), None
+        )
 
     def media(self, thing: Array | Drive) -> Media:
         """What stores its bits, where all of it is alike."""
@@ -157,9 +159,29 @@ class Sight:
                     return block, part.start
         return None, 0
 
+    def block_called(self, name: str) -> Block | None:
+        """The disk of a kernel name, of a partition's, or of a name below /dev/mapper."""
+        own = name.removeprefix("mapper!")
+        mapped = (block for block in self.blocks.values() if block.attributes.get("dm/name") == own)
+        return self.disk_of_part(name)[0] or next(mapped, None)
+
+    def striped_at(self, block: Block | None) -> Array | None:
+        """The array whose strips a disk of the kernel's has: its own, or of what alone lies beneath it.
+
+        A linear volume on one array and what is encrypted on it have its strips; of several below none is taken.
+        """
+        met: set[str] = set()
+        while block is not None and block.name not in met:
+            met.add(block.name)
+            array = self.array_at(block)
+            if array is not None and array.strip_bytes:
+                return array
+            block = self.disk_of_part(block.below[0])[0] if len(block.below) == 1 else None
+        return None
+
     def array_at(self, block: Block) -> Array | None:
         """The array that a disk of the kernel's is; that of a striped layout where there are several."""
-        found = [one for one in self.inventory.arrays if one.device and kernel_name(one.device) == block.name]
+        found = [array for array in self.inventory.arrays if array.device and kernel_name(array.device) == block.name]
         return next((one for one in found if one.strip_bytes), found[0] if found else None)
 
 

@@ -272,6 +272,20 @@ _AT_REST: Iterable[Rule] = (
     ),
     _rule(
         _NOTE,
+        "md-journal-through",
+        layout_rules.journal_through,
+        "md's journal only closes the write hole",
+        "md(4), journal; drivers/md/raid5-cache.c",
+    ),
+    _rule(
+        _NOTE,
+        "rebuild-rate-high",
+        card_rules.rebuild_rate,
+        "a rebuild may take more than half of a card's time",
+        "Broadcom, MegaRAID SAS software user guide, rebuild rate",
+    ),
+    _rule(
+        _NOTE,
         "read-ahead-small",
         queue_rules.kernel_read_ahead,
         "the kernel reads less ahead than a stripe over disks",

@@ -101,7 +101,7 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
     changes: list[Change] = []
     later: list[tuple[Target, str]] = []
     for target, values in state.values.items():
-        if any(one.target == target and one.kind is DriftKind.SETTABLE for one in state.drifts):
+        if any(drift.target == target and drift.kind is DriftKind.SETTABLE for drift in state.drifts):
             planned, waiting = await _planned(bench, state, target, values)
             changes += _to_make(planned)
             later += waiting
@@ -189,7 +189,7 @@ async def _keeps(bench: Workbench, state: DesiredState) -> tuple[KeptRule, ...]:
     """Files that would keep what a reboot loses, of those that are not there as they should be."""
     found = []
     for target, values in state.values.items():
-        declared = {one.key: one for one in bench.hardware.settings(target)}
+        declared = {setting.key: setting for setting in bench.hardware.settings(target)}
         lost = {key: value for key, value in values.items() if declared[key].persistence is not Persistence.STORED}
         if not lost:
             continue
@@ -288,10 +288,10 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
 
 async def _write(bench: Workbench, keeps: Sequence[KeptRule]) -> tuple[tuple[KeptRule, ...], dict[str, str]]:
     done, failed = [], {}
-    for one in keeps:
+    for keep in keeps:
         try:
-            await bench.keeping.install_rule(one.target, one.rule, one.values)
-            done.append(one)
+            await bench.keeping.install_rule(keep.target, keep.rule, keep.values)
+            done.append(keep)
         except RaidbenchError as error:
-            failed[str(one.target)] = error.message
+            failed[str(keep.target)] = error.message
     return tuple(done), failed

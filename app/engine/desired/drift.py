@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 
@@ -80,14 +80,20 @@ class DesiredState:
 
     def settable(self) -> tuple[Drift, ...]:
         """Differences that `apply` sets."""
-        return tuple(one for one in self.drifts if one.kind is DriftKind.SETTABLE)
+        return tuple(drift for drift in self.drifts if drift.kind is DriftKind.SETTABLE)
+
+
+ReadTarget = Callable[[Target], Awaitable[Mapping[str, Reading]]]
+"""Tells the settings of a target. Raises RaidbenchError where they cannot be told."""
 
 
 class DriftLook:
     """Compares a file with a machine; changes nothing."""
 
-    def __init__(self, bench: Workbench, file: DesiredFile) -> None:
+    def __init__(self, bench: Workbench, file: DesiredFile, read: ReadTarget | None = None) -> None:
+        """`read`: asks for settings; None reads them now, which may start programs."""
         self._bench, self._file = bench, file
+        self._ask = read or bench.hardware.read
         self._drifts: list[Drift] = []
         self._values: dict[Target, dict[str, str]] = {}
         self._from: dict[tuple[Target, str], tuple[str, int]] = {}
@@ -124,11 +130,13 @@ class DriftLook:
             return
         homes: list[tuple[Target, Setting, Reading]] = []
         known: set[str] = set()
+        unread = False
         for thing in things:
             home = self._bench.hardware.home_of(thing.target, key)
             readings = await self._readings(home, key, value, line)
-            if readings is None:
-                return
+            if readings is None:  # the others of these things are compared all the same
+                unread = True
+                continue
             declared = {one.key: one for one in self._bench.hardware.settings(home)}
             if key not in declared:  # which it has may be known once it was read
                 home = self._bench.hardware.home_of(thing.target, key)
@@ -137,6 +145,8 @@ class DriftLook:
             known |= readings.keys()
             if key in declared and key in readings:
                 homes.append((home, declared[key], readings[key]))
+        if not homes and unread:
+            return
         if not homes:
             what = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} things"
             hint = suggested(key, known, f"There are: {', '.join(sorted(known)[:12])}." if known else "")
@@ -209,7 +219,7 @@ class DriftLook:
     async def _readings(self, target: Target, key: str, value: str, line: int) -> Mapping[str, Reading] | None:
         if target not in self._read:
             try:
-                self._read[target] = await self._bench.hardware.read(target)
+                self._read[target] = await self._ask(target)
             except RaidbenchError as error:
                 self._differs(DriftKind.UNREAD, target, key, None, value, line, error.message.rstrip("."))
                 return None

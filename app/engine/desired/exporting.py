@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.engine.desired.drift import ANEW
 from app.engine.desired.file import FORMAT, SELECTS, DesiredError
-from app.engine.desired.matching import Thing, everything, selector_of
+from app.engine.desired.matching import Thing, everything, selected, selector_of, sort_of
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.model import Array, Controller, Drive, Inventory, Level
@@ -51,10 +51,16 @@ class ExportedTarget:
     """What has to stand as `confirm` where a value risks something; None where none does."""
 
 
-async def exported(bench: Workbench, things: Iterable[Thing]) -> tuple[tuple[ExportedTarget, ...], tuple[str, ...]]:
-    """All that can be set of these things, and sentences about those that could not be read."""
+async def exported(
+    bench: Workbench, things: Iterable[Thing], *, by_model: bool = False
+) -> tuple[tuple[ExportedTarget, ...], tuple[str, ...]]:
+    """All that can be set of these things, and sentences about those that could not be read.
+
+    `by_model`: not each thing, but each sort of them, as far as all of a sort have the same, for other machines.
+    """
     inventory = bench.session.inventory
     found: list[ExportedTarget] = []
+    sorts: dict[tuple[tuple[str, str], ...], list[ExportedTarget]] = {}
     troubles: list[str] = []
     for thing in things:
         try:
@@ -65,7 +71,35 @@ async def exported(bench: Workbench, things: Iterable[Thing]) -> tuple[tuple[Exp
         one = _target(inventory, thing, bench.hardware.settings(thing.target), readings)
         if one.values or one.expect:
             found.append(one)
+            if (sort := sort_of(thing)) is not None:
+                sorts.setdefault(tuple(sort.items()), []).append(one)
+    if by_model:
+        found = [one for sort, same in sorts.items() for one in _of_sort(inventory, dict(sort), same)]
     return tuple(found), tuple(troubles)
+
+
+def _of_sort(
+    inventory: Inventory, select: Mapping[str, str], same: Sequence[ExportedTarget]
+) -> Iterator[ExportedTarget]:
+    """What all things that the selector means have; nothing where that is nothing."""
+    whole = len(selected(inventory, select))
+    values = _common([one.values for one in same], whole)
+    if not values:
+        return
+    (what,) = (select[key] for key in select if key not in ("vendor", "kind"))
+    comment = f"{select['vendor']}: {what}" if whole == 1 else f"{select['vendor']}: {whole} × {what}"
+    expect = _common([one.expect for one in same], whole)
+    yield ExportedTarget(select=select, comment=clean(comment, 160), values=values, expect=expect)
+
+
+def _common(parts: Sequence[tuple[ExportedValue, ...]], whole: int) -> tuple[ExportedValue, ...]:
+    """Values that so many things have alike; none of one member, whose name means another on every machine."""
+    each = [{value.key: value.value for value in part} for part in parts]
+    return tuple(
+        value
+        for value in parts[0]
+        if "." not in value.key and sum(own.get(value.key) == value.value for own in each) == whole == len(each)
+    )
 
 
 def all_of(inventory: Inventory) -> tuple[Thing, ...]:
@@ -125,7 +159,7 @@ def _about(thing: Thing) -> str:
             words = (level, thing.name, size_words(thing.size_bytes) if thing.size_bytes else None)
         case Drive():
             words = (thing.model, size_words(thing.size_bytes) if thing.size_bytes else None, thing.interface)
-    told = ", ".join(clean(one, 80) for one in words if one)
+    told = ", ".join(clean(word, 80) for word in words if word)
     return f"{thing.target}: {told}" if told else str(thing.target)
 
 

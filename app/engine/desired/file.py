@@ -92,7 +92,7 @@ def parse(data: bytes, shown: str) -> DesiredFile:
         raise top.error("target", f"there are {len(tables)} targets, and {MOST} are the most.")
     trial = top.get("trial", whole(10, 600), 0)
     return DesiredFile(
-        targets=tuple(_target(one) for one in tables),
+        targets=tuple(_target(table) for table in tables),
         persist=top.get("persist", flag, False),
         trial=float(trial) if trial else None,
     )
@@ -143,4 +143,4 @@ def _selected(value: Any) -> str:
 
 def _words(value: Any) -> tuple[str, ...]:
     rows = value if isinstance(value, list) else [value]
-    return tuple(text(one) for one in rows)
+    return tuple(text(row) for row in rows)

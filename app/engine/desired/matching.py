@@ -57,7 +57,7 @@ def marks(thing: Thing) -> dict[str, tuple[str, ...]]:
         points = [use.detail.removeprefix("mounted on ") for use in thing.uses if use.kind == "mount"]
         folder = thing.folder if isinstance(thing, Array) else None
         found["mount"] = (*points, folder)
-    return {key: tuple(dict.fromkeys(one for one in values if one)) for key, values in found.items()}
+    return {key: tuple(dict.fromkeys(value for value in values if value)) for key, values in found.items()}
 
 
 def selector_of(inventory: Inventory, thing: Thing) -> dict[str, str]:
@@ -69,3 +69,12 @@ def selector_of(inventory: Inventory, thing: Thing) -> dict[str, str]:
             if len(value) >= 4 and selected(inventory, select) == (thing,):
                 return {name: select[name] for name in SELECTS if name in select}
     return {"address": str(thing.target)}
+
+
+def sort_of(thing: Thing) -> dict[str, str] | None:
+    """What means all of its sort, on any machine: vendor and model, of arrays the level; None where that is unknown."""
+    own = marks(thing)
+    key = next((key for key in ("model", "level", "media") if own.get(key)), None)
+    if key is None:
+        return None
+    return {"vendor": thing.target.backend, "kind": own["kind"][0], key: own[key][0]}

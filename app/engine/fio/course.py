@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.engine.fio.document import FioDocument
-from app.engine.fio.sampler import Sampler
+from app.engine.fio.sampler import Bins, Sampler
 from app.engine.fio.steadiness import SteadyWatch
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Phase, Sample, SteadyFigures
@@ -58,6 +58,11 @@ class Course:
     def phase(self) -> Phase:
         """As of the last document."""
         return self._sampler.phase
+
+    @property
+    def bins(self) -> tuple[Bins, Bins]:
+        """Histograms of the interval that came last, of reads and writes."""
+        return self._sampler.bins
 
     @property
     def complete(self) -> bool:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from app.engine.fio import job_values as values
 from app.engine.fio.job_values import Arrival, Engine, Pattern
 from app.engine.fio.sizes import parse_size
+from app.engine.session.labels import in_unit, within
 from backends.values import dataclass
 
 
@@ -60,6 +61,20 @@ class JobField:
                 return value.value
             case _:
                 return self.format(value)
+
+
+def field_words(key: str, text: str) -> str:
+    """`queue depth 8`, `read share 70 %`: a field of a job and its value, as they stand within a line."""
+    return f"{within(_field(key).label)} {in_unit(text, unit_of(key))}"
+
+
+def unit_of(key: str) -> str:
+    """What a bare number of it counts; "" where that is plain."""
+    return _field(key).unit
+
+
+def _field(key: str) -> JobField:
+    return next(field for field in FIELDS if field.key == key)
 
 
 def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:

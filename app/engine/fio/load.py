@@ -16,7 +16,7 @@ from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job, JobTarget, TargetKind
 from app.engine.fio.patience import Patience
 from app.engine.fio.preflight import find_fio
-from app.engine.fio.render import FILL_BLOCK, Rendering, render, render_fill, render_layout
+from app.engine.fio.render import Rendering, render, render_fill, render_layout
 from app.engine.fio.running import Running, open_raw
 from app.engine.session.event_values import PhaseChanged, SteadyPlan
 from app.engine.session.figures import Phase, RunFigures, RunStatus
@@ -60,9 +60,9 @@ class Load(Protocol):
         ...
 
     def fill(
-        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Write all of the target in order, `loops` times."""
+        """Write all of the target in order, `loops` times, `block` bytes at once."""
         ...
 
 
@@ -129,12 +129,12 @@ class FioLoad:
                 yield event
 
     async def fill(
-        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine
+        self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
         """Write all of the target in order; see `Load`."""
         # fio leaves out a last piece smaller than its block.
-        whole = target.size // FILL_BLOCK * FILL_BLOCK * loops
-        errand = self._writing(Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine)
+        whole = target.size // block * block * loops
+        errand = self._writing(Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block)
         async with aclosing(self._drive(errand, stop)) as events:
             async for event in events:
                 match event:

@@ -127,16 +127,23 @@ def render_layout(
 
 
 def render_fill(
-    target: JobTarget, *, loops: int, engine: Engine, fio: str = "fio", jobfile: str, interval_ms: int = 250
+    target: JobTarget,
+    *,
+    loops: int,
+    engine: Engine,
+    block: int = FILL_BLOCK,
+    fio: str = "fio",
+    jobfile: str,
+    interval_ms: int = 250,
 ) -> Rendering:
-    """The job that writes all of the target in order, `loops` times.
+    """The job that writes all of the target in order, `loops` times, `block` bytes at once.
 
     By amount, not by time: a run time would cut it short.
     """
     options: list[tuple[str, object]] = [
         ("filename", target.escaped),
         ("rw", "write"),
-        ("bs", format_size(FILL_BLOCK)),
+        ("bs", format_size(block)),
         ("ioengine", engine.value),
         ("iodepth", 32),
         ("direct", 1),

@@ -72,6 +72,9 @@ _WINDOW_S = 5.0
 _NEEDED = {50.0: 1, 99.0: 100, 99.9: 1000}
 _IN_TURN = tuple(_NEEDED)
 
+Bins = tuple[tuple[int, int], ...]
+"""(Bucket value in ns, count), ascending."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
@@ -107,6 +110,11 @@ class _Window:
         held = sum(length for length, _ in self.intervals)
         while len(self.intervals) > 1 and held - self.intervals[0][0] >= _WINDOW_S:
             held -= self.intervals.popleft()[0]
+
+    @property
+    def last(self) -> Bins:
+        """The histogram of the last interval."""
+        return self.intervals[-1][1].bins
 
     def percentile(self, percent: float) -> int | None:
         """Of the shortest stretch up to now that holds enough I/Os; None if 5 s do not."""
@@ -150,6 +158,8 @@ class Sampler:
         self._before: _Snapshot | None = None
         self._start_ms = self._start_runtime_ms = 0
         self._lag = 0.0
+        self.bins: tuple[Bins, Bins] = ((), ())
+        """Histograms of the last interval: of what was read, or has no direction, and of what was written."""
         self._windows = {name: _Window() for name in _DIRECTIONS}
         self._row_windows = [{name: _Window() for name in _DIRECTIONS} for _ in self._targets]
 
@@ -243,6 +253,9 @@ class Sampler:
             return found.get("read") or (found.get("mixed") if "write" not in found else None), found.get("write")
 
         read, write = sides(self._windows, now.parts, before.parts)
+        parts = {name: window.last for name, window in self._windows.items() if name in now.parts}
+        unified = parts.get("mixed", ()) if "write" not in parts else ()
+        self.bins = (parts.get("read") or unified, parts.get("write", ()))
         earlier = before.rows or tuple({} for _ in now.rows)
         rows = [sides(*one) for one in zip(self._row_windows, now.rows, earlier, strict=True)]
         return Sample(

@@ -75,12 +75,16 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
     I/Os (one of 256 MiB takes a disk two seconds) stands still for none of them: the pace outside of the stretch says
     how many it would have had in it.
     """
-    found = [one for one in standstills(samples) if one.seconds >= STILL_S + 2 * idle_s and flush_s < one.seconds / 2]
+    found = [
+        standstill
+        for standstill in standstills(samples)
+        if standstill.seconds >= STILL_S + 2 * idle_s and flush_s < standstill.seconds / 2
+    ]
     longest = max(found, key=lambda one: one.seconds, default=None)
     if longest is None:
         return None
     begin, end = longest.at, longest.at + longest.seconds
-    outside = [one for one in samples if one.phase is Phase.MEASURING and not begin < one.at <= end]
+    outside = [sample for sample in samples if sample.phase is Phase.MEASURING and not begin < sample.at <= end]
     seconds = sum(one.seconds for one in outside if _completed(one))
     pace = sum(map(_completed, outside)) / seconds if seconds else 0.0
     return None if seconds and pace * longest.seconds < _ENOUGH else longest

@@ -349,9 +349,9 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets:
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
     found += [
-        f"{size_words(job.size)} were asked for, but {one.name} has {size_words(one.size)}: all of it was used"
-        for one in targets
-        if job is not None and job.size is not None and job.size > one.size
+        f"{size_words(job.size)} were asked for, but {target.name} has {size_words(target.size)}: all of it was used"
+        for target in targets
+        if job is not None and job.size is not None and job.size > target.size
     ]
     for name in ("read", "write"):
         part = document.counters(name)

@@ -83,7 +83,7 @@ def _mean(values: Sequence[float]) -> float:
 def _p_of_mean(values: Sequence[float]) -> float:
     """Two-sided p of a mean of 0, after Student."""
     mean, n = _mean(values), len(values)
-    error = sqrt(fsum((one - mean) ** 2 for one in values) / (n - 1) / n)
+    error = sqrt(fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
     return tails(mean / error, n - 1) if error else 1.0
 
 

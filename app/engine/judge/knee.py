@@ -73,7 +73,7 @@ class _CarriedLoad:
 
 def knee(loads: Sequence[LoadPoint]) -> Knee | None:
     """The knee; None with fewer than three loads that were carried, and where it may lie beyond the highest."""
-    carried = sorted((one for one in loads if one.carried), key=lambda one: one.rate)
+    carried = sorted((load for load in loads if load.carried), key=lambda load: load.rate)
     if len(carried) < _FEWEST:
         return None
     places = [_CarriedLoad(one.rate, log(geometric_mean(one.latencies))) for one in carried]
@@ -83,7 +83,7 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
     low, high = _broken_off(places, min(low, found - step), max(high, found + step))
     highest = places[-1].rate
     if high >= highest:
-        beyond = [one.rate for one in loads if not one.carried]
+        beyond = [load.rate for load in loads if not load.carried]
         if not beyond:
             return None
         high = max(high, *beyond)
@@ -127,7 +127,7 @@ def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tup
     dof = len(deviations) - len(near)
     if dof < 1:
         return places[0].rate, places[-1].rate
-    scatter = sqrt(fsum(one * one for one in deviations) / dof)
+    scatter = sqrt(fsum(deviation * deviation for deviation in deviations) / dof)
     # Of so few runs the scatter is known badly: Student's t in place of the normal distribution.
     scatter *= quantile(1 - LEVEL / 2, dof) / quantile(1 - LEVEL / 2, 1e6)
     random = Random(1)

@@ -38,6 +38,8 @@ class Reason(StrEnum):
     """Drift cannot be told from an effect."""
     STATE = "state"
     """What was under way in the array, the battery or the policies during the runs: `Judgement.doubts` has what."""
+    MADE_ONCE = "made-once"
+    """Each array was made once: what came with that making cannot be told from what its level does."""
     NOT_DRAWN = "not-drawn"
     """Pairs whose order nobody drew, or whose number nobody fixed beforehand: what happens at intervals, or looking
     until a difference shows, cannot be told from an effect."""

@@ -38,8 +38,8 @@ def _kept(row: FigureComparison, judgement: Judgement) -> RecordedVerdict:
     if (far := judgement.far) is not None:
         kept = replace(
             kept,
-            far_pairs=tuple(one.pair for one in far.pairs),
-            far_percents=tuple(one.percent for one in far.pairs),
+            far_pairs=tuple(pair.pair for pair in far.pairs),
+            far_percents=tuple(pair.percent for pair in far.pairs),
             far_verdict=far.verdict,
             far_without=far.without,
         )
@@ -70,7 +70,7 @@ def _forgotten(record: ExperimentRecord) -> ExperimentRecord:
 
 def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[FigureComparison]:
     """With the verdicts that were kept; logs of earlier versions have none, and their rule is known."""
-    known = {(one.direction, one.figure): one for one in end.verdicts if one.verdict in {*Verdict}}
+    known = {(verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}}
     for row in comparison.rows:
         kept = known.get((row.direction, row.figure.key))
         yield row if kept is None else replace(row, judgement=_judgement(comparison, kept))

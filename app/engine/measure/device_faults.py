@@ -169,7 +169,7 @@ def _of_device(before: Standing, after: Standing) -> tuple[str, str] | None:
 
 def lost_members(members: Sequence[MemberFigures], roles: Mapping[str, str]) -> tuple[MemberFigures, ...]:
     """Members that failed or went since the run began."""
-    return tuple(one for one in members if one.role in _LOST and roles.get(one.device, "") != one.role)
+    return tuple(member for member in members if member.role in _LOST and roles.get(member.device, "") != member.role)
 
 
 def lost_words(member: MemberFigures) -> str:

@@ -33,9 +33,10 @@ from backends.errors import RaidbenchError, RefusedError
 from backends.sizes import size_words
 from backends.topology.room import WHOLE, Area, Lying, Room, refusals
 
-__all__ = ["Emit", "Measurer", "Preparation", "Request"]
+__all__ = ["Emit", "Measurer", "Preparation", "Request", "Until"]
 
 Emit = Callable[[AnyEvent], None]
+Until = Callable[[], Awaitable[None]]
 
 
 class Measurer:
@@ -117,7 +118,8 @@ class Measurer:
         notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
         targets = [site.target for site in sites]
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
-        fill = render_fill(targets[0], loops=request.fills, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
+        how = {"loops": request.fills, "block": request.fill_block}
+        fill = render_fill(targets[0], **how, engine=job.ioengine, fio=ready.path, jobfile="fill.fio")
         return Preparation(
             request=request,
             job=job,
@@ -223,10 +225,12 @@ class Measurer:
         settings: Mapping[str, str] | None = None,
         stop: asyncio.Event | None = None,
         watch: Watch | None = None,
+        until: Until | None = None,
     ) -> RunFigures:
         """Run what was prepared; the session has it whole even if this is cancelled.
 
-        `watch`: what hears the run and gives advice, None for no advice.
+        `watch`: what hears the run and gives advice, None for no advice. `until`: is waited for when everything is
+        done but fio itself; it returns when fio is to be started, or `stop` is set.
 
         Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
         """
@@ -237,7 +241,7 @@ class Measurer:
                 stack.enter_context(hold_lock(self._locks, name, f"{ready.job.describe()} on {ready.name}"))
             async with AsyncExitStack() as holds:
                 held = [await holds.enter_async_context(self._hold(site, ready, confirm)) for site in ready.sites]
-                figures = await self._record(run_id, ready, held, settings or {}, stop, watch)
+                figures = await self._record(run_id, ready, held, settings or {}, stop, watch, until)
                 for one in held:
                     one.keep = one.keep or (ready.request.again and figures.status is RunStatus.OK)
                 return figures
@@ -264,6 +268,7 @@ class Measurer:
         settings: Mapping[str, str],
         stop: asyncio.Event,
         watch: Watch | None,
+        until: Until | None,
     ) -> RunFigures:
         targets = [
             replace(site.target, path=one.path, root=one.root) for site, one in zip(ready.sites, held, strict=True)
@@ -277,7 +282,7 @@ class Measurer:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=Advised(advice=watch.first())))
         figures = RunFigures(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            figures = await self._watched(run_id, ready, targets, workdir, stop, watch)
+            figures = await self._watched(run_id, ready, targets, workdir, stop, watch, until)
             moved = [one.moved() for one in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
             if watch is not None:  # the figures are safe already, should this be cut short
@@ -297,6 +302,7 @@ class Measurer:
         workdir: Path,
         stop: asyncio.Event,
         watch: Watch | None,
+        until: Until | None,
     ) -> RunFigures:
         """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
         look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
@@ -306,7 +312,7 @@ class Measurer:
             EndingWatch(ROOM, self._room(ready), stop) as room,
             EndingWatch(REMAPPED, self._remap(ready), stop) as remap,
         ):
-            figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap)
+            figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap, until)
         return remap.tell(cap.tell(room.tell(heat.tell(figures))))
 
     async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
@@ -321,6 +327,7 @@ class Measurer:
         stop: asyncio.Event,
         watch: Watch | None,
         cap: WriteCap,
+        until: Until | None,
     ) -> RunFigures:
         meter = None if self._members is None else await self._members(ready.disks, ready.files)
         witness = None if self._witness is None else await self._witness(ready.disks)
@@ -337,6 +344,8 @@ class Measurer:
             if done.status is not RunStatus.OK:
                 return done
             filled = done.filled_bytes
+        if until is not None and not stop.is_set():
+            await until()
         started = time.time()
         clock = time.monotonic()
         if meter is not None:
@@ -386,7 +395,8 @@ class Measurer:
             return RunFigures(status=RunStatus.OK, filled_bytes=written)
         started = time.time()
         clock = time.monotonic()
-        fill = self._load.fill(target, workdir, stop, loops=loops, engine=ready.job.ioengine)
+        block = ready.request.fill_block
+        fill = self._load.fill(target, workdir, stop, loops=loops, engine=ready.job.ioengine, block=block)
         done = await following.follow(fill)
         output = f"runs/{run_id}/fill.out"
         self._log(started, clock, ready.fill_command, done, mutates=ready.destructive, output=output)

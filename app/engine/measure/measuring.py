@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # imported when something is to be measured: every workbench 
     from app.engine.advisor.gather import JobPlace
     from app.engine.advisor.watching import Watch
     from app.engine.measure.ending import LeftThere
-    from app.engine.measure.measurer import Measurer
+    from app.engine.measure.measurer import Measurer, Until
     from app.engine.measure.preconditioning import DeviceMemory
     from app.engine.measure.preparation import Preparation, Request, Site
     from app.engine.measure.scratch_place import Scratching
@@ -149,8 +149,8 @@ class Measuring:
                 return replace(facts, written=True)
         return facts
 
-    async def measure(self, ready: Preparation, *, confirm: str | None = None) -> RunRecord:
-        """Run what was prepared; one run at a time. `stop` ends it in good order.
+    async def measure(self, ready: Preparation, *, confirm: str | None = None, until: Until | None = None) -> RunRecord:
+        """Run what was prepared; one run at a time. `stop` ends it in good order. `until`: see `Measurer.measure`.
 
         Raises RefusedError, StorageError, DeviceGoneError.
         """
@@ -165,12 +165,14 @@ class Measuring:
             from app.engine.advisor.several_targets import in_turn
 
             readings = [await self._hardware.readings_of(site.device, site.file) for site in ready.sites]
-            settings = in_turn([_now(one) for one in readings])
+            settings = in_turn([_now(reading) for reading in readings])
             facts = await self._facts_of(ready)
             watch = await self._watch(ready, facts, readings)
             told = in_turn([await self._provenance(*each, facts) for each in zip(ready.sites, readings, strict=True)])
             ready = replace(ready, provenance=told)
-            await measurer.measure(run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch)
+            await measurer.measure(
+                run_id, ready, confirm=confirm, settings=settings, stop=self._stop, watch=watch, until=until
+            )
             self._remember_fill(run_id, ready)
             await self._left.note(ready, measurer.number)
         finally:

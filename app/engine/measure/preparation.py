@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
+from app.engine.fio.render import FILL_BLOCK
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
@@ -57,6 +58,9 @@ class Request:
     """What to do about the steady state; None measures at once, for the whole time."""
     fills: int = 0
     """How often to write all of it in order before, to precondition it."""
+
+    fill_block: int = FILL_BLOCK
+    """Bytes written at once by that: the full stripe of an array whose parity it is to make right."""
 
     told: bool = False
     """Whether its length was named, or all that it writes told with a plan of many runs, and agreed to."""

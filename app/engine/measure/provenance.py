@@ -60,7 +60,7 @@ async def provenance(
         "size_bytes": str(size_bytes or ""),
         "governor": _ORDER.join(name if len(governors) == 1 else f"{name} on {n}" for name, n in governors.items()),
         "turbo": await _turbo(host),
-        **_of_array(next((one for one in things if isinstance(one, Array)), None)),
+        **_of_array(next((thing for thing in things if isinstance(thing, Array)), None)),
         **_of_drives([drive for disk in disks for drive in _drives(inventory, disk)]),
         **await _of_controllers(host, inventory, disks),
         **await _backing(host, things),
@@ -81,7 +81,7 @@ async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, 
         )
         for name in names
     ]
-    return tuple(sorted(found, key=lambda disk: ([_name_for_life(one) for one in disk.things], disk.name)))
+    return tuple(sorted(found, key=lambda disk: ([_name_for_life(thing) for thing in disk.things], disk.name)))
 
 
 def _name_for_life(thing: Array | Drive) -> str:
@@ -90,11 +90,11 @@ def _name_for_life(thing: Array | Drive) -> str:
 
 def _drives(inventory: Inventory, disk: _Disk) -> Iterator[Drive]:
     """Of a volume of a card its members."""
-    array = next((one for one in disk.things if isinstance(one, Array)), None)
+    array = next((thing for thing in disk.things if isinstance(thing, Array)), None)
     if array is not None:
         yield from (drive for target in array.members for drive in inventory.drives if drive.target == target)
     else:
-        yield from (one for one in disk.things[:1] if isinstance(one, Drive))
+        yield from (thing for thing in disk.things[:1] if isinstance(thing, Drive))
 
 
 def _of_array(array: Array | None) -> dict[str, str]:
@@ -137,15 +137,15 @@ async def _of_slots(host: Host, addresses: Sequence[str], cards: Sequence[Contro
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
     texts = await host.read_many(wanted)
-    said = [{name: clean(texts.get(f"{DEVICES}/{one}/{name}", "")) for name in SLOT} for one in addresses]
+    said = [{name: clean(texts.get(f"{DEVICES}/{address}/{name}", "")) for name in SLOT} for address in addresses]
     links = [link_of(each) for each in said]
     nodes = [node_of(each) for each in said]
     return {
         "pci": _each(addresses),
-        "driver": _each([await _driver(host, one) for one in addresses] or [card.driver for card in cards]),
+        "driver": _each([await _driver(host, address) for address in addresses] or [card.driver for card in cards]),
         "numa_node": _each([None if node is None else str(node) for node in nodes]),
-        "pcie_link": _each([f"{one.speed} x{one.width}" if one.speed and one.width else None for one in links]),
-        "pcie_link_max": _each([one.best if one.max_speed and one.max_width else None for one in links]),
+        "pcie_link": _each([f"{link.speed} x{link.width}" if link.speed and link.width else None for link in links]),
+        "pcie_link_max": _each([link.best if link.max_speed and link.max_width else None for link in links]),
         "irq_affinity": _each(
             [
                 _ORDER.join(texts.get(f"/proc/irq/{number}/smp_affinity_list", "?") for number in numbers)
@@ -178,7 +178,7 @@ async def _turbo(host: Host) -> str:
 
 async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str]:
     """The file behind a loop device: another one may have its name."""
-    path = next((one.backing for one in things if isinstance(one, Drive) and one.backing is not None), None)
+    path = next((thing.backing for thing in things if isinstance(thing, Drive) and thing.backing is not None), None)
     if path is None:
         return {}
     stat = await host.stat(path)

@@ -87,7 +87,9 @@ class CacheMeter:
     async def take(self) -> tuple[CacheFigures, ...]:
         """Figures since `begin`. Those of a program's answer, and of all of ZFS, are read now and then only."""
         self._taken += 1
-        self._note(await self._read([one for one in self._caches if one.kind == "bcache" or not self._taken % SELDOM]))
+        self._note(
+            await self._read([cache for cache in self._caches if cache.kind == "bcache" or not self._taken % SELDOM])
+        )
         return self._figures() if self._now else ()
 
     async def whole(self) -> tuple[CacheFigures, ...]:

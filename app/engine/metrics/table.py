@@ -68,17 +68,17 @@ def _stored(looked: Looked) -> Iterator[Array | Drive]:
 
 
 def _info(looked: Looked) -> Iterator[Sample]:
-    for one in _things(looked):
-        model = None if isinstance(one, Array) else one.model
-        firmware = None if isinstance(one, Array) else one.firmware
-        serial = None if isinstance(one, Array) else one.serial
-        wwn = one.wwn if isinstance(one, Drive) else None
-        device = None if isinstance(one, Controller) else one.device
-        kind = type(one).__name__.lower()
-        level = one.level.value if isinstance(one, Array) else None
-        media = one.media.value if isinstance(one, Drive) else None
+    for thing in _things(looked):
+        model = None if isinstance(thing, Array) else thing.model
+        firmware = None if isinstance(thing, Array) else thing.firmware
+        serial = None if isinstance(thing, Array) else thing.serial
+        wwn = thing.wwn if isinstance(thing, Drive) else None
+        device = None if isinstance(thing, Controller) else thing.device
+        kind = type(thing).__name__.lower()
+        level = thing.level.value if isinstance(thing, Array) else None
+        media = thing.media.value if isinstance(thing, Drive) else None
         told = (kind, model, firmware, level, media, device, serial, wwn)
-        yield (str(one.target), *(text or "" for text in told)), 1.0
+        yield (str(thing.target), *(text or "" for text in told)), 1.0
 
 
 def _states(looked: Looked) -> Iterator[Sample]:
@@ -134,10 +134,10 @@ def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[L
     """The number, or the limit behind it, of a line of facts."""
 
     def samples(looked: Looked) -> Iterator[Sample]:
-        for one in _things(looked):
-            value = fact_limit(one, label) if limit else fact_number(one, label)
+        for thing in _things(looked):
+            value = fact_limit(thing, label) if limit else fact_number(thing, label)
             if value is not None:
-                yield (str(one.target),), round(value * scale, 6)
+                yield (str(thing.target),), round(value * scale, 6)
 
     return samples
 
@@ -170,7 +170,9 @@ def _counts(looked: Looked) -> Iterator[Sample]:
 
 
 def _findings(looked: Looked) -> Iterator[Sample]:
-    told = dict.fromkeys((one.rule.id, one.rule.severity.value, one.said.where) for one in looked.checked.findings)
+    told = dict.fromkeys(
+        (finding.rule.id, finding.rule.severity.value, finding.said.where) for finding in looked.checked.findings
+    )
     for one in told:
         yield one, 1.0
 

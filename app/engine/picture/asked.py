@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from app.engine.picture.naming import field_name
 from app.engine.picture.subject import MOST, PlacedRun, RunGroup, Subject, whole
 from app.engine.session.figures import RunStatus, Sample
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.cells import Score, score_of
 from app.engine.sweep.load_curve import numeric_field
+from app.engine.view.names import field_name
 from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.picture.values import Data, Unit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.engine.judge.comparison import varying
 from app.engine.picture.asked import best, values_of
 from app.engine.picture.latencies import merged
-from app.engine.picture.naming import field_name
 from app.engine.picture.subject import Subject, whole
+from app.engine.view.names import field_name
 from app.engine.view.table import Align, Column, Row, Table
 from widgets.plain import units
 from widgets.plain.picture.latencies import BEYOND, quantile, total_of
@@ -33,7 +33,7 @@ def figures_table(subject: Subject, *, ascii: bool = False) -> Table:
         bins, side = merged(runs, subject)
         total = total_of(bins)
         means = [values_of(runs, unit) for unit in (Unit.IOPS, Unit.RATE)]
-        worst = [figures.latency_ns.max for one in runs if (figures := one.run.figures.side(side)) is not None]
+        worst = [figures.latency_ns.max for run in runs if (figures := run.run.figures.side(side)) is not None]
         carried = (quantile(bins, share) if total * (1 - share) >= BEYOND else None for share, _ in _SHARES)
         rows.append(
             Row(

@@ -8,10 +8,11 @@ from itertools import pairwise
 from app.engine.history.earlier_runs import PastRun
 from app.engine.history.series import RunSeries, SeriesPoint, series_of, what_differs
 from app.engine.picture.asked import MEBI, AskedPicture, Made, NothingError, Wish
-from app.engine.picture.naming import setting_words, short_target
+from app.engine.picture.naming import short_target
 from app.engine.picture.subject import Subject
 from app.engine.view.figures import figure_label
 from app.engine.view.history import brief
+from app.engine.view.names import setting_words
 from widgets.plain import units
 from widgets.plain.picture.values import HistoryData, MeasuredPoint, Picture, Stage, Unit
 
@@ -70,7 +71,7 @@ def _stages(series: RunSeries, scale: float) -> tuple[Stage, ...]:
     groups: dict[tuple[tuple[str, str], ...], list[SeriesPoint]] = {}
     for point in series.points:
         groups.setdefault(tuple(sorted(point.runs[0].settings.items())), []).append(point)
-    keys = [key for key in dict(next(iter(groups))) if len({dict(one).get(key) for one in groups}) > 1]
+    keys = [key for key in dict(next(iter(groups))) if len({dict(group).get(key) for group in groups}) > 1]
     found = []
     for settings, points in groups.items():
         told = [setting_words(key, dict(settings).get(key)) for key in keys]

@@ -7,23 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from app.engine.judge.comparison import varying
 from app.engine.session.events import RunStarted
-from app.engine.view.change import within
-from app.engine.view.names import key_name, key_value
+from app.engine.view.names import setting_words
 from widgets.plain import units
 
 _BACKEND = re.compile(r"^[a-z0-9_-]+:(?=.)")
 _MOST = 3
 """Things that a name tells; more are counted."""
-
-
-def setting_words(key: str, value: str | None) -> str:
-    """`read-ahead none`, `queue depth 64`, as it stands within a line."""
-    return f"{field_name(key)} {key_value(key, value)}"
-
-
-def field_name(key: str) -> str:
-    """`read-ahead`, `queue depth`, but `FastPath`."""
-    return within(key_name(key))
 
 
 def job_words(start: RunStarted) -> str:

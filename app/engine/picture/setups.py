@@ -70,5 +70,5 @@ def scatter(asked: AskedPicture) -> Made:
 
 def _points(part: RunGroup, unit: Unit) -> tuple[tuple[float, float], ...]:
     scores = (score_of(placed.run.figures) for placed in whole(part.runs))
-    there = ((value_of(one, unit), one.p99_ns) for one in scores if one is not None)
+    there = ((value_of(score, unit), score.p99_ns) for score in scores if score is not None)
     return tuple((rate, float(tail)) for rate, tail in there if rate and tail)

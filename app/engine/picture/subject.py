@@ -11,14 +11,14 @@ from app.engine.history.series import RunSeries
 from app.engine.judge.comparison import Comparison
 from app.engine.judge.grouping import condition, pairs_of
 from app.engine.judge.recorded import shown_experiment
-from app.engine.picture.naming import job_words, names_of, setting_words, settings_of, short_target, what_of
+from app.engine.picture.naming import job_words, names_of, settings_of, short_target, what_of
 from app.engine.session.figures import RunStatus
+from app.engine.session.labels import within
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import SweepCell
 from app.engine.sweep.load_curve import number_of, numeric_field
 from app.engine.sweep.results import LOAD, Results, results
-from app.engine.view.change import within
 from app.engine.view.comparison_words import letters, sentence
 from app.engine.view.names import key_value, worded
 from backends.values import dataclass
@@ -129,7 +129,7 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Sub
     starts = [placed.run.start for placed in runs]
     jobs, targets = (
         list(dict.fromkeys(each))
-        for each in ([job_words(one) for one in starts], [short_target(one.target) for one in starts])
+        for each in ([job_words(start) for start in starts], [short_target(start.target) for start in starts])
     )
     about = what_of(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
     named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
@@ -208,15 +208,9 @@ def _in_order(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCe
 
 
 def _cell_words(found: Results, cell: SweepCell) -> str:
-    """Set-up and workload as far as they differ: `queue depth 64` of `iodepth=64`."""
-    workload = ", ".join(_piece(piece) for piece in cell.column.split(", "))
+    """Set-up and workload as far as they differ."""
     parts = [cell.row] if len(found.rows) > 1 else []
-    return ", ".join([*parts, *([workload] if len(found.columns) > 1 or not parts else [])])
-
-
-def _piece(piece: str) -> str:
-    key, equals, value = piece.partition("=")
-    return setting_words(key, value) if equals else piece
+    return ", ".join([*parts, *([cell.column] if len(found.columns) > 1 or not parts else [])])
 
 
 def _swept(parts: Sequence[RunGroup]) -> str:

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from app.engine.judge.stats import LogSpread, Spread, spread
 from app.engine.picture.asked import UNITS, AskedPicture, Made, NothingError, Wish, count_words, value_of
-from app.engine.picture.naming import field_name
 from app.engine.picture.setups import boxes
 from app.engine.picture.subject import MOST, Subject
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.cells import CellResult, LatencyFigure, latency
 from app.engine.sweep.load_curve import LoadCurve, curves, number_of, numeric_field
 from app.engine.sweep.saturation import Saturated
+from app.engine.view.names import field_name
 from widgets.plain.picture.values import CurveData, CurveLine, MeasuredPoint, Unit
 
 
@@ -85,8 +85,8 @@ def _measured(found: Iterable[tuple[float, Spread | LogSpread | None]]) -> tuple
 
 def _load_curve(subject: Subject, loads: LoadCurve, wish: Wish) -> Made:
     there = sorted(
-        (one for one in loads.points if one.reached is not None),
-        key=lambda one: one.reached.mean if one.reached else 0.0,
+        (point for point in loads.points if point.reached is not None),
+        key=lambda point: point.reached.mean if point.reached else 0.0,
     )
     lines = tuple(
         CurveLine(

@@ -41,7 +41,9 @@ def findings(session: Session) -> Grid | None:
     last = last_check(session.events)
     if last is None:
         return None
-    rows = tuple((one.severity, one.rule, one.where, one.message, one.mends) for one in last.findings)
+    rows = tuple(
+        (finding.severity, finding.rule, finding.where, finding.message, finding.mends) for finding in last.findings
+    )
     return Grid(columns=("Severity", "Rule", "Where", "Finding", "What mends it"), rows=rows)
 
 
@@ -127,7 +129,9 @@ def restored(session: Session) -> Iterator[str]:
     if session.sweep is not None and session.sweep.end is not None:
         yield from session.sweep.end.left
         if not session.sweep.end.left:
-            before = [f"{one.key} of {one.target} = {one.value}" for one in session.sweep.design.originals]
+            before = [
+                f"{original.key} of {original.target} = {original.value}" for original in session.sweep.design.originals
+            ]
             yield (
                 f"Sweep: everything it set is as it was before: {', '.join(before)}."
                 if before

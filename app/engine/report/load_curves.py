@@ -55,18 +55,18 @@ def _knee(curve: LoadCurve) -> tuple[float, float] | None:
     """Where it lies, as far as the points reach: an axis ends there."""
     if curve.knee is None:
         return None
-    farthest = max((one.reached.mean for one in curve.points if one.reached is not None), default=curve.knee.high)
+    farthest = max((point.reached.mean for point in curve.points if point.reached is not None), default=curve.knee.high)
     return curve.knee.low, min(curve.knee.high, farthest)
 
 
 def _latencies(curve: LoadCurve, figure: LatencyFigure) -> GraphLine:
     """A latency against the IOPS that were reached, with its interval where there is one."""
     found = []
-    for one in sorted(curve.points, key=lambda each: 0.0 if each.reached is None else each.reached.mean):
-        seen = one.latency(figure)
-        if one.reached is not None and seen is not None:
+    for point in sorted(curve.points, key=lambda each: 0.0 if each.reached is None else each.reached.mean):
+        seen = point.latency(figure)
+        if point.reached is not None and seen is not None:
             ends = None if seen.low is None or seen.high is None else (seen.low, seen.high)
-            found.append((one.reached.mean, seen.mean, ends))
+            found.append((point.reached.mean, seen.mean, ends))
     return _measured(_NAMES[figure], found)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from app.engine.judge.grouping import repeats
 from app.engine.report import changes, experiments, runs, sweeping
-from app.engine.report.blocks import Graphs, Paragraph, Report, Section, Sentences, section
+from app.engine.report.blocks import Graphs, Paragraph, Report, Section, Sentences, grid, section
 from app.engine.report.raw import Raw
 from app.engine.report.series import MOST_RUNS, pictured, run_graphs
 from app.engine.session.events import NoteAdded
 from app.engine.session.state import Session
+from app.engine.view.joint import joint_sentences, joint_table
 from app.engine.view.session_summary import in_short
 from backends.text import clean
 from widgets.plain import units
@@ -38,6 +39,7 @@ def curves_wanted(session: Session) -> tuple[str, ...]:
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("In short", Sentences(items=tuple(in_short(session))))
     yield from _results(session, raw)
+    yield from _on_many_hosts(raw)
     yield from section("Under test", changes.under_test(session))
     yield from section("Machine", changes.machine_facts(session), always=True)
     yield from section("What the check found", changes.findings(session))
@@ -84,6 +86,14 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if own == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
     yield from section("Settings", Paragraph(text=runs.common(session.runs)), level=3)
+
+
+def _on_many_hosts(raw: Raw) -> Iterator[Section]:
+    for record in raw.joint:
+        heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"
+        job = Paragraph(text=", ".join(f"{key}={text}" for key, text in record.job.items()))
+        yield from section(heading, grid(joint_table(record)), Sentences(items=tuple(joint_sentences(record))), job)
+    yield from section("Runs on many hosts that cannot be read", Sentences(items=raw.joint_problems))
 
 
 def _notes(session: Session) -> Iterator[tuple[str, str]]:

@@ -7,19 +7,21 @@ from dataclasses import field
 from pathlib import Path
 
 from app.engine.fio.curves import samples_of
+from app.engine.joint.record import JointRecord, joint_records
 from app.engine.judge.recorded import shown_experiment
 from app.engine.session.events import NoteAdded, RulePersisted, last_check
 from app.engine.session.figures import Sample
 from app.engine.session.json_values import unstructure
 from app.engine.session.state import RunRecord, Session
 from app.engine.view import schema, schema_compare
+from app.engine.view.joint import joint_json
 from backends.text import clean
 from backends.values import dataclass
 
 # -- a report as JSON: the same objects as the commands give, in one document -----------------------------------------
 
 
-def to_json(session: Session, *, folder: str) -> schema.Json:
+def to_json(session: Session, *, folder: str, joint: Iterable[JointRecord] = ()) -> schema.Json:
     """The whole session: machine, devices, changes, runs, findings, notes, what is still in force."""
     machine = session.machine
     host = "" if machine is None else machine.host
@@ -43,6 +45,7 @@ def to_json(session: Session, *, folder: str) -> schema.Json:
             for record in session.experiments
         ],
         findings=[] if checked is None else [unstructure(found) for found in checked.findings],
+        joint=[joint_json(record) for record in joint],
         notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
         kept=[
             {"at": event.at, "target": str(event.target), "path": event.path, "values": dict(event.values)}
@@ -65,6 +68,10 @@ class Raw:
     """Lines of the job file, by run."""
     samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
     """Intervals, by run."""
+    joint: tuple[JointRecord, ...] = ()
+    """Runs on many hosts."""
+    joint_problems: tuple[str, ...] = ()
+    """Sentences about those that cannot be read."""
 
 
 def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
@@ -73,7 +80,13 @@ def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
     places = {run.id: place for run in session.runs if (place := run_folder(run, folder)) is not None}
     jobs = {run: lines for run, place in places.items() if (lines := _job_lines(place))}
     samples = {run.id: intervals(run, folder) for run in session.runs if run.id in wanted}
-    return Raw(jobs=jobs, samples={run: found for run, found in samples.items() if found})
+    joint, problems = joint_records(folder)
+    return Raw(
+        jobs=jobs,
+        samples={run: found for run, found in samples.items() if found},
+        joint=joint,
+        joint_problems=problems,
+    )
 
 
 def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:

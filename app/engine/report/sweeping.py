@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.engine.fio.fields import unit_of
 from app.engine.judge.stats import log_spread
 from app.engine.report.blocks import Graphs, Paragraph, Section, Sentences, grid, section
 from app.engine.report.graph import (
@@ -25,7 +26,8 @@ from app.engine.sweep.cells import CellResult
 from app.engine.sweep.load_curve import curves, number_of, numeric_field
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_heading, curve_table
-from app.engine.view.names import worded
+from app.engine.view.names import field_name, worded
+from app.engine.view.published import published_tables
 from app.engine.view.sweep import RANK_TITLES, cell_name, figure_text, matrix, matrix_table, rankings, turned
 from app.engine.view.sweep_findings import finding_facts
 from widgets.plain import units
@@ -33,8 +35,6 @@ from widgets.plain import units
 _UNITS = {Rank.IOPS: AxisUnit.IOPS, Rank.BANDWIDTH: AxisUnit.MIB_PER_S, Rank.P99: AxisUnit.LATENCY}
 _MOST_ROWS = 24
 _MOST_LINES = 6
-_AXES = {"iodepth": "queue depth", "bs": "block size", "numjobs": "jobs at once", "rwmixread": "reads, %"}
-"""Fields of a job that take numbers, as an axis calls them."""
 
 
 def sweep_sections(session: Session) -> Iterator[Section]:
@@ -55,7 +55,9 @@ def sweep_sections(session: Session) -> Iterator[Section]:
         level=3,
     )
     yield from section("Ranking", *map(grid, rankings(found)), level=3)
-    tables = {curve_heading(cell_name(found, one.cell)): grid(curve_table(one)) for one in found.load_curves}
+    for table in published_tables(found):
+        yield from section(table.heading, grid(table), level=3)
+    tables = {curve_heading(cell_name(found, curve.cell)): grid(curve_table(curve)) for curve in found.load_curves}
     for group in finding_facts(record, found):
         sentences = (f"{fact.label}: {fact.value}" if fact.label else fact.value for fact in group.facts)
         yield from section(group.heading, Sentences(items=tuple(sentences)), tables.get(group.heading), level=3)
@@ -67,7 +69,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
         return ()
     record = worded(session.sweep)
     found = results(record, session.runs)
-    if not any(one.value is not None for one in found.cells):
+    if not any(cell.value is not None for cell in found.cells):
         return ()
     ids = {end.run for end in record.ended}
     simulated = any(run.start.simulated for run in session.runs if run.id in ids)
@@ -84,7 +86,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
 def _heat(record: SweepRecord, found: Results, simulated: bool) -> HeatMap:
     """Set-ups and workloads, the longer side down."""
     shown, along_rows = matrix(record, found), turned(found)
-    values = {(one.cell.row, one.cell.column): one.value for one in found.cells}
+    values = {(result.cell.row, result.cell.column): result.value for result in found.cells}
     return HeatMap(
         key="sweep-heat",
         title=f"{shown.corner} of every combination",
@@ -120,9 +122,7 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
     values = sorted({number_of(one.cell.job[field]) for line in kept.values() for one in line})
     wide = values[0] > 0 and values[-1] / values[0] > 10
     unit = AxisUnit.BYTES if field == "bs" else AxisUnit.NUMBER
-    x = Axis(
-        label=_AXES.get(field, field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values)
-    )
+    x = Axis(label=_axis(field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values))
     figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
     latency = Axis(label="p99 of the latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
     made: list[Graph | None] = []
@@ -152,15 +152,15 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
 
 def _intervals(found: Results, title: str, simulated: bool) -> IntervalGraph | None:
     rows = []
-    for one in found.cells[:_MOST_ROWS]:
-        seen = one.figure
+    for result in found.cells[:_MOST_ROWS]:
+        seen = result.figure
         if seen is None:
             continue
-        half, (low, high) = seen.half, _ends(one) or (None, None)
+        half, (low, high) = seen.half, _ends(result) or (None, None)
         shown = figure_text(seen.mean, found.rank)
         share = f" ±{units.percent(half / seen.mean * 100)}" if half is not None and seen.mean else ""
         text = f"{shown}{share}  n={seen.n}"
-        name = one.cell.column if len(found.rows) == 1 else one.cell.row
+        name = result.cell.column if len(found.rows) == 1 else result.cell.row
         rows.append(Whisker(label=name, mean=seen.mean, low=low, high=high, text=text))
     if len(rows) < 2:
         return None
@@ -172,6 +172,12 @@ def _intervals(found: Results, title: str, simulated: bool) -> IntervalGraph | N
         rows=tuple(rows),
         simulated=simulated,
     )
+
+
+def _axis(field: str) -> str:
+    """`queue depth`, `read share, %`: a field of the job with its unit."""
+    unit = unit_of(field)
+    return f"{field_name(field)}, {unit}" if unit else field_name(field)
 
 
 def _value(one: CellResult) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
+from app.engine.joint.record import joint_records
 from app.engine.report.blocks import Report
 from app.engine.report.csv import runs_csv, samples_csv
 from app.engine.report.fio_plot import fio_plot_files
@@ -72,7 +73,14 @@ def report_text(
 def _text(session: Session, folder: Path, form: Form, *, samples: bool, pictures: str | None, place: str) -> str:
     match form:
         case Form.JSON:
-            return json.dumps(to_json(session, folder=place or str(folder)), indent=1, allow_nan=False) + "\n"
+            return (
+                json.dumps(
+                    to_json(session, folder=place or str(folder), joint=joint_records(folder)[0]),
+                    indent=1,
+                    allow_nan=False,
+                )
+                + "\n"
+            )
         case Form.CSV:
             if samples:
                 return samples_csv(session, {run.id: intervals(run, folder) for run in session.runs})
@@ -167,11 +175,15 @@ def write_file(file: Path, text: str, *, force: bool) -> None:
     target = file.with_name(f".{file.name}.{os.getpid()}") if force else file
     try:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:
-            share(descriptor)
-            handle.write(text)
-        if force:
-            target.replace(file)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:
+                share(descriptor)
+                handle.write(text)
+            if force:
+                target.replace(file)
+        except BaseException:
+            target.unlink(missing_ok=True)  # half a file on a disk that is full passes for a whole one
+            raise
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
     except OSError as error:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from app.engine.session import wire
+from app.engine.session.joint_names import LINES, joint_hosts
 from app.engine.session.paths import share
 from app.engine.session.redaction import redacted, redactor_of
 from app.engine.session.state import Session
@@ -96,7 +97,7 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
     try:
         with os.fdopen(descriptor, "w+b") as handle:
             share(descriptor)
-            parts = _fill(handle, folder, session, redactor_of(session) if redact else None)
+            parts = _fill(handle, folder, session, _redactor(session, folder) if redact else None)
             size, sha256 = _seal(handle)
         if force:
             target.replace(file)
@@ -109,9 +110,13 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
     return Sealed(file=file, parts=parts, size=size, sha256=sha256)
 
 
+def _redactor(session: Session, folder: Path) -> Redactor:
+    return redactor_of(session, others=joint_hosts(folder))
+
+
 def digest_of(parts: list[ArchivedFile]) -> str:
     """The checksum of all parts together: of their names, sizes and checksums, in their order."""
-    return hashlib.sha256("".join(f"{one.sha256} {one.size} {one.name}\n" for one in parts).encode()).hexdigest()
+    return hashlib.sha256("".join(f"{part.sha256} {part.size} {part.name}\n" for part in parts).encode()).hexdigest()
 
 
 def _unwritten(shown: str, error: OSError) -> StorageError:
@@ -127,6 +132,8 @@ def _fill(handle: BinaryIO, folder: Path, session: Session, redactor: Redactor |
                 pieces = _pieces(folder / name)
             elif name == LOG:
                 pieces = _events(session, redactor)
+            elif LINES.fullmatch(name):
+                continue  # what hosts said, with serial numbers that are known to be such there alone
             else:
                 pieces = (redactor.text(line).encode() for line in _lines(folder / name))
             parts.append(_put(archive, name, pieces))

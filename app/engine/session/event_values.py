@@ -180,6 +180,10 @@ class SampleTaken:
 
     sample: Sample
     """Its figures."""
+    read_bins: tuple[tuple[int, int], ...] = ()
+    """Histogram of its reads: (bucket value in ns, count), ascending; kept nowhere."""
+    write_bins: tuple[tuple[int, int], ...] = ()
+    """The same of its writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,14 @@ from dataclasses import field
 
 from app.engine.session.event_values import Look, Progress, RecordedVerdict, SteadyPlan, Written
 from app.engine.session.figures import RunFigures, RunStatus
-from app.engine.session.sweep_record import SweepEnded, SweepEvent, SweepExtended, SweepStarted, SweepStepEnded
+from app.engine.session.sweep_record import (
+    SweepArrayRefused,
+    SweepEnded,
+    SweepEvent,
+    SweepExtended,
+    SweepStarted,
+    SweepStepEnded,
+)
 from backends.change import Change
 from backends.model import Inventory, Problem, Target
 from backends.values import dataclass
@@ -422,6 +429,7 @@ DURABLE = (
     SweepStarted,
     SweepExtended,
     SweepStepEnded,
+    SweepArrayRefused,
     SweepEnded,
 )
 """Events that are fsynced."""

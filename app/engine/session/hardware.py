@@ -150,7 +150,7 @@ class Hardware:
 
         `scheduler` of a namespace or an array is the kernel's disk's, `vwc` of the kernel's disk is the namespace's.
         """
-        homes = (view for view in self.views_of(target) if any(one.key == key for one in self.settings(view)))
+        homes = (view for view in self.views_of(target) if any(setting.key == key for setting in self.settings(view)))
         return next(homes, target)
 
     def views_of(self, target: Target) -> tuple[Target, ...]:

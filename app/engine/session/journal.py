@@ -191,7 +191,7 @@ class Journal:
         found = [
             intent
             for intent in self._open().values()
-            if intent.setter is not None and not _runs(intent.pid, intent.start)
+            if intent.setter is not None and not runs(intent.pid, intent.start)
         ]
         return tuple(reversed(found))
 
@@ -260,35 +260,40 @@ class Journal:
         return intents
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
-        written = {**record, "format": FORMATS[Kept.JOURNAL], "by": program_version()}
-        body = json.dumps(written, separators=(",", ":")).encode()
-        line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
+        append_record(self.file, Kept.JOURNAL, record, otherwise)
+
+
+def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: str) -> None:
+    """Put a record on disk before it returns. Raises StorageError; `otherwise`: what is not done then, a sentence."""
+    written = {**record, "format": FORMATS[kept], "by": program_version()}
+    body = json.dumps(written, separators=(",", ":")).encode()
+    line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
+    try:
+        new = not file.exists()
+        private_folder(file.parent)
+        descriptor = open_own(file, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
-            new = not self.file.exists()
-            private_folder(self._folder)
-            descriptor = open_own(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                line = b"\n" + line  # a torn record stands alone
+            if os.write(descriptor, line) != len(line):
+                raise OSError(28, "No space left on device")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if new:
+            folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
-                size = os.fstat(descriptor).st_size
-                if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                    line = b"\n" + line  # a torn record stands alone
-                if os.write(descriptor, line) != len(line):
-                    raise OSError(28, "No space left on device")
-                os.fsync(descriptor)
+                os.fsync(folder)
             finally:
-                os.close(descriptor)
-            if new:
-                folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
-        except OSError as error:
-            hint = error.hint if isinstance(error, NotOursError) else ""
-            raise StorageError(
-                f"The journal cannot be written: {error.strerror or error}. {otherwise}",
-                hint=hint or f"Free space or correct the permissions of {self.file}.",
-                evidence=str(error),
-            ) from error
+                os.close(folder)
+    except OSError as error:
+        hint = error.hint if isinstance(error, NotOursError) else ""
+        raise StorageError(
+            f"The journal cannot be written: {error.strerror or error}. {otherwise}",
+            hint=hint or f"Free space or correct the permissions of {file}.",
+            evidence=str(error),
+        ) from error
 
 
 def read_records(file: Path) -> list[dict[str, Any]]:
@@ -330,7 +335,7 @@ def _running(record: Mapping[str, Any], boot: str) -> Setter | None:
         setter = structure(dict(record), Setter)
     except Exception:  # see above
         return None
-    return setter if boot == boot_id() and _runs(setter.pid, setter.start) else None
+    return setter if boot == boot_id() and runs(setter.pid, setter.start) else None
 
 
 def boot_id() -> str:
@@ -341,7 +346,7 @@ def boot_id() -> str:
         return ""
 
 
-def _runs(pid: int, start: str) -> bool:
+def runs(pid: int, start: str) -> bool:
     """Whether that very process is there, not another one with its number."""
     return bool(start) and process_start(pid) == start
 
@@ -357,4 +362,4 @@ def _looked_after(intent: OpenChange, boot: str) -> bool:
         return False
     if intent.until is not None:
         return boot_clock() < intent.until + OVERDUE
-    return _runs(intent.pid, intent.start)
+    return runs(intent.pid, intent.start)

@@ -49,7 +49,7 @@ def unstructure(value: Any) -> Any:
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[], Any]], ...]:
     """What of a dataclass is written, and the default of each; one that has none is equal to nothing."""
-    return tuple((one.name, _default(one.default, one.default_factory)) for one in fields(kind) if one.init)
+    return tuple((field.name, _default(field.default, field.default_factory)) for field in fields(kind) if field.init)
 
 
 def _default(value: Any, factory: Any) -> Callable[[], Any]:

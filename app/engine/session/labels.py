@@ -1,9 +1,14 @@
-"""Recorded values with the units that vendors declare for their settings. Pure."""
+"""Names within a sentence, and recorded values with the units that vendors declare for their settings. Pure."""
 
 from __future__ import annotations
 
 from backends.registry import declared
 from backends.sizes import exact_words
+
+
+def within(label: str) -> str:
+    """A name within a sentence: `read-ahead` of `Read-ahead`; `FastPath` and `I/O policy` stay as they are."""
+    return f"{label[:1].lower()}{label[1:]}" if label.split(" ")[0][1:].islower() else label
 
 
 def in_words(key: str, value: str) -> str:

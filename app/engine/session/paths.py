@@ -16,6 +16,9 @@ ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
 ROOTS_LOCKS = Path("/run/raidbench")
 """Where root's locks are, wherever else it keeps things: a device has one writer whatever the environment says."""
 
+ARRAYS = "arrays.log"
+"""Name of the journal of arrays that were made, beside that of changes."""
+
 _users_umask: int | None = None
 
 

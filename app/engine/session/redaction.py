@@ -31,18 +31,23 @@ def redactor_for(
     seen = tuple(inventories)
     points = {point for inventory in seen for point in _mount_points(inventory)}
     return Redactor(
-        serials={spelling for inventory in seen for one in identifiers(inventory) for spelling in spellings(one)},
+        serials={
+            spelling
+            for inventory in seen
+            for identifier in identifiers(inventory)
+            for spelling in spellings(identifier)
+        },
         names={*_host_names(hosts), *users, *_people()},
-        labels={one for inventory in seen for one in _labels(inventory)},
+        labels={label for inventory in seen for label in _labels(inventory)},
         mounts={*points, *mounts},
     )
 
 
-def redactor_of(*sessions: Session) -> Redactor:
-    """A redactor of all that sessions tell, whatever was seen or done in them."""
+def redactor_of(*sessions: Session, others: Iterable[str] = ()) -> Redactor:
+    """A redactor of all that sessions tell, whatever was seen or done in them; `others`: hosts named besides."""
     events = [event for session in sessions for event in session.events]
     seen = [event.inventory for event in events if isinstance(event, InventorySeen)]
-    hosts = [event.machine.host for event in events if isinstance(event, SessionStarted)]
+    hosts = [*(event.machine.host for event in events if isinstance(event, SessionStarted)), *others]
     texts = json.dumps([wire.as_json(event) for event in events], ensure_ascii=False)
     return redactor_for((*seen, *(session.inventory for session in sessions)), hosts, _MOUNTED.findall(texts))
 
@@ -127,7 +132,7 @@ def _people() -> Iterator[str]:
 
 
 def _labels(inventory: Inventory) -> Iterator[str]:
-    yield from (one.label for drive in inventory.drives for one in drive.signatures if one.label)
+    yield from (signature.label for drive in inventory.drives for signature in drive.signatures if signature.label)
 
 
 def _mount_points(inventory: Inventory) -> Iterator[str]:

@@ -51,6 +51,7 @@ from app.engine.session.figures import (
 )
 from app.engine.session.machine import provenance_of
 from app.engine.session.sweep_record import (
+    SweepArrayRefused,
     SweepEnded,
     SweepExtended,
     SweepRecord,
@@ -408,7 +409,15 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
             return replace(session, baseline=event.run)
         case SessionEnded():
             return replace(session, ended=True, active=None, sweep=left_alone(session.sweep))
-        case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
+        case (
+            SweepStarted()
+            | SweepResumed()
+            | SweepExtended()
+            | SweepStepStarted()
+            | SweepStepEnded()
+            | SweepArrayRefused()
+            | SweepEnded()
+        ):
             return replace(session, sweep=fold_sweep(session.sweep, event))
         case CommandRan() | NoteAdded() | MachineChecked() | RulePersisted() | ProblemMet() | PreconditionEnded():
             return session

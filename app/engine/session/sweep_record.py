@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import field, replace
 from typing import assert_never
 
 from app.engine.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell, SweepResult
@@ -70,6 +70,17 @@ class SweepStepEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SweepArrayRefused:
+    """An array that its maker refused: what was to be measured on it is left out."""
+
+    at: float
+    array: str
+    """Its id in the design."""
+    reason: str
+    """The maker's words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SweepEnded:
     """No more steps; the settings were put back, or it says which were not."""
 
@@ -82,7 +93,9 @@ class SweepEnded:
     """Sentences about settings that are not what they were before."""
 
 
-SweepEvent = SweepStarted | SweepResumed | SweepExtended | SweepStepStarted | SweepStepEnded | SweepEnded
+SweepEvent = (
+    SweepStarted | SweepResumed | SweepExtended | SweepStepStarted | SweepStepEnded | SweepArrayRefused | SweepEnded
+)
 """All of them."""
 
 
@@ -129,6 +142,8 @@ class SweepRecord:
     """How it ended; None while it runs, after a crash and once it goes on."""
     seconds: float = 0.0
     """Time that its steps took, those that were cut short not counted."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Arrays that their maker refused, by id, and its words."""
     damage: tuple[str, ...] = ()
     """What the log names and does not have, a sentence each: a damaged log still tells all the rest."""
 
@@ -149,7 +164,8 @@ class SweepRecord:
     def todo(self) -> tuple[Step, ...]:
         """Steps to be done, in their order."""
         over = {end.step for end in self.ended if end.result is not StepResult.STOPPED}
-        return tuple(step for step in self.steps if step.number not in over)
+        none = {cell.id for cell in self.cells if cell.array in self.refused}
+        return tuple(step for step in self.steps if step.number not in over and step.cell not in none)
 
     @property
     def done(self) -> int:
@@ -195,6 +211,8 @@ def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | N
             return replace(record, current=current)
         case SweepStepEnded():
             return _step_ended(record, event)
+        case SweepArrayRefused():
+            return replace(record, refused={**record.refused, event.array: event.reason})
         case SweepEnded():
             return replace(record, end=event, running=False, current=None)
         case _:

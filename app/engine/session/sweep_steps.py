@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from enum import StrEnum
 
-from backends.model import Target
+from backends.model import Level, Target
 from backends.values import dataclass
+
+MADE = "made"
+"""Backend of the target that stands for the array of the moment, in a sweep that makes the arrays it measures."""
 
 
 class Purpose(StrEnum):
@@ -51,6 +54,35 @@ class Rank(StrEnum):
     P99 = "p99"
 
 
+class PublishedKind(StrEnum):
+    """What a published figure is, by its key in a plan."""
+
+    IOPS = "iops"
+    """Both directions together."""
+    READ_IOPS = "read_iops"
+    WRITE_IOPS = "write_iops"
+    MBPS = "mbps"
+    """MB/s of 10^6 bytes, both directions together."""
+    LATENCY = "latency"
+    """Mean latency in nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedFigure:
+    """What somebody else measured of a set-up and a workload."""
+
+    row: str
+    """The set-up, as the result calls it."""
+    column: str
+    """The workload, as the result calls it."""
+    kind: PublishedKind
+    """Of what it is."""
+    value: float
+    """In the unit of its kind."""
+    source: str
+    """Who says so."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """A setting of a target at a value."""
@@ -89,6 +121,8 @@ class SweepCell:
     """Features of the controller that have to be active."""
     block: int = 0
     """Cells of one block share every slow setting and feature, and are measured in turn."""
+    array: str | None = None
+    """The array that the sweep makes for it, by id; None where what is measured is there already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +182,77 @@ class Destroyed:
     def shown(self) -> str:
         """What a person reads."""
         return self.called or self.device
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepDrive:
+    """A drive that the arrays of a sweep are made of, as it was shown."""
+
+    place: str
+    """What the tool called it then: `/dev/sdb`, `252:3`."""
+    serial: str | None
+    """Serial number."""
+    wwn: str | None = None
+    """World wide name, where the kernel tells one."""
+    model: str | None = None
+    """Model."""
+    size_bytes: int | None = None
+    """Capacity."""
+    lies: tuple[str, ...] = ()
+    """What lay on it when it was confirmed; anything else ends the sweep."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepArray:
+    """An array that a sweep makes, once or in each round."""
+
+    id: str
+    """Unique in the sweep: `a1`."""
+    level: Level
+    """Its level."""
+    strip_bytes: int | None = None
+    """Strip; None for a level without, and for the maker's usual one."""
+    steps: tuple[str, ...] = ()
+    """The commands that make it, as shown; name and UUID are others each time."""
+    size_bytes: int | None = None
+    """Usable capacity, about."""
+    full_stripe_bytes: int | None = None
+    """Bytes of data in one stripe; None for a level without."""
+    making_seconds: float = 0.0
+    """How long it takes to make it, about."""
+    preparing_seconds: float = 0.0
+    """How long it takes until it may be measured, about."""
+    prepared: str = ""
+    """What is done to it before it is measured: a sentence without its full stop."""
+    members: int | None = None
+    """How many of the sweep's drives it is made of, the first ones; None for all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepMaking:
+    """The arrays that a sweep makes and deletes again."""
+
+    drives: tuple[SweepDrive, ...]
+    """What they are made of, in this order: all of them, or the first ones."""
+    arrays: tuple[SweepArray, ...]
+    """In the order of the plan; what others are compared with is the first."""
+    word: str
+    """What was typed for the drives, for all that the sweep makes of them."""
+    assume_clean: bool = False
+    """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
+    once: bool = False
+    """Whether making takes so long that each is made once, and the first of them again at the end."""
+
+    def word_of(self, array: SweepArray) -> str:
+        """The part of the word that stands for the drives of one array: a part of it for each drive, in their order."""
+        return ",".join(self.word.split(",")[: array.members])
+
+    def array(self, array_id: str) -> SweepArray:
+        """The array of that id. Raises KeyError."""
+        for array in self.arrays:
+            if array.id == array_id:
+                return array
+        raise KeyError(array_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +319,15 @@ class Design:
     """The number of the rule that judges it; logs without one are of the first."""
     seconds: float = 0.0
     """Estimated length."""
+    making: SweepMaking | None = None
+    """The arrays that it makes to measure them; None where it measures what there is."""
+    published: tuple[PublishedFigure, ...] = ()
+    """What others measured, to stand beside what is found."""
+
+    @property
+    def alters(self) -> bool:
+        """Whether anything is set, overwritten or made, so whether somebody has to agree."""
+        return bool(self.originals or self.destroys or self.making is not None)
 
     def cell(self, cell_id: str) -> SweepCell:
         """The cell of that id. Raises KeyError."""

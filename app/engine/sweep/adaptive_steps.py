@@ -58,7 +58,7 @@ def _search(record: SweepRecord, goal: Saturation, known: Runs) -> SweepExtended
     for base in bases(record):
         if _still_possible(record, base):
             points = depth_points(record, base, goal, known)
-            there = {one.depth: one.cell for one in points}
+            there = {point.depth: point.cell for point in points}
             for depth in next_runs(points, goal, repeats, random):
                 wanted.append(there.get(depth) or depth_cell(base, depth))
     return _extended(record, Purpose.SATURATE, wanted)

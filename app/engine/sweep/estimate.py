@@ -8,8 +8,8 @@ from math import log2
 from app.engine.fio.job import Job
 from app.engine.measure.idle_wait import mean_pause
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
-from app.engine.sweep.order import measured_seconds
+from app.engine.session.sweep_steps import MADE, Assignment, Design, Purpose, Step, SweepCell
+from app.engine.sweep.order import makings, measured_seconds
 from app.engine.sweep.saturation import LEAST_RUNS, bases, family
 from backends.values import dataclass
 
@@ -21,6 +21,8 @@ CHANGE_SECONDS = 2.0
 """A setting that is flipped in place, read before and after."""
 SLOW_SECONDS = 60.0
 """An array that is created again; a reshape may take hours, which nobody can know."""
+DELETE_SECONDS = 1.0
+"""An array that is taken apart, and looked at before and after."""
 RESTART_SECONDS = 300.0
 """A server that boots."""
 
@@ -97,7 +99,10 @@ def switches(design: Design) -> tuple[SwitchCount, ...]:
         for one, other in zip(before, after, strict=True):
             place = (str(one.target), one.key)
             counts[place] = counts.get(place, 0) + (one.value != other.value)
-    return tuple(SwitchCount(setting=one, times=counts.get((str(one.target), one.key), 0)) for one in design.originals)
+    return tuple(
+        SwitchCount(setting=original, times=counts.get((str(original.target), original.key), 0))
+        for original in design.originals
+    )
 
 
 def _walk(
@@ -106,7 +111,7 @@ def _walk(
     """Settings before and after each change of cell, and back at the end."""
     present = start
     for step in steps:
-        wanted = known[step.cell].settings
+        wanted = tuple(one for one in known[step.cell].settings if one.target.backend != MADE)
         yield present, wanted
         present = wanted
     yield present, start
@@ -126,6 +131,9 @@ def _seconds(
         for one, other in zip(before, after, strict=True):
             if one.value != other.value:
                 total += SLOW_SECONDS if one.slow else CHANGE_SECONDS
+    if design.making is not None:
+        made = map(design.making.array, makings(listed, known, design.making))
+        total += sum(array.making_seconds + array.preparing_seconds + DELETE_SECONDS for array in made)
     restarts = {known[step.cell].needs for step in listed if step.purpose is Purpose.SCREEN}
     missing = [feature for feature in design.features if not feature.active]
     return total + RESTART_SECONDS * sum(any(feature.name in needs for needs in restarts) for feature in missing)

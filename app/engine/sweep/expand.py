@@ -10,14 +10,16 @@ from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.profiles import profile
 from app.engine.fio.sizes import parse_size
 from app.engine.judge.pairs import RULE
-from app.engine.session.sweep_steps import Assignment, Design, Skipped, SweepCell
+from app.engine.session.sweep_steps import MADE, Assignment, Design, Skipped, SweepArray, SweepCell
 from app.engine.sweep.estimate import seconds_of
+from app.engine.sweep.levels import array_words, shapes
 from app.engine.sweep.load_curve import OPEN
-from app.engine.sweep.order import arrange
+from app.engine.sweep.order import arrange, arrange_arrays
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
-from app.engine.sweep.targets import Holder, Known
+from app.engine.sweep.targets import Holder, Known, legal
 from backends.errors import InvalidValueError
-from backends.settings import Effect, Reading, Setting, check_value
+from backends.model import Target
+from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 
 MOST_CELLS = 2000
@@ -40,6 +42,8 @@ class _Row:
     values: tuple[str, ...]
     """Of the axes over settings."""
     wishes: tuple[Wish, ...]
+    array: SweepArray | None = None
+    """What the sweep makes for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +63,11 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
     Raises PlanError when nothing is left to be measured.
     """
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
-    rows, columns = _rows(plan, axes, known), _columns(plan)
+    rows, columns = _of_arrays(_rows(plan, axes, known), known), _columns(plan)
     if len(rows) * len(columns) > MOST_CELLS:
         raise PlanError(f"The plan has {len(rows) * len(columns)} combinations; {MOST_CELLS} is the limit.")
     cells: dict[tuple[_Key, str], SweepCell] = {}
-    skipped: list[Skipped] = []
+    skipped = _refused(_rows(plan, axes, known), columns, known)
     for row in rows:
         for column in columns:
             try:
@@ -77,18 +81,22 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
             "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(one.reason for one in skipped))
         )
     compared = [
-        replace(cell, against=_against(cell, _baseline(plan, axes, known, key[0]), key[1], cells))
+        replace(cell, against=_against(cell, _compared(plan, axes, known, key[0]), key[1], cells))
         for key, cell in cells.items()
     ]
     originals = _originals(compared, known)
     whole = _completed(compared, originals)
-    arranged, steps = arrange(whole, originals, repeats=plan.repeats, seed=seed)
+    making = None if known.arrays is None else known.arrays.making
+    if making is None:
+        arranged, steps = arrange(whole, originals, repeats=plan.repeats, seed=seed)
+    else:
+        arranged, steps = arrange_arrays(whole, repeats=plan.repeats, seed=seed, once=making.once)
     design = Design(
         title=plan.title or "sweep",
         source=plan.source,
         seed=seed,
         repeats=plan.repeats,
-        pairs=plan.pairs,
+        pairs=0 if making is not None and making.once else plan.pairs,
         rest=plan.rest,
         rank=plan.rank,
         targets=dict(known.addresses),
@@ -101,16 +109,54 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
         threshold_percent=plan.threshold,
         curve=plan.curve,
         rule=RULE,
+        making=making,
+        published=plan.published,
     )
     return replace(design, seconds=seconds_of(design))
 
 
-_Key = tuple[str, tuple[str, ...]]
-"""A row by its set-up and its values."""
+def labels(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the rows and columns of the plan's result are called, whatever the machine. Raises PlanError."""
+    axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
+    rows = _rows(plan, axes, Known(addresses={}, devices={}, holders={}))
+    columns = tuple(column.label for column in _columns(plan))
+    if plan.levels is None:
+        return tuple(row.label for row in rows), columns
+    made = [array_words(*shape) for shape in shapes(plan.levels)]
+    return tuple(_on_array(row, array) for array in made for row in rows), columns
+
+
+_Key = tuple[str, tuple[str, ...], str]
+"""A row by its set-up, its values and its array."""
 
 
 def _key(row: _Row) -> _Key:
-    return row.setup.name, row.values
+    return row.setup.name, row.values, "" if row.array is None else row.array.id
+
+
+def _of_arrays(rows: Sequence[_Row], known: Known) -> list[_Row]:
+    """Every row on each of the arrays that are made, if any are."""
+    if known.arrays is None:
+        return [*rows]
+    return [
+        replace(row, array=array, label=_on_array(row, array_words(array.level, array.strip_bytes)))
+        for array in known.arrays.making.arrays
+        for row in rows
+    ]
+
+
+def _on_array(row: _Row, array: str) -> str:
+    return array if not (row.setup.name or row.values) else f"{array}, {row.label}"
+
+
+def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: Known) -> list[Skipped]:
+    """What would be measured on arrays that cannot be made."""
+    return [
+        Skipped(row=_on_array(row, array_words(one.level, one.strip_bytes)), column=column.label, reason=one.reason)
+        for one in (known.arrays.refused if known.arrays is not None else ())
+        for row in rows
+        for column in columns
+    ]
 
 
 def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known) -> list[_Row]:
@@ -178,6 +224,8 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Know
     rule = next((rule for rule in plan.skips if _matches(rule, row, column)), None)
     if rule is not None:
         raise _LeftOutError(rule.reason)
+    if row.array is not None:
+        return _cell_on_array(cell_id, row, row.array, column, known)
     role = row.setup.measure or plan.measure
     if role not in known.addresses:
         raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
@@ -196,10 +244,41 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, known: Know
     )
 
 
+def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, known: Known) -> SweepCell:
+    """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
+    assert known.arrays is not None
+    job = {key: text for key, text in column.job.texts().items() if text}
+    sizes = [one.size_bytes for one in known.arrays.making.arrays]
+    if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
+        job["size"] = f"{least}M"
+    return SweepCell(
+        id=cell_id,
+        row=row.label,
+        column=column.label,
+        where=f"{known.arrays.role}:{array.id}",
+        settings=tuple(_made_assignment(wish, known) for wish in row.wishes),
+        job=job,
+        profile=column.profile,
+        array=array.id,
+    )
+
+
+def _made_assignment(wish: Wish, known: Known) -> Assignment:
+    """A setting of an array that is not there yet is legal or not once it is; of anything else as ever."""
+    role, key, value = wish
+    if known.arrays is not None and role == known.arrays.role:
+        return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
+    found = _assignment(wish, known)
+    if found.slow:
+        raise _LeftOutError(f"{key} of {found.target} cannot be flipped in place, and no sweep over levels changes it.")
+    return found
+
+
 def _matches(rule: SkipRule, row: _Row, column: _Column) -> bool:
     texts = column.job.texts() | {"profile": column.profile or ""}
     return (
         (not rule.setups or row.setup.name in rule.setups)
+        and (not rule.levels or (row.array is not None and row.array.level in rule.levels))
         and (not rule.workloads or column.workload in rule.workloads)
         and all(wish in row.wishes for wish in rule.settings)
         and all(text in (texts.get(key), column.texts.get(key)) for key, text in rule.job.items())
@@ -241,17 +320,14 @@ def _checked(setting: Setting, reading: Reading, value: str, holder: Holder) -> 
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
         raise _LeftOutError(f"{what} takes effect after a restart only, so no sweep can change it.")
     try:
-        legal = check_value(setting, reading, value)
+        wanted = legal(setting, reading, value)
     except InvalidValueError as error:
-        try:
-            legal = check_value(setting, reading, str(parse_size(value)))
-        except InvalidValueError:
-            raise _LeftOutError(f"{what}: {error.message} {error.hint}") from None
+        raise _LeftOutError(f"{what}: {error.message} {error.hint}") from None
     if reading.now is None:
         raise _LeftOutError(f"{what} cannot be read, so it could not be put back.")
-    if legal != reading.now and reading.availability.why_not is not None:
+    if wanted != reading.now and reading.availability.why_not is not None:
         raise _LeftOutError(f"{what} cannot be changed: {reading.availability.why_not}.")
-    return legal
+    return wanted
 
 
 def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _Key) -> _Key:
@@ -259,7 +335,18 @@ def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _
     setups = {setup.name: setup for setup in plan.setups}
     setup = setups.get(key[0])
     name = (setup.against if setup is not None else None) or (plan.setups[0].name if plan.setups else "")
-    return name, tuple(_present(axis, known) for axis in axes)
+    return name, tuple(_present(axis, known) for axis in axes), key[2]
+
+
+def _compared(plan: SweepPlan, axes: Sequence[SettingAxis], known: Known, key: _Key) -> _Key:
+    """The row that a row is compared with: on the same array, and the first such row of an array with the first array.
+
+    Settings are flipped while their array stands, arrays are made in turn: each difference is judged by its own orders.
+    """
+    own = _baseline(plan, axes, known, key)
+    if known.arrays is None or own != key:
+        return own
+    return (*own[:2], known.arrays.making.arrays[0].id)
 
 
 def _present(axis: SettingAxis, known: Known) -> str:
@@ -288,7 +375,12 @@ def _against(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key,
 
 def _originals(cells: Iterable[SweepCell], known: Known) -> tuple[Assignment, ...]:
     """What every touched setting is now, slow ones first."""
-    touched = {(one.target, one.key): one for cell in cells for one in cell.settings}
+    touched = {
+        (setting.target, setting.key): setting
+        for cell in cells
+        for setting in cell.settings
+        if setting.target.backend != MADE
+    }
     now = {
         (holder.target, key): reading.now
         for holders in known.holders.values()
@@ -303,6 +395,8 @@ def _completed(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) ->
     """Cells that name every touched setting: what a set-up does not mention is as it was before."""
     whole = []
     for cell in cells:
-        own = {(one.target, one.key): one for one in cell.settings}
-        whole.append(replace(cell, settings=tuple(own.get((one.target, one.key), one) for one in originals)))
+        own = {(setting.target, setting.key): setting for setting in cell.settings}
+        made = tuple(setting for setting in cell.settings if setting.target.backend == MADE)
+        others = tuple(own.get((original.target, original.key), original) for original in originals)
+        whole.append(replace(cell, settings=(*others, *made)))
     return tuple(whole)

@@ -6,11 +6,12 @@ depth cannot show that: with it a device that slows down is asked for less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import sqrt
 from random import Random
 
+from app.engine.fio.fields import field_words
 from app.engine.fio.job import Arrival, check
 from app.engine.fio.sizes import parse_size
 from app.engine.judge.knee import Knee, LoadPoint, knee
@@ -60,7 +61,7 @@ class RatePoint:
     @property
     def reached(self) -> Spread | None:
         """I/Os per second; None without a run."""
-        return spread([one.iops for one in self.scores]) if self.scores else None
+        return spread([score.iops for score in self.scores]) if self.scores else None
 
     def latency(self, figure: LatencyFigure) -> LogSpread | None:
         """Mean and interval over the runs; None where one of them has too few I/Os for it."""
@@ -71,7 +72,7 @@ class RatePoint:
         """Whether what was asked for was reached, as far as chance lets one tell; False without a run."""
         if self.reached is None:
             return False
-        counted = sum(one.ios for one in self.scores)
+        counted = sum(score.ios for score in self.scores)
         chance = _CHANCE / sqrt(counted) if counted else 0.0
         return self.reached.mean >= self.asked * (1 - max(SHORT, chance))
 
@@ -113,7 +114,7 @@ def rate_points(record: SweepRecord, base: SweepCell, known: Runs) -> tuple[Rate
             scores = tuple(one for _, one in scored_runs(record, cell.id, known, Purpose.LOAD))
             asked = float(cell.job["rate_iops"]) * int(cell.job["numjobs"])
             points.append(RatePoint(percent=int(percent), asked=asked, cell=cell, tried=tried, scores=scores))
-    return tuple(sorted(points, key=lambda one: one.percent))
+    return tuple(sorted(points, key=lambda point: point.percent))
 
 
 def next_percents(points: Sequence[RatePoint], ladder: RateLadder, repeats: int, random: Random) -> tuple[int, ...]:
@@ -154,10 +155,10 @@ def rate_cell(one: Saturated, percent: int) -> SweepCell:
 def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
     """The knee by what was reached and the mean latency of every run."""
     loads = []
-    for one in points:
-        means = tuple(score.mean_ns for score in one.scores if score.mean_ns)
-        if one.reached is not None and means:
-            loads.append(LoadPoint(rate=one.reached.mean, latencies=means, carried=one.carried))
+    for point in points:
+        means = tuple(score.mean_ns for score in point.scores if score.mean_ns)
+        if point.reached is not None and means:
+            loads.append(LoadPoint(rate=point.reached.mean, latencies=means, carried=point.carried))
     return knee(loads)
 
 
@@ -168,27 +169,33 @@ _FIELDS = ("iodepth", "bs", "numjobs", "rwmixread", "rate_iops")
 
 def numeric_field(cells: Sequence[CellResult]) -> str | None:
     """The field of the job that takes at least three numbers; None if there is none."""
-    jobs = [one.cell.job for one in cells]
+    jobs = [result.cell.job for result in cells]
     return next((key for key in _FIELDS if _numeric(key, jobs)), None)
 
 
 def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
     """Cells that differ in that field only, by what else they are; all in one, named "", if there is no such field."""
     field = numeric_field(cells)
-    several = len({one.cell.row for one in cells}) > 1
+    several = len({result.cell.row for result in cells}) > 1
     lines: dict[str, list[CellResult]] = {}
-    for one in cells:
-        own = "" if field is None else f"{field}={one.cell.job.get(field, '')}"
-        rest = [part for part in one.cell.column.split(", ") if part != own]
-        row = [one.cell.row] if several else []
-        lines.setdefault(", ".join((*row, *rest)) if field is not None else "", []).append(one)
+    for result in cells:
+        rest = column_without(result.cell, () if field is None else (field,))
+        row = [result.cell.row] if several else []
+        lines.setdefault(", ".join((*row, *rest)) if field is not None else "", []).append(result)
     return lines
 
 
 def curve_place(cells: Sequence[CellResult], one: CellResult) -> str:
-    """What a cell is beside the name of its curve."""
+    """What a cell is beside the name of its curve: `queue depth 8`."""
     field = numeric_field(cells)
-    return one.cell.column if field is None else f"{field}={one.cell.job.get(field, '')}"
+    return one.cell.column if field is None else field_words(field, one.cell.job.get(field, ""))
+
+
+def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
+    """What the name of a cell's workload has beside these fields of its job, as recorded or as people read it."""
+    told = {key: cell.job[key] for key in fields if key in cell.job}
+    own = {text for key, value in told.items() for text in (f"{key}={value}", field_words(key, value))}
+    return tuple(part for part in cell.column.split(", ") if part not in own)
 
 
 def number_of(text: str) -> float:

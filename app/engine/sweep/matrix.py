@@ -60,11 +60,12 @@ class Blind:
 def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     """Cells of one block with the cell that they are compared with."""
     known = {cell.id: cell for cell in cells}
-    found: dict[str, Group] = {}
+    found: dict[tuple[str, bool], Group] = {}
     for cell in cells:
         baseline = None if cell.against is None else known[cell.against]
         if baseline is not None and baseline.block == cell.block:
-            found[baseline.id] = (*found.get(baseline.id, (baseline,)), cell)
+            kind = baseline.id, baseline.array == cell.array  # arrays are drawn in turn, and settings within each
+            found[kind] = (*found.get(kind, (baseline,)), cell)
     return tuple(found.values())
 
 
@@ -180,6 +181,10 @@ def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> d
                 threshold=threshold_of(record),
                 level=min(BETWEEN_LEVEL, each * len(others)) if record.design.rule >= BY_ROUNDS else BETWEEN_LEVEL,
             )
+            if cells[cell.against or ""].array != cell.array:
+                found[cell.id] = replace(
+                    found[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
+                )
     if record.design.rule < BY_ROUNDS:
         return found
     return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}

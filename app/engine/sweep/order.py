@@ -9,13 +9,13 @@ more at their end (A B A).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
 from app.engine.measure.idle_wait import drawn_pause
-from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell
+from app.engine.session.sweep_steps import Assignment, Design, Purpose, Step, SweepCell, SweepMaking
 
 _T = TypeVar("_T")
 
@@ -28,7 +28,7 @@ def arrange(
 ) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
     """The cells with the number of their block, and the steps."""
     random = Random(seed)
-    blocks = _ordered(cells, tuple(one for one in originals if one.slow), random)
+    blocks = _ordered(cells, tuple(original for original in originals if original.slow), random)
     numbers = {block: number for number, block in enumerate(blocks)}
     placed = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
     steps: list[Step] = []
@@ -46,6 +46,54 @@ def arrange(
             again = _compared(placed, begun, at)
             steps += _rounds(again, Purpose.BASELINE, repeats, number, random, len(steps))
             number += 1
+    return placed, tuple(steps)
+
+
+Standing = tuple[str, int, int, str | None]
+"""What an array is made for: it stands for the steps of one."""
+
+
+def standing_of(step: Step, cell: SweepCell, making: SweepMaking) -> Standing:
+    """For what the array of a step is made: steps in a row that have it in common are measured on the same one."""
+    turn = step.round if step.purpose is Purpose.SCREEN and not making.once else 0
+    return step.purpose.value, step.block, turn, cell.array
+
+
+def makings(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepMaking) -> list[str]:
+    """Ids of the arrays that are made for steps in their order, each as often as it is made."""
+    standing = [standing_of(step, cells[step.cell], making) for step in steps]
+    return [own[3] for before, own in zip((None, *standing), standing, strict=False) if own != before and own[3]]
+
+
+def arrange_arrays(
+    cells: Sequence[SweepCell], *, repeats: int, seed: int, once: bool
+) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
+    """The same of cells on arrays that are made for them.
+
+    In each round every array is made in an order drawn anew, and all of its cells are measured while it stands. `once`:
+    each is made once, with all its rounds, and the first, which others are compared with, once more at the end.
+    """
+    random = Random(seed)
+    arrays = list(dict.fromkeys(cell.array for cell in cells))
+    steps: list[Step] = []
+    if not once:
+        placed = tuple(replace(cell, block=0) for cell in cells)
+        for turn in range(1, repeats + 1):
+            random.shuffle(arrays)
+            for array in arrays:
+                for cell in _drawn([cell for cell in placed if cell.array == array], random):
+                    number = len(steps) + 1
+                    steps.append(Step(number=number, cell=cell.id, purpose=Purpose.SCREEN, round=turn, block=0))
+        return placed, tuple(steps)
+    first, *others = arrays
+    random.shuffle(others)
+    numbers = {array: number for number, array in enumerate((first, *others))}
+    placed = tuple(replace(cell, block=numbers[cell.array]) for cell in cells)
+    for array, number in numbers.items():
+        inside = [cell for cell in placed if cell.array == array]
+        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
+    again = _compared(placed, 0, len(arrays) - 1)
+    steps += _rounds(again, Purpose.BASELINE, repeats, len(arrays), random, len(steps))
     return placed, tuple(steps)
 
 
@@ -71,7 +119,7 @@ def measured_seconds(cell: SweepCell) -> float:
 
 
 def _block(cell: SweepCell) -> _Block:
-    return cell.needs, tuple(one for one in cell.settings if one.slow)
+    return cell.needs, tuple(setting for setting in cell.settings if setting.slow)
 
 
 def _ordered(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
-from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
+from app.engine.session.sweep_steps import PublishedFigure, Rank, RateLadder, Saturation
 from backends.errors import InvalidValueError
+from backends.model import Level
 from backends.values import dataclass
 
 MOST_VALUES = 64
@@ -38,6 +39,28 @@ class JobAxis:
     """A field of the job, or `profile`."""
     values: tuple[str, ...]
     """In the order of the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelAxis:
+    """Arrays that are made one after the other of the same drives."""
+
+    role: str
+    """What the array of the moment is called in the plan."""
+    levels: tuple[Level, ...]
+    """In the order of the table; what others are compared with is the first."""
+    strips: tuple[int, ...] = ()
+    """Strips in bytes, each with each level that has one; () for the maker's usual one."""
+    drives: tuple[str, ...] = ()
+    """What they are made of, in this order, as `raidbench array create` takes them; () for `pool`."""
+    members: int = 0
+    """How many drives of the pool."""
+    members_of: Mapping[Level, int] = field(default_factory=dict)
+    """How many of them a level takes, the first ones; one that is not named takes all."""
+    pool: str = ""
+    """Free drives by their words: `unassigned ssd of c1`, `nvme of kernel`."""
+    assume_clean: bool = False
+    """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +107,8 @@ class SkipRule:
     """(role, key, value)."""
     job: Mapping[str, str] = field(default_factory=dict)
     """Fields of the job."""
+    levels: tuple[Level, ...] = ()
+    """Levels of the arrays that are made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +157,8 @@ class SweepPlan:
     """Columns by name; none means the plan's job."""
     axes: tuple[SettingAxis | JobAxis, ...] = ()
     """What is combined with what."""
+    levels: LevelAxis | None = None
+    """Arrays that are made to be measured."""
     skips: tuple[SkipRule, ...] = ()
     """Combinations left out."""
     features: Mapping[str, FeaturePlan] = field(default_factory=dict)
@@ -140,3 +167,5 @@ class SweepPlan:
     """The search for a queue depth: the most IOPS within a latency limit, or the plateau."""
     curve: RateLadder | None = None
     """The throughput-latency curve after it."""
+    published: tuple[PublishedFigure, ...] = ()
+    """What others measured of its set-ups and workloads."""

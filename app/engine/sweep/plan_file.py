@@ -9,6 +9,7 @@ from typing import Any
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Rank, RateLadder, Saturation
+from app.engine.sweep.level_axis import ROLE, is_level_axis, read_levels, require_levels_alone
 from app.engine.sweep.plan import FeaturePlan, JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.engine.sweep.plan_values import (
     JOB_KEYS,
@@ -17,6 +18,7 @@ from app.engine.sweep.plan_values import (
     check_job,
     job,
     latency,
+    levels,
     names,
     percents,
     rank,
@@ -24,13 +26,26 @@ from app.engine.sweep.plan_values import (
     share,
     values,
 )
-from app.engine.sweep.shipped import shipped
+from app.engine.sweep.published import with_published
+from app.engine.sweep.shipped import EARLIER, shipped
 from app.engine.toml_table import TomlTable, read_toml, text_or_empty, whole
 from backends.errors import NotFoundError
 from backends.suggestions import suggested
 from backends.text import clean
 
-_TABLES = ("targets", "measure", "job", "setup", "workload", "axis", "skip", "feature", "saturation", "curve")
+_TABLES = (
+    "targets",
+    "measure",
+    "job",
+    "setup",
+    "workload",
+    "axis",
+    "skip",
+    "feature",
+    "saturation",
+    "curve",
+    "published",
+)
 _NONE: tuple[str, ...] = ()
 
 
@@ -43,7 +58,7 @@ def _held(fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequen
     """Whether every combination comes at a fixed rate: then latency is what the device decides."""
     everywhere = fields.keys() | {axis.job for axis in axes if isinstance(axis, JobAxis)}
     return (
-        all(everywhere & RATES or one.job.keys() & RATES for one in workloads)
+        all(everywhere & RATES or workload.job.keys() & RATES for workload in workloads)
         if workloads
         else bool(everywhere & RATES)
     )
@@ -57,6 +72,11 @@ class _Plan:
         self._top = top
         targets = top.table("targets")
         self._targets = {role: targets.parse(role, text_or_empty, value) for role, value in targets.given.items()}
+        self._over_arrays = [row for row in top.tables("axis") if is_level_axis(row)]
+        if self._over_arrays:
+            if ROLE in self._targets:
+                raise targets.error(ROLE, f"{ROLE} is what the axis of levels makes: it has no address.")
+            self._targets[ROLE] = ""
 
     def read(self) -> SweepPlan:
         top = self._top
@@ -66,14 +86,14 @@ class _Plan:
         setups = tuple(self._setup(row, features) for row in top.tables("setup"))
         self._known_setups(setups)
         workloads = tuple(self._workload(row) for row in top.tables("workload"))
-        if len({one.name for one in workloads}) < len(workloads):
+        if len({workload.name for workload in workloads}) < len(workloads):
             raise top.error("workload", "every workload needs a name of its own.")
         whole_job = top.table("job")
         whole_job.only(*JOB_KEYS)
         profile, fields = job(whole_job)
-        axes = tuple(self._axis(row) for row in top.tables("axis"))
-        known = {"setup": [one.name for one in setups], "workload": [one.name for one in workloads]}
-        return SweepPlan(
+        axes = tuple(self._axis(row) for row in top.tables("axis") if not is_level_axis(row))
+        known = {"setup": [setup.name for setup in setups], "workload": [workload.name for workload in workloads]}
+        plan = SweepPlan(
             title=top.get("title", text_or_empty, ""),
             about=top.get("about", text_or_empty, ""),
             source=top.file.text,
@@ -90,11 +110,14 @@ class _Plan:
             setups=setups,
             workloads=workloads,
             axes=axes,
+            levels=read_levels(self._over_arrays),
             skips=tuple(self._skip(row, known) for row in top.tables("skip")),
             features=features,
             saturation=self._saturation(top.table("saturation")),
             curve=self._curve(top.table("curve")),
         )
+        require_levels_alone(plan)
+        return with_published(plan, top.tables("published"))
 
     def _role(self, row: TomlTable, key: str, value: Any) -> str:
         role = row.parse(key, text_or_empty, value)
@@ -103,8 +126,8 @@ class _Plan:
     def _measured(self, measure: TomlTable) -> str:
         if "target" in measure.given:
             return self._role(measure, "target", measure.given["target"])
-        if len(self._targets) == 1:
-            return next(iter(self._targets))
+        if len(self._targets) == 1 or self._over_arrays:
+            return ROLE if self._over_arrays else next(iter(self._targets))
         raise measure.error("", "which target is to be measured?", 'Write target = "..." under [measure].')
 
     def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
@@ -142,7 +165,7 @@ class _Plan:
         return Workload(name=name, profile=profile, job=fields)
 
     def _known_setups(self, setups: tuple[SetUp, ...]) -> None:
-        known = [one.name for one in setups]
+        known = [setup.name for setup in setups]
         for row, one in zip(self._top.tables("setup"), setups, strict=True):
             if not one.name or known.count(one.name) > 1:
                 raise row.error("name", "every set-up needs a name of its own.")
@@ -167,7 +190,7 @@ class _Plan:
         )
 
     def _skip(self, row: TomlTable, known: dict[str, list[str]]) -> SkipRule:
-        row.only("reason", "setup", "workload", "job", *self._targets)
+        row.only("reason", "setup", "workload", "job", *(("level",) if self._over_arrays else ()), *self._targets)
         reason = row.get("reason", text_or_empty, "")
         if not reason:
             raise row.error("reason", "say why it is left out: reason = ...")
@@ -184,6 +207,7 @@ class _Plan:
             workloads=named["workload"],
             settings=self._settings(row),
             job={key: row.parse("job", as_text, value) for key, value in fields.items()},
+            levels=row.get("level", lambda value: levels(value if isinstance(value, list) else [value]), ()),
         )
 
     def _feature(self, name: str) -> FeaturePlan:
@@ -235,7 +259,8 @@ LARGEST = 1 << 20
 def load_plan(name: str) -> SweepPlan:
     """The plan of that name, or in that file. Raises NotFoundError, PlanError."""
     shown = clean(name, 200)
-    named = None if "/" in name else shipped().get(name.removesuffix(".toml"))
+    called = name.removesuffix(".toml")
+    named = None if "/" in name else shipped().get(EARLIER.get(called, called))
     file = Path(name) if Path(name).is_file() or named is None else named
     try:
         with file.open("rb") as handle:

@@ -8,9 +8,12 @@ from typing import Any
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job_values import parse_seconds
 from app.engine.fio.profiles import profile
+from app.engine.fio.sizes import parse_size
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.plan import MOST_VALUES
 from app.engine.toml_table import TomlTable, text_or_empty, whole
+from backends.making import LEVELS
+from backends.model import Level
 
 _JOB_FIELDS = {one.key: one for one in FIELDS}
 JOB_KEYS = ("profile", *_JOB_FIELDS)
@@ -62,6 +65,22 @@ def rank(value: Any) -> Rank:
     if name not in tuple(Rank):
         raise ValueError(f"is one of {', '.join(Rank)}")
     return Rank(name)
+
+
+def levels(value: Any) -> tuple[Level, ...]:
+    """Levels that can be made, each once."""
+    known = {level.value: level for level in LEVELS}
+    found = values(value)
+    for name in found:
+        if name not in known:
+            raise ValueError(f"can be {', '.join(known)}")
+    return tuple(known[name] for name in found)
+
+
+def strips(value: Any) -> tuple[int, ...]:
+    """One strip, or several, in bytes."""
+    found = values(value if isinstance(value, list) else [value])
+    return tuple(parse_size(text) for text in found)
 
 
 def share(value: Any) -> float:

@@ -22,6 +22,7 @@ from app.engine.sweep.cells import (
 )
 from app.engine.sweep.load_curve import LoadCurve, curves, load_curves, numeric_field
 from app.engine.sweep.matrix import judged
+from app.engine.sweep.published import BesidePublished, beside_published
 from app.engine.sweep.saturation import Saturated, search
 from app.engine.sweep.winners import ConfirmedWinner, confirmations, leaders
 from backends.values import dataclass
@@ -59,10 +60,12 @@ class Results:
     """Searches for the highest load."""
     load_curves: tuple[LoadCurve, ...] = ()
     """Throughput against latency."""
+    published: tuple[BesidePublished, ...] = ()
+    """What others measured, with the same of this sweep."""
 
     def at(self, row: str, column: str) -> CellResult | None:
         """The cell of a row and a column."""
-        return next((one for one in self.cells if (one.cell.row, one.cell.column) == (row, column)), None)
+        return next((result for result in self.cells if (result.cell.row, result.cell.column) == (row, column)), None)
 
     @property
     def lines(self) -> dict[str, tuple[CellResult, ...]]:
@@ -78,17 +81,17 @@ class Results:
 
     def ranking(self, column: str) -> tuple[CellResult, ...]:
         """The measured cells of a column, best first."""
-        return self.best_first(one for one in self.cells if one.cell.column == column)
+        return self.best_first(result for result in self.cells if result.cell.column == column)
 
     def best_first(self, cells: Iterable[CellResult]) -> tuple[CellResult, ...]:
         """Those of the cells that were measured, best first."""
-        measured = (one for one in cells if one.value is not None)
+        measured = (cell for cell in cells if cell.value is not None)
         return tuple(sorted(measured, key=lambda one: one.value or 0.0, reverse=self.rank is not Rank.P99))
 
     @property
     def baselines(self) -> frozenset[str]:
         """Cells that others are compared with, by id."""
-        return frozenset(one.cell.against for one in self.cells if one.cell.against is not None)
+        return frozenset(result.cell.against for result in self.cells if result.cell.against is not None)
 
 
 def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
@@ -97,7 +100,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     rank = record.design.rank
     cells = tuple(_result(record, cell, known) for cell in record.design.cells)
     verdicts = judged(record, known)
-    held = tuple(_weighed(record, replace(one, judgement=verdicts.get(one.cell.id)), known) for one in cells)
+    held = tuple(_weighed(record, replace(result, judgement=verdicts.get(result.cell.id)), known) for result in cells)
     shown = [one.cell.id for one in held if one.judgement is not None and one.judgement.differs]
     found = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
@@ -109,6 +112,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
         confirmations=confirmations(record, known, shown),
         saturated=search(record, known),
         load_curves=load_curves(record, known),
+        published=beside_published(record, held, known),
     )
     return replace(found, leaders=tuple(leaders(record, line, known) for line in found.lines.values() if len(line) > 1))
 
@@ -116,15 +120,15 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
 def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
     """Cells whose jobs ask for the same, however much of it: of different ones neither is better."""
     found: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
-    for one in cells:
-        work = tuple(sorted((key, text) for key, text in one.cell.job.items() if key not in LOAD))
-        found.setdefault(work, []).append(one)
+    for result in cells:
+        work = tuple(sorted((key, text) for key, text in result.cell.job.items() if key not in LOAD))
+        found.setdefault(work, []).append(result)
     return found.values()
 
 
 def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
     """Ids of the cells that no other beats in IOPS without a higher 99th percentile; ascending latency."""
-    measured = [one for one in cells if one.iops is not None and one.p99_ns is not None]
+    measured = [cell for cell in cells if cell.iops is not None and cell.p99_ns is not None]
     front: list[CellResult] = []
     for one in sorted(measured, key=lambda each: (each.p99_ns or 0.0, -(each.iops or 0.0))):
         if not front or (one.iops or 0.0) > (front[-1].iops or 0.0):
@@ -137,7 +141,7 @@ def winners(found: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
 
     Of blocks other than the baseline's there are none: they cannot be measured in turn.
     """
-    known = {one.cell.id: one.cell for one in found.cells}
+    known = {result.cell.id: result.cell for result in found.cells}
     pairs: dict[str, tuple[SweepCell, SweepCell]] = {}
     for column in found.columns:
         for one in found.ranking(column):
@@ -164,15 +168,15 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
     ends = [end for end in record.ended if end.step in numbers and end.reason]
     failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED)
     notes = tuple(end.reason for end in ends if end.result is StepResult.DONE)
-    values = [value for one in scores if (value := one.by(record.design.rank)) is not None]
+    values = [value for score in scores if (value := score.by(record.design.rank)) is not None]
     tail = latency(scores, LatencyFigure.P99)
-    means = [one.mean_ns for one in scores if one.mean_ns]
+    means = [score.mean_ns for score in scores if score.mean_ns]
     return CellResult(
         cell=cell,
         reads_by=_reads_by(runs_of_cell(record, known, cell.id)),
         scores=scores,
         figure=spread(values) if values else None,
-        iops=sum(one.iops for one in scores) / len(scores) if scores else None,
+        iops=sum(score.iops for score in scores) / len(scores) if scores else None,
         p99_ns=None if tail is None else tail.mean,
         mean_ns=sum(means) / len(means) if means else None,
         failures=tuple(dict.fromkeys(failed)),

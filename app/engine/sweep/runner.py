@@ -15,6 +15,7 @@ from app.engine.session.figures import RunStatus
 from app.engine.session.locks import hold_lock
 from app.engine.session.marks import STOP, SWEEP
 from app.engine.session.sweep_record import (
+    SweepArrayRefused,
     SweepEnded,
     SweepRecord,
     SweepResumed,
@@ -25,6 +26,7 @@ from app.engine.session.sweep_record import (
 from app.engine.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
 from app.engine.sweep.adaptive_steps import further
 from app.engine.sweep.applying import FeatureMissingError, activate, bring, forget, restore, settle
+from app.engine.sweep.arrays_in_turn import ArrayRefusedError, ArraysInTurn
 from app.engine.sweep.following import LiveWriter
 from app.engine.sweep.order import pause_before
 from app.engine.sweep.targets import is_active
@@ -47,6 +49,7 @@ class SweepRunner:
         self._bench = bench
         self._stopping = asyncio.Event()
         self._scratch: Preparation | None = None
+        self._arrays = ArraysInTurn(bench, self._stopping)
 
     @property
     def record(self) -> SweepRecord:
@@ -79,6 +82,8 @@ class SweepRunner:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
         SWEEP.put(self._bench.need_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
+        if self._makes_arrays and (left := await self._arrays.put_away()):  # the next step makes its own
+            raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
         await settle(self._bench)
 
     async def go(self) -> SweepRecord:
@@ -118,7 +123,10 @@ class SweepRunner:
     def _alone(self) -> Iterator[None]:
         """No other sweep touches what this one measures or sets. Raises RefusedError naming the other."""
         design = self.record.design
-        touched = {cell.where for cell in design.cells} | {str(one.target) for one in design.originals}
+        touched = {cell.where for cell in design.cells if cell.array is None}
+        touched |= {str(original.target) for original in design.originals}
+        if design.making is not None:
+            touched |= {drive.serial or drive.place for drive in design.making.drives}
         with contextlib.ExitStack() as held:
             for name in sorted(touched):
                 held.enter_context(hold_lock(self._bench.locks, f"sweep-{name}", f"sweep {design.title}"))
@@ -134,6 +142,8 @@ class SweepRunner:
 
     async def _end(self, result: SweepResult, reason: str) -> None:
         left = await restore(self._bench, self.record)
+        if self._makes_arrays:
+            left += await self._arrays.put_away()
         if self._scratch is not None:
             await self._bench.jobs.forget_scratch(self._scratch)
         left += await forget(self._bench, self.record)
@@ -156,13 +166,37 @@ class SweepRunner:
                     return SweepResult.FINISHED, ""
                 self._bench.emit(more)
                 continue
+            if not await self._stands(todo[0]):
+                continue
             ended = await self._step(todo[0])
             if ended.result is StepResult.STOPPED:
                 return SweepResult.STOPPED, ended.reason or _ASKED
-            failures = {*failures, todo[0].cell} if ended.result is StepResult.FAILED else set()
+            told = self.record.cell(todo[0].cell)
+            of_array = self._makes_arrays and not self._arrays.usable
+            name = (told.array or told.id) if of_array else told.id  # an array that is not right fails all of its cells
+            failures = {*failures, name} if ended.result is StepResult.FAILED else set()
             if len(failures) == TOO_MANY_FAILURES:
                 return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
         return SweepResult.STOPPED, _ASKED
+
+    @property
+    def _makes_arrays(self) -> bool:
+        return self.record.design.making is not None
+
+    async def _stands(self, step: Step) -> bool:
+        """Whether the array of a step stands, if it needs one; one that its maker refuses is written down as such.
+
+        Raises what ends the sweep.
+        """
+        cell = self.record.cell(step.cell)
+        if cell.array is None:
+            return True
+        try:
+            await self._arrays.bring(step, cell)
+        except ArrayRefusedError as refused:
+            self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_words(refused)))
+            return False
+        return not self._stopping.is_set()
 
     async def _step(self, step: Step) -> SweepStepEnded:
         """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
@@ -186,17 +220,21 @@ class SweepRunner:
     async def _measured(self, step: Step) -> SweepStepEnded:
         cell = self.record.cell(step.cell)
         try:
+            if cell.array is not None:
+                cell = self._arrays.on_it(cell)
             otherwise = await self._prepare_machine(cell)
             ready = await self._ready(cell)
             await self._rest(step, cell)
             if self._stopping.is_set():
                 return _ended(step, StepResult.STOPPED, reason=_ASKED)
-            run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready))
+            run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, own=cell.array is not None))
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
         except RaidbenchError as error:
             return _ended(step, StepResult.FAILED, reason=_words(error))
         match run.figures.status:
+            case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbed()):
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why)
             case RunStatus.OK:
                 return _ended(step, StepResult.DONE, run=run.id, reason=otherwise)
             case RunStatus.STOPPED:
@@ -227,7 +265,7 @@ class SweepRunner:
                 raise BlockedError(f"{cell.where} has no block device to measure.")
             where, name = found.device, str(found.target)
         job = Job.from_fields(cell.job)
-        wanted = {(one.target, one.key) for one in cell.settings}
+        wanted = {(setting.target, setting.key) for setting in cell.settings}
         declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
         anew = any(one.new_data for target, key in wanted for one in declared[target] if one.key == key)
         request = Request(where=where, name=name, job=job, profile=cell.profile, again=not anew, told=True)
@@ -238,14 +276,14 @@ class SweepRunner:
             self._scratch = ready
         return ready
 
-    def _confirmation(self, ready: Preparation) -> str | None:
+    def _confirmation(self, ready: Preparation, *, own: bool) -> str | None:
         """The name that was typed for the whole sweep, if it was typed for this and nothing new lies there.
 
-        Raises RefusedError.
+        `own`: an array that the sweep made of the drives that were confirmed. Raises RefusedError.
         """
-        if not ready.destructive:
-            return None
-        agreed = next((one for one in self.record.design.destroys if one.device == ready.device), None)
+        if not ready.destructive or (own and not ready.found):
+            return ready.confirm_text
+        agreed = next((destroy for destroy in self.record.design.destroys if destroy.device == ready.device), None)
         if agreed is None and ready.found:
             raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")
         new = [each for each in ready.found if agreed is not None and each not in agreed.found]

@@ -48,7 +48,7 @@ class DepthPoint:
     @property
     def iops(self) -> Spread | None:
         """Mean and interval; None without a run."""
-        return spread([one.iops for one in self.scores]) if self.scores else None
+        return spread([score.iops for score in self.scores]) if self.scores else None
 
     @property
     def p99_ns(self) -> LogSpread | None:
@@ -75,14 +75,14 @@ class Saturated:
 def plateau(points: Sequence[DepthPoint], goal: Saturation) -> Spread | None:
     """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
     reached = _reached(points, goal)
-    runs = [score.iops for one in points if reached(one) for score in one.scores]
+    runs = [score.iops for point in points if reached(point) for score in point.scores]
     return spread(runs) if runs and goal.p99_ns is None else None
 
 
 def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
     """The most I/Os within the limit; without a limit the least depth that is on the plateau."""
     reached = _reached(points, goal)
-    kept = [one for one in points if one.scores and reached(one)]
+    kept = [point for point in points if point.scores and reached(point)]
     if goal.p99_ns is not None:
         return max(kept, key=_mean, default=None)
     return min(kept, key=lambda one: one.depth, default=None)
@@ -95,8 +95,8 @@ def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, rand
     """
     further = _doubled(points, goal)
     if further is not None:
-        return (further,) * (repeats if points and all(one.tried >= repeats for one in points) else 1)
-    missing = {one.depth: repeats - one.tried for one in points if one.tried < repeats}
+        return (further,) * (repeats if points and all(point.tried >= repeats for point in points) else 1)
+    missing = {point.depth: repeats - point.tried for point in points if point.tried < repeats}
     if missing:
         depths = list(missing)
         rounds = mirrored(lambda: random.sample(depths, len(depths)), 1 + max(missing.values()), begun=depths)
@@ -128,7 +128,7 @@ def _doubled(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     reached = _reached(points, goal)
     if goal.p99_ns is not None and not reached(top):
         return None
-    if goal.p99_ns is None and _is_flat([_mean(one) for one in points], goal.within):
+    if goal.p99_ns is None and _is_flat([_mean(point) for point in points], goal.within):
         return None
     return min(goal.highest, top.depth * 2)
 
@@ -147,11 +147,11 @@ def _halved(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
     if missed and least.depth > goal.lowest:
         return max(goal.lowest, least.depth // 2)
     if goal.p99_ns is not None:
-        low = max((one.depth for one in points if reached(one)), default=None)
-        high = min((one.depth for one in points if low is not None and one.depth > low), default=None)
+        low = max((point.depth for point in points if reached(point)), default=None)
+        high = min((point.depth for point in points if low is not None and point.depth > low), default=None)
     else:
-        high = min((one.depth for one in points if reached(one)), default=None)
-        low = max((one.depth for one in points if high is not None and one.depth < high), default=None)
+        high = min((point.depth for point in points if reached(point)), default=None)
+        low = max((point.depth for point in points if high is not None and point.depth < high), default=None)
     if low is None or high is None or high <= low * NEAR:
         return None
     middle = round((low * high) ** 0.5)

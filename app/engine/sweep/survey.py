@@ -12,12 +12,14 @@ from app.engine.history.noise import noise_on
 from app.engine.judge.noise import RunNoise
 from app.engine.measure.preparation import Preparation, Request
 from app.engine.measure.wear import amount_words, endurance_words
-from app.engine.session.sweep_steps import Assignment, Design, Destroyed
+from app.engine.session.sweep_steps import MADE, Assignment, Design, Destroyed, SweepMaking
 from app.engine.sweep.estimate import writing_seconds
 from app.engine.sweep.targets import Holder, Known
 from app.engine.workbench import Workbench
+from backends.errors import RaidbenchError
 from backends.nameplate import Nameplate
 from backends.settings import Risk, worst
+from backends.text import clean
 from backends.values import dataclass
 
 
@@ -57,28 +59,51 @@ async def survey(bench: Workbench, design: Design, known: Known) -> Survey:
         if ready.refused:
             refused += ready.refused
             hint = hint or ready.hint
-        elif ready.device is not None and all(one.device != ready.device for one in destroys):
+        elif ready.device is not None and all(destroy.device != ready.device for destroy in destroys):
             (plate,) = ready.plates  # it may be written to
             plates.append(plate)
             called = plate.name if plate.name != ready.device else ""
             destroys.append(Destroyed(device=ready.device, name=plate.word, found=ready.found, called=called))
             wear += _wear(bench, ready, writing_seconds(design, name))
-    if destroys or refused:
+    if design.making is not None:
+        plates.append(_plate(design.making))
+        if (unable := await _why_not(bench, known)) is not None:
+            refused.append(unable.message)
+            hint = hint or unable.hint
+    if destroys or refused or design.making is not None:
         risk = Risk.DESTROYS_DATA
     else:
         plates = [
-            await bench.hardware.nameplate(target) for target in dict.fromkeys(one.target for one in design.originals)
+            await bench.hardware.nameplate(target)
+            for target in dict.fromkeys(original.target for original in design.originals)
         ]
     return Survey(
         design=replace(design, destroys=tuple(destroys)),
         risk=risk,
         refused=tuple(dict.fromkeys(refused)),
         hint=hint,
-        risks=sentences,
+        risks=(*sentences, *(known.arrays.warnings if known.arrays is not None else ())),
         wear=tuple(wear),
         plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
         noise=dict(_noise(bench, design, known)),
     )
+
+
+def _plate(making: SweepMaking) -> Nameplate:
+    """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
+    words = f"made of {clean(drives, 2000)}: what lies on them is lost"
+    return Nameplate(name="Every array of the sweep", words=words, word=making.word)
+
+
+async def _why_not(bench: Workbench, known: Known) -> RaidbenchError | None:
+    """Why nothing can be made here, whatever is typed."""
+    try:
+        if known.arrays is not None:
+            await bench.arrays.require_able(known.arrays.controller)
+    except RaidbenchError as error:
+        return error
+    return None
 
 
 def _noise(bench: Workbench, design: Design, known: Known) -> Iterator[tuple[str, RunNoise]]:
@@ -113,15 +138,15 @@ def _losing(design: Design, known: Known) -> list[tuple[str, str, Job]]:
         if job.writes and cell.where in nodes:
             found.setdefault(cell.where, (nodes[cell.where], cell.where, job))
     writing = Job.from_fields({"rw": "randwrite"})
-    for one in design.originals:
-        address = str(one.target)
-        if one.slow and _destroys(one, known) and address in nodes:
+    for original in design.originals:
+        address = str(original.target)
+        if original.slow and _destroys(original, known) and address in nodes:
             found.setdefault(address, (nodes[address], address, writing))
     return list(found.values())
 
 
 def _holders(known: Known) -> dict[str, Holder]:
-    return {str(one.target): one for holders in known.holders.values() for one in holders}
+    return {str(holder.target): holder for holders in known.holders.values() for holder in holders}
 
 
 def _destroys(one: Assignment, known: Known) -> bool:
@@ -131,9 +156,11 @@ def _destroys(one: Assignment, known: Known) -> bool:
 def _risk_of_values(design: Design, known: Known) -> tuple[Risk, tuple[str, ...]]:
     """The worst of all values that the sweep sets."""
     holders = _holders(known)
-    before = {(one.target, one.key): one.value for one in design.originals}
+    before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
     for one in dict.fromkeys(one for cell in design.cells for one in cell.settings):
+        if one.target.backend == MADE:  # judged once there is an array
+            continue
         if before[one.target, one.key] == one.value:
             continue
         setting, reading = holders[str(one.target)].settings[one.key], holders[str(one.target)].readings[one.key]

@@ -6,12 +6,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import field
 
+from app.engine.fio.sizes import parse_size
 from app.engine.session.sweep_steps import NeededFeature
+from app.engine.sweep.levels import PlannedArrays, plan_levels
 from app.engine.sweep.plan import PlanError, SweepPlan
 from app.engine.workbench import Workbench
-from backends.errors import NotFoundError
+from backends.errors import InvalidValueError, NotFoundError
 from backends.model import Array, Controller, Drive, Target
-from backends.settings import Reading, Setting
+from backends.names import is_path
+from backends.settings import Reading, Setting, check_value
 from backends.suggestions import suggested
 from backends.text import clean
 from backends.values import dataclass
@@ -41,12 +44,25 @@ class Known:
     """What has the settings of a role: itself, then the request queue that it is to the kernel."""
     features: Mapping[str, NeededFeature] = field(default_factory=dict)
     """Features of the plan by name, as they are now."""
+    arrays: PlannedArrays | None = None
+    """What the plan's axis of levels makes here."""
     can_restart: bool = False
     """Whether the machine may be restarted in the middle: only one that is simulated."""
 
     def holder(self, role: str, key: str) -> Holder | None:
         """What has the setting `key` of a role; None if nothing has."""
         return next((one for one in self.holders.get(role, ()) if key in one.readings), None)
+
+
+def legal(setting: Setting, reading: Reading, value: str) -> str:
+    """The value in the backend's words; sizes may be written `64k`. Raises InvalidValueError naming the legal ones."""
+    try:
+        return check_value(setting, reading, value)
+    except InvalidValueError as error:
+        try:
+            return check_value(setting, reading, str(parse_size(value)))
+        except InvalidValueError:
+            raise error from None
 
 
 def addresses_of(plan: SweepPlan, named: Mapping[str, str]) -> dict[str, str]:
@@ -66,6 +82,11 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> K
     What the plan itself names and this machine does not have is as if nobody had named it, unless it has none of that.
     Raises PlanError, NotFoundError, DeviceGoneError, ToolFailedError.
     """
+    if plan.levels is not None and plan.levels.role in named:
+        raise PlanError(
+            f"{plan.levels.role} is what the sweep makes: no --target says where it is.",
+            hint="Name its drives in the plan, or with --drives.",
+        )
     addresses = addresses_of(plan, named)
     found: dict[str, str] = {}
     devices: dict[str, str] = {}
@@ -97,6 +118,7 @@ async def look(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> K
         raise absent[0]
     return Known(
         addresses=found,
+        arrays=None if plan.levels is None else await plan_levels(bench, plan.levels),
         devices=devices,
         holders=holders,
         features={
@@ -113,7 +135,7 @@ async def _thing(bench: Workbench, address: str) -> Controller | Array | Drive |
     try:
         return await bench.hardware.find(address)
     except NotFoundError:
-        if address.startswith(("/", "./", "../", "~/")) and not address.startswith("/dev/"):
+        if is_path(address):
             return None
         if address.startswith("/dev/") and await bench.host.stat(address) is not None:
             return None  # a partition or volume
@@ -140,4 +162,4 @@ def is_active(thing: Controller | Array | Drive | None, name: str) -> bool:
     """Whether a controller has the feature in force."""
     if not isinstance(thing, Controller):
         return False
-    return any(name.lower() in one.name.lower() and one.state == "active" for one in thing.features)
+    return any(name.lower() in feature.name.lower() and feature.state == "active" for feature in thing.features)

@@ -29,7 +29,7 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
         return ()
     best, *others = ranked
     share = 2 / len(ranked)
-    direct = [_in_turn(record, best, one, known, LEVEL * share / max(1, len(others))) for one in others]
+    direct = [_in_turn(record, best, other, known, LEVEL * share / max(1, len(others))) for other in others]
     # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
     held = corrected(direct, share=share)
     tied = (
@@ -127,7 +127,7 @@ def _winners(record: SweepRecord, known: Runs) -> Iterator[ConfirmedWinner]:
             if step.cell not in members:
                 members.append(step.cell)
     for members in blocks.values():
-        winner = next((cells[one] for one in members if cells[one].against in members), None)
+        winner = next((cells[member] for member in members if cells[member].against in members), None)
         if winner is not None and winner.against is not None:
             pairs = len(_pairs(record, winner, known)[0])
             yield ConfirmedWinner(winner=winner, baseline=cells[winner.against], judgement=None, pairs=pairs)

@@ -80,10 +80,12 @@ class _Arranging:
         self._nested = {member for array in inventory.arrays for member in array.members if member in self._arrays}
 
     def all(self) -> tuple[Branch, ...]:
-        controllers = sorted(self._inventory.controllers, key=lambda one: place_of(one.target))
+        controllers = sorted(self._inventory.controllers, key=lambda controller: place_of(controller.target))
         owners = {controller.target for controller in controllers}
         free = [
-            one for one in self._inventory.arrays if one.controller not in owners and one.target not in self._nested
+            array
+            for array in self._inventory.arrays
+            if array.controller not in owners and array.target not in self._nested
         ]
         arrays = [self._array(array) for array in self._sorted(free)]  # first: what they are made of is told there
         top = [*map(self._controller, controllers), *arrays]
@@ -97,7 +99,7 @@ class _Arranging:
         return placed if self._order is None else sorted(placed, key=self._order)
 
     def _controller(self, controller: Controller) -> Branch:
-        mine = [one for one in self._inventory.arrays if one.controller == controller.target]
+        mine = [array for array in self._inventory.arrays if array.controller == controller.target]
         below = [self._array(one) for one in self._sorted(mine) if one.target not in self._done]
         here = self._behind.get(controller.target, ())
         loose = [one for one in here if one.target not in self._done and one.array not in self._arrays]
@@ -106,9 +108,11 @@ class _Arranging:
 
     def _array(self, array: Array, role: str = "") -> Branch:
         self._done.add(array.target)
-        inner = [self._arrays[one] for one in array.members if one in self._arrays and one not in self._done]
+        inner = [
+            self._arrays[member] for member in array.members if member in self._arrays and member not in self._done
+        ]
         below = [self._array(one, role_of(one, array)) for one in self._sorted(inner)]
-        named = {one: self._drives[one] for one in array.members if one in self._drives}
+        named = {member: self._drives[member] for member in array.members if member in self._drives}
         named |= {one.target: one for one in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
         below += [self._drive(one, role_of(one, array)) for one in self._sorted(fresh)]
@@ -122,9 +126,11 @@ class _Arranging:
 def members(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
     """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    known = {one.target: one for one in things}
+    known = {thing.target: thing for thing in things}
     twins = inventory.twins
-    found = {array.target: dict.fromkeys(one for one in array.members if one in known) for array in inventory.arrays}
+    found = {
+        array.target: dict.fromkeys(member for member in array.members if member in known) for array in inventory.arrays
+    }
     for drive in inventory.drives:
         if drive.array in found and drive.target not in twins:
             found[drive.array][drive.target] = None

@@ -38,13 +38,13 @@ def cache_words(cache: CacheFigures, *, brief: bool = False) -> str:
 
 def cache_line(caches: Sequence[CacheFigures], *, brief: bool = False) -> str:
     """All of them in one line: `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" where there is none."""
-    told = "; ".join(f"{one.device} {cache_words(one, brief=brief)}" for one in caches)
+    told = "; ".join(f"{cache.device} {cache_words(cache, brief=brief)}" for cache in caches)
     return f"Cache: {told}" if told else ""
 
 
 def cache_facts(caches: Sequence[CacheFigures]) -> tuple[Facts, ...]:
     """The same as a group of facts; none where there is no cache."""
-    lines = tuple(FactLine(one.device, cache_words(one)) for one in caches)
+    lines = tuple(FactLine(cache.device, cache_words(cache)) for cache in caches)
     return (Facts(heading="Cache", facts=lines),) if lines else ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.engine.session.labels import in_unit
+from app.engine.session.labels import in_unit, within
 from app.engine.view.effects import effect_words, kept_words, outcome_cell, risk_cell
 from app.engine.view.setting import NOT_REPORTED
 from app.engine.view.table import Cell, Column, FactLine, Facts, Row, Table
@@ -57,11 +57,6 @@ def course(change: Change, names: Mapping[Target, str]) -> str:
     return f"{within(change.label)} of {of} ({before(change)} → {after(change)})"
 
 
-def within(label: str) -> str:
-    """The name of a setting within a sentence: `read-ahead`; `FastPath` and `I/O policy` stay as they are."""
-    return f"{label[:1].lower()}{label[1:]}" if label.split(" ")[0][1:].islower() else label
-
-
 def stands(record: ChangeRecord) -> str:
     """What was read back at its end; what was wanted, where it has no end."""
     return after(record.change) if record.end is None else value(record.change, record.end.now)
@@ -110,17 +105,19 @@ def risks(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def moves(changes: Iterable[Change]) -> tuple[str, ...]:
     """A sentence for each change that may move other settings besides its own."""
-    told = [f"{one.label} may also change {', '.join(one.moves)}." for one in changes if one.moves]
-    told += [f"{what(one)} is inherited: it changes on {', '.join(one.also)} too." for one in changes if one.also]
+    told = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
+    told += [
+        f"{what(change)} is inherited: it changes on {', '.join(change.also)} too." for change in changes if change.also
+    ]
     return tuple(dict.fromkeys(told))
 
 
 def above(changes: Iterable[Change]) -> tuple[str, ...]:
     """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
     told: dict[tuple[str, ...], list[str]] = {}
-    for one in changes:
-        if one.above and str(one.target) not in told.setdefault(one.above, []):
-            told[one.above].append(str(one.target))
+    for change in changes:
+        if change.above and str(change.target) not in told.setdefault(change.above, []):
+            told[change.above].append(str(change.target))
     alone = len(told) == 1
     return tuple(f"Above {'it' if alone else ', '.join(on)}: {above_words(words)}." for words, on in told.items())
 

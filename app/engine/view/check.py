@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from app.engine.check.checking import Checked
 from app.engine.check.finding import Flaw, Ruling, Severity, Staged, Unknown
@@ -14,11 +14,17 @@ from widgets.plain.units import plural
 GRAVEST = tuple(reversed(Severity))
 
 
+_WORDS = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "note"}
+
+
+def severity_words(count: Callable[[Severity], int]) -> str:
+    """`1 fault, 3 warnings, 5 notes`; "" where there is none. `count`: how many of a severity."""
+    return ", ".join(plural(number, _WORDS[each]) for each in GRAVEST if (number := count(each)))
+
+
 def counts(checked: Checked) -> str:
     """`1 fault, 3 warnings, 5 notes`; `nothing` where there is none."""
-    words = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "note"}
-    told = [plural(count, words[each]) for each in GRAVEST if (count := checked.count(each))]
-    return ", ".join(told) or "nothing"
+    return severity_words(checked.count) or "nothing"
 
 
 def summary(checked: Checked) -> str:
@@ -50,14 +56,15 @@ def finding_lines(told: Ruling) -> Iterator[tuple[str, str]]:
         yield "", said.do
 
 
-_TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE: Tone.PLAIN}
+TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE: Tone.PLAIN}
+"""What each severity means for a colour."""
 
 
 def finding_facts(found: Iterable[Ruling]) -> tuple[Facts, ...]:
     """What was found at one device, to stand above what is known of it; nothing where nothing was."""
     lines: list[FactLine] = []
     for told in found:
-        lines.append(FactLine(told.rule.severity.value, message(told), _TONES[told.rule.severity]))
+        lines.append(FactLine(told.rule.severity.value, message(told), TONES[told.rule.severity]))
         lines += [FactLine(label, words) for label, words in finding_lines(told)]
     return (Facts(heading="Findings", facts=tuple(lines)),) if lines else ()
 
@@ -65,11 +72,11 @@ def finding_facts(found: Iterable[Ruling]) -> tuple[Facts, ...]:
 def findings_json(checked: Checked) -> schema.Json:
     """The body of `check --json`."""
     return {
-        "findings": [_finding(one) for one in checked.findings],
+        "findings": [_finding(finding) for finding in checked.findings],
         "unknown": [_unknown(one) for one in checked.unknown],
         "ignored": [_finding(one) for one in checked.ignored],
         "rules": checked.rules,
-        "problems": [schema.problem(one) for one in checked.problems],
+        "problems": [schema.problem(problem) for problem in checked.problems],
     }
 
 
@@ -110,7 +117,7 @@ def plugin(checked: Checked, severity: Severity) -> tuple[str, list[str]]:
     else:
         word = "UNKNOWN" if checked.problems else "OK"
     told = [f"{one.rule.id} at {one.said.where}" for one in found]
-    told += [f"{one.where}: {one.message}" for one in checked.problems] if word == "UNKNOWN" else []
+    told += [f"{problem.where}: {problem.message}" for problem in checked.problems] if word == "UNKNOWN" else []
     figures = " ".join(f"{each.value}={checked.count(each)}" for each in GRAVEST)
     first = _unbarred("; ".join(told[:4]) or f"{plural(checked.rules, 'rule')}, {counts(checked)}")
     more = [

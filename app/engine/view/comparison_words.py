@@ -16,10 +16,10 @@ from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
 from app.engine.judge.verdict import Judgement, Verdict
 from app.engine.session.events import ExperimentEnded, ExperimentStarted
 from app.engine.session.figures import RunStatus
-from app.engine.session.labels import in_words
+from app.engine.session.labels import in_words, within
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.figures import figure_label, figure_name
-from app.engine.view.names import inside, key_name, key_value, with_value
+from app.engine.view.names import key_name, key_value, with_value
 from app.engine.view.percent import covers_text, difference_text, interval_text, percent_text, too_noisy
 from app.engine.view.verdict_words import far_words, judgement_word, reason_words, verdict_word, weakened_words
 from widgets.plain import units
@@ -78,7 +78,7 @@ def counted(sides: Sides) -> str:
 
 def letters(start: ExperimentStarted) -> tuple[str, str]:
     """What the letters of an experiment are called: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
-    label = inside(start.label)
+    label = within(start.label)
     return with_value(label, in_words(start.key, start.a)), with_value(label, in_words(start.key, start.b))
 
 
@@ -98,7 +98,7 @@ def called(comparison: Comparison) -> tuple[str, str]:
 
 def _named_setting(key: str, value: str | None) -> str:
     """`I/O scheduler none`; `no I/O scheduler recorded` where it was not."""
-    name = inside(key_name(key))
+    name = within(key_name(key))
     return with_value(name, key_value(key, value)) if value else f"no {name} recorded"
 
 
@@ -236,7 +236,7 @@ def _stopped(comparison: Comparison) -> str:
 
 def ended_words(event: ExperimentEnded) -> str:
     """What an experiment had shown when it ended: `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
-    first = next((one for one in event.verdicts if one.headline), None)
+    first = next((verdict for verdict in event.verdicts if verdict.headline), None)
     if event.sentence or first is None:
         return event.sentence
     word = first.verdict.replace("-", " ")

@@ -56,15 +56,15 @@ def drift_json(drift: Drift) -> schema.Json:
 def plan_json(plan: DesiredPlan) -> schema.Json:
     """What would be done."""
     return {
-        "changes": [schema.change(one) for one in plan.changes],
-        "files": [{"path": one.rule.path, "text": one.rule.text} for one in plan.keeps],
+        "changes": [schema.change(change) for change in plan.changes],
+        "files": [{"path": keep.rule.path, "text": keep.rule.text} for keep in plan.keeps],
     }
 
 
 def outcome_json(outcome: SetOutcome) -> schema.Json:
     """What became of the set."""
     return {
-        "changes": [_step(one) for one in outcome.steps],
+        "changes": [_step(step) for step in outcome.steps],
         "not_done": [schema.change(one) for one in outcome.left],
         "files": [one.rule.path for one in outcome.kept],
         "files_not_written": dict(outcome.unkept),
@@ -81,11 +81,11 @@ def export_json(targets: tuple[ExportedTarget, ...]) -> list[schema.Json]:
     """The tables of a file."""
     return [
         {
-            "select": dict(one.select),
-            "about": one.comment,
-            "set": {value.key: value.value for value in one.values},
-            "expect": {value.key: value.value for value in one.expect},
-            "confirm": one.word,
+            "select": dict(target.select),
+            "about": target.comment,
+            "set": {value.key: value.value for value in target.values},
+            "expect": {value.key: value.value for value in target.expect},
+            "confirm": target.word,
         }
-        for one in targets
+        for target in targets
     ]

@@ -37,6 +37,13 @@ _ROLES = {
 """First words of what a member does that say more of it than that the kernel has it."""
 
 
+def problems_at(inventory: Inventory, where: str) -> tuple[Facts, ...]:
+    """What could not be looked at there; nothing where all could."""
+    said = [problem for problem in inventory.problems if problem.where == where]
+    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in said)
+    return (Facts(heading="Problem", facts=lines),) if lines else ()
+
+
 def counts(inventory: Inventory) -> tuple[str, ...]:
     """How many of each kind there are; those of which there are none are left out."""
     twins = inventory.twins

@@ -221,7 +221,7 @@ class _Listing:
 
     def _rest(self, key: str, others: tuple[Branch, ...], depth: int) -> Row:
         """The row that stands for the members that are well."""
-        states = Counter(state_cell(one).text for one in others)
+        states = Counter(state_cell(other).text for other in others)
         state = state_cell(others[0]) if len(states) == 1 else Cell(_counted(states))
         cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
         row = tuple(cells.get(column, "") for column in KEYS)
@@ -243,8 +243,8 @@ def members_words(array: Array, parts: Collection[Array | Drive]) -> str:
     """
     if not parts:
         return ""
-    models = Counter(name_of(one) if isinstance(one, Array) else _model(one) or kind_words(one) for one in parts)
-    states = [state_cell(Branch(thing=one, role=role_of(one, array))) for one in parts]
+    models = Counter(name_of(part) if isinstance(part, Array) else _model(part) or kind_words(part) for part in parts)
+    states = [state_cell(Branch(thing=part, role=role_of(part, array))) for part in parts]
     words = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
     alike = next(iter(words)) if len(words) == 1 else "well" if {cell.mark for cell in states} == {Mark.WELL} else ""

@@ -28,6 +28,7 @@ from app.engine.session.events import (
 from app.engine.session.figures import RunFigures, RunStatus
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import (
+    SweepArrayRefused,
     SweepEnded,
     SweepEvent,
     SweepExtended,
@@ -63,6 +64,9 @@ def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
         case SweepStarted(design=design):
             steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
             body = [f"{role} is {address}" for role, address in design.targets.items()]
+            if (making := design.making) is not None:
+                body += [f"makes arrays of {each.place}, serial number {each.serial}" for each in making.drives]
+                body += [f"array {each.id}: {each.level.value}; {each.prepared}" for each in making.arrays]
             body += [f"destroys what is on {each.shown}" for each in design.destroys]
             body += [f"before: {each.key} of {each.target} = {each.value}" for each in design.originals]
             body += [f"left out: {each.row}, {each.column}: {each.reason}" for each in design.skipped]
@@ -77,6 +81,8 @@ def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
             tone = _STEP_TONES.get(event.result, Tone.ATTENTION)
             run = f", {event.run}" if event.run else ""
             return f"step {event.step} {event.result}{run}", [event.reason] if event.reason else [], tone
+        case SweepArrayRefused():
+            return f"sweep: the array {event.array} was refused, and is left out", [event.reason], Tone.ATTENTION
         case SweepEnded():
             body = [*filter(None, (event.reason,)), *event.left]
             back = "the settings are as before" if not event.left else "NOT ALL SETTINGS ARE AS BEFORE"
@@ -195,7 +201,15 @@ def _words(event: LoggedEvent) -> _Words:  # noqa: C901 a line for each kind: my
             return _experiment_started(event)
         case ExperimentEnded():
             return _experiment_ended(event)
-        case SweepStarted() | SweepResumed() | SweepExtended() | SweepStepStarted() | SweepStepEnded() | SweepEnded():
+        case (
+            SweepStarted()
+            | SweepResumed()
+            | SweepExtended()
+            | SweepStepStarted()
+            | SweepStepEnded()
+            | SweepArrayRefused()
+            | SweepEnded()
+        ):
             return ("run", *describe_sweep_event(event))
         case BaselineMarked():
             return "run", f"baseline: {event.run or 'none'}", [], Tone.DIM

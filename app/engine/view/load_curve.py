@@ -92,7 +92,7 @@ def curve_table(curve: LoadCurve) -> Table:
         Column(title="", key="word"),
     )
     nearest = _nearest(curve)
-    return Table(columns=columns, rows=tuple(_row(one, knee=one is nearest) for one in curve.points))
+    return Table(columns=columns, rows=tuple(_row(point, knee=point is nearest) for point in curve.points))
 
 
 def _row(one: RatePoint, *, knee: bool) -> Row:
@@ -133,7 +133,7 @@ def _nearest(curve: LoadCurve) -> RatePoint | None:
     knee = curve.knee
     if knee is None:
         return None
-    carried = [one for one in curve.points if one.carried and one.reached is not None]
+    carried = [point for point in curve.points if point.carried and point.reached is not None]
     return min(carried, key=lambda one: abs((one.reached.mean if one.reached else 0.0) - knee.rate), default=None)
 
 
@@ -141,7 +141,7 @@ def knee_words(curve: LoadCurve, *, complete: bool = True) -> str:
     """Where the curve bends, in a sentence or two; `complete`: nothing more will be measured."""
     knee = curve.knee
     if knee is None:
-        carried = [one.reached.mean for one in curve.points if one.carried and one.reached is not None]
+        carried = [point.reached.mean for point in curve.points if point.carried and point.reached is not None]
         if not complete or not carried:
             return "The knee is not known yet." if not complete else "No rate was reached, so there is no knee."
         return f"No knee up to {units.iops(max(carried))} IOPS: latency rises less than the load."
@@ -160,7 +160,7 @@ def _share(curve: LoadCurve, knee: Knee) -> str:
 
 def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
     """What a curve shows, and which of its rates were not carried."""
-    missed = [one for one in curve.points if one.scores and not one.carried]
+    missed = [point for point in curve.points if point.scores and not point.carried]
     lines = [FactLine("found", knee_words(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
     lines += [FactLine(f"{units.iops(one.asked)} asked", _missed(one), Tone.ATTENTION) for one in missed]
     return Facts(heading=curve_heading(of), facts=tuple(lines))

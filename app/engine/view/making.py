@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from app.engine.arrays.made_here import ArrayEntry, ArrayStage
 from app.engine.view import schema
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from backends.making import ArrayPlan, Candidate, words_to_type
 from backends.model import Array, Inventory, Target
 from backends.sizes import exact_words, size_words
+from backends.text import clean
 
 
 def arrays_table(inventory: Inventory) -> Table:
@@ -41,7 +43,7 @@ def arrays_table(inventory: Inventory) -> Table:
 
 def serials_of(inventory: Inventory) -> Mapping[Target, str]:
     """Serial numbers of drives by address, of those that report one."""
-    return {one.target: one.serial for one in inventory.drives if one.serial}
+    return {drive.target: drive.serial for drive in inventory.drives if drive.serial}
 
 
 def drives_table(found: Sequence[Candidate]) -> Table:
@@ -97,6 +99,33 @@ def array(one: Array, serials: Mapping[Target, str]) -> schema.Json:
     }
 
 
+def made_here(entry: ArrayEntry) -> schema.Json:
+    """An array of the journal as JSON."""
+    made = entry.array
+    return {
+        **schema.picked(made, "name", "level", "controller", "strip_bytes", "spans"),
+        "stage": entry.stage.value,
+        "at": entry.at,
+        "uuid": made.uuids[0] if made.uuids else None,
+        "members": [{"place": drive.place, "serial": drive.serial} for drive in made.members],
+    }
+
+
+def made_here_words(entry: ArrayEntry) -> str:
+    """What was made here, of what: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
+    made = entry.array
+    serials = ", ".join(drive.serial or drive.place for drive in made.members)
+    front = "Made here" if entry.stage is ArrayStage.MADE else "Cut short"
+    return f"{front}: " + clean(f"{made.name}: {made.level.value} of {len(made.members)} drives ({serials})", 1000)
+
+
+def made_here_sentence(entry: ArrayEntry) -> str:
+    """The same, and what to do with it."""
+    if entry.stage is ArrayStage.MADE:
+        return f"{made_here_words(entry)}. `raidbench array delete {entry.array.name}` deletes it."
+    return f"{made_here_words(entry)}. `raidbench recover` shows what there is of it."
+
+
 def plan_facts(plan: ArrayPlan) -> Facts:
     """What would be made."""
     return Facts(facts=tuple(_lines(plan)), heading=f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}")
@@ -104,7 +133,7 @@ def plan_facts(plan: ArrayPlan) -> Facts:
 
 def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
     wish = plan.wish
-    drives = ", ".join(f"{one.place} ({one.serial or 'no serial number'})" for one in wish.drives)
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in wish.drives)
     yield FactLine("Drives", f"{len(wish.drives)}: {drives}")
     if wish.spans is not None:
         yield FactLine("Spans", f"{wish.spans}, each of {len(wish.drives) // wish.spans} drives, in this order")
@@ -122,8 +151,11 @@ def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
     """Warnings, what would be lost, and what has to be typed for it."""
     told = list(plan.warnings)
-    told += [f"Would be lost: {line}." for one in plan.wish.drives for line in one.lies]
-    unknown = [one for one in plan.wish.drives if not one.seen]
+    lies = [line for drive in plan.wish.drives for line in drive.lies]
+    told += [f"Would be lost: {line}." for line in lies]
+    if lies:
+        told.append("Its mark may stay: when the array is deleted it looks as before, and what it held is gone.")
+    unknown = [drive for drive in plan.wish.drives if not drive.seen]
     if unknown:
         serials = ", ".join(one.serial or one.place for one in unknown)
         told.append(

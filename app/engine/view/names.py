@@ -8,16 +8,16 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from app.engine.session.labels import in_words
+from app.engine.session.labels import in_words, within
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Skipped, SweepCell
+from app.engine.session.sweep_steps import Design, PublishedFigure, Skipped, SweepCell
 from backends.model import KERNEL
 from backends.protocol import at_place
 from backends.registry import declared, find_vendors
 from widgets.plain import units
 
 _IN_FORCE = "in_force_"
-_Named = TypeVar("_Named", SweepCell, Skipped)
+_Named = TypeVar("_Named", SweepCell, Skipped, PublishedFigure)
 _BENEATH = {
     "backing_file": "path of the backing file",
     "backing_inode": "inode of the backing file",
@@ -74,11 +74,6 @@ def key_heading(key: str) -> str:
     return f"{name[:1].upper()}{name[1:]}"
 
 
-def inside(label: str) -> str:
-    """A label inside of a sentence: `read-ahead` of `Read-ahead`, `NCQ` as it is."""
-    return label[:1].lower() + label[1:] if label[1:2].islower() else label
-
-
 def with_value(name: str, value: str) -> str:
     """`read-ahead 128 KiB`; a value that begins with the name stands alone."""
     return value if value.casefold().startswith(name.casefold()) else f"{name} {value}"
@@ -89,24 +84,54 @@ def key_value(key: str, value: str | None) -> str:
     return in_words(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
 
 
+def field_name(key: str) -> str:
+    """`read-ahead`, `queue depth`, but `FastPath`: a key within a line."""
+    return within(key_name(key))
+
+
+def setting_words(key: str, value: str | None) -> str:
+    """`read-ahead none`, `queue depth 64`, as it stands within a line."""
+    if value and key in _fields():
+        from app.engine.fio.fields import field_words
+
+        return field_words(key, value)
+    return f"{field_name(key)} {key_value(key, value)}"
+
+
 def set_up(row: str) -> str:
     """A set-up of a sweep by its settings: `Read-ahead none, Strip size 256 KiB`; its own name stays as it is."""
-    return ", ".join(_worded(part) for part in row.split(", "))
+    return ", ".join(_set_up(part) for part in row.split(", "))
 
 
-def _worded(part: str) -> str:
+def _set_up(part: str) -> str:
     key, equals, value = part.partition("=")
     return with_value(key_name(key), key_value(key, value)) if equals and key in declared() else part
 
 
+def workload(column: str) -> str:
+    """A workload of a sweep by the fields of its job: `mixed-4k, queue depth 8`; its own name stays as it is."""
+    return ", ".join(_workload(part) for part in column.split(", "))
+
+
+def _workload(part: str) -> str:
+    key, equals, value = part.partition("=")
+    return setting_words(key, value) if equals and key in _fields() else part
+
+
 def worded(record: SweepRecord) -> SweepRecord:
-    """The same sweep, its set-ups named as people read them."""
-    design = replace(record.design, cells=_with_words(record.design.cells), skipped=_with_words(record.design.skipped))
-    return replace(record, design=design, cells=_with_words(record.cells))
+    """The same sweep, its set-ups and workloads named as people read them."""
+    return replace(record, design=worded_design(record.design), cells=tuple(map(worded_cell, record.cells)))
 
 
-def _with_words(ones: tuple[_Named, ...]) -> tuple[_Named, ...]:
-    return tuple(replace(one, row=set_up(one.row)) for one in ones)
+def worded_design(design: Design) -> Design:
+    """The same of what a sweep will do."""
+    cells, skipped = tuple(map(worded_cell, design.cells)), tuple(map(worded_cell, design.skipped))
+    return replace(design, cells=cells, skipped=skipped, published=tuple(map(worded_cell, design.published)))
+
+
+def worded_cell(one: _Named) -> _Named:
+    """The same of a cell, or of what is left out."""
+    return replace(one, row=set_up(one.row), column=workload(one.column))
 
 
 def named(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -107,7 +107,7 @@ def views(inventory: Inventory, found: Array | Drive, settings: SettingsOf) -> J
     """
     here = inventory.at(found.device) if found.device is not None else ()
     others = [str(one.target) for one in here if one.target != found.target]
-    told = [{"address": one, "settings": settings.get(one, [])} for one in others]
+    told = [{"address": other, "settings": settings.get(other, [])} for other in others]
     kernels = [one for one in told if str(one["address"]).startswith(f"{KERNEL}:")]
     return {"queue": next(iter(kernels), None), "views": [one for one in told if one not in kernels]}
 
@@ -149,6 +149,9 @@ def array(found: Array, settings: SettingsOf) -> Json:
         "uses": _uses(found),
         "above": list(found.above),
         "facts": _facts(found),
+        "given_name": found.name,
+        **picked(found, "link", "spans"),
+        "why": found.why or None,
     }
 
 
@@ -164,6 +167,7 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
         "logical_block_bytes": found.logical_block,
         "physical_block_bytes": found.physical_block,
         "read_only": found.read_only,
+        "scheduler": found.scheduler,
         "backing_file": found.backing,
         "partitions": list(found.partitions),
         "uses": _uses(found),
@@ -197,6 +201,7 @@ def setting(declared: Setting, reading: Reading) -> Json:
         **picked(reading.availability, "available", "why_not"),
         "unit": declared.unit or None,
         "why_effective": reading.why_effective,
+        "follows": reading.follows,
         "help": declared.help,
     }
 
@@ -251,9 +256,9 @@ def run(record: RunRecord, *, session: str) -> Json:
         **picked(figures, "status", "reason"),
         "job": dict(start.job),
         "seconds": figures.seconds,
-        "read": _direction(figures.read),
-        "write": _direction(figures.write),
-        "sync": _direction(figures.sync),
+        "read": side(figures.read),
+        "write": side(figures.write),
+        "sync": side(figures.sync),
         "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
         "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
@@ -298,7 +303,7 @@ def _target(started: RunTarget, figures: TargetFigures) -> Json:
     """One of several targets; its rates are those of the time of the whole run, so that they add up."""
     return {
         **picked(started, "target", "device"),
-        **{name: _direction(figures.side(name)) for name in ("read", "write", "sync")},
+        **{name: side(figures.side(name)) for name in ("read", "write", "sync")},
     }
 
 
@@ -324,7 +329,8 @@ def problem(met: Problem) -> Json:
     return {**picked(met, "where", "message"), "hint": met.hint or None}
 
 
-def _direction(figures: DirectionFigures | None) -> Json | None:
+def side(figures: DirectionFigures | None) -> Json | None:
+    """One direction of a run."""
     if figures is None:
         return None
     return {

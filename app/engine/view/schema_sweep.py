@@ -11,8 +11,10 @@ from app.engine.sweep.load_curve import LoadCurve
 from app.engine.sweep.matrix import blind
 from app.engine.sweep.results import Results
 from app.engine.sweep.saturation import DepthPoint
+from app.engine.view.published import published_json
 from app.engine.view.schema import Json, picked
 from app.engine.view.sweep import cell_notes
+from app.engine.view.sweep_arrays import making_json
 from app.engine.view.verdict_words import reason_words
 
 
@@ -24,12 +26,13 @@ def design_json(design: Design) -> Json:
         "rule": design.rule,
         "blind": [picked(one, "setups", "rounds", "enough") for one in blind(design)],
         "targets": dict(design.targets),
+        "making": making_json(design),
         "seconds": design.seconds,
         "cells": [_cell(cell) for cell in design.cells],
         "steps": [picked(step, "number", "cell", "purpose", "round", "block") for step in design.steps],
         "skipped": [picked(one, "row", "column", "reason") for one in design.skipped],
-        "before": [picked(one, "target", "key", "value") for one in design.originals],
-        "destroys": [picked(one, "device", "name", "found") for one in design.destroys],
+        "before": [picked(original, "target", "key", "value") for original in design.originals],
+        "destroys": [picked(destroy, "device", "name", "found") for destroy in design.destroys],
     }
 
 
@@ -46,18 +49,19 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
         "reason": None if end is None else end.reason or None,
         "left": [] if end is None else list(end.left),
         "damage": list(record.damage),
-        "cells": [_result(one) for one in found.cells],
+        "refused": [{"array": array, "reason": reason} for array, reason in record.refused.items()],
+        "cells": [_result(cell) for cell in found.cells],
         "rankings": {column: [one.cell.id for one in found.ranking(column)] for column in found.columns},
         "pareto": [cell for front in found.fronts for cell in front],
         "leaders": [list(line) for line in found.leaders],
         "confirmations": [
             {
-                "winner": one.winner.id,
-                "baseline": one.baseline.id,
-                "pairs": one.pairs,
-                "judgement": _judgement(one.judgement),
+                "winner": confirmation.winner.id,
+                "baseline": confirmation.baseline.id,
+                "pairs": confirmation.pairs,
+                "judgement": _judgement(confirmation.judgement),
             }
-            for one in found.confirmations
+            for confirmation in found.confirmations
         ],
         "saturation": [
             {
@@ -69,7 +73,8 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
             }
             for one in found.saturated
         ],
-        "curves": [_curve(one) for one in found.load_curves],
+        "curves": [_curve(curve) for curve in found.load_curves],
+        "published": published_json(found),
         "ended": [{**picked(end, "step", "result", "run"), "reason": end.reason or None} for end in record.ended],
     }
 
@@ -95,12 +100,12 @@ def _curve(curve: LoadCurve) -> Json:
         "job": dict(curve.cell.job),
         "points": [
             {
-                **picked(one, "percent", "asked", "carried"),
-                "runs": len(one.scores),
-                "reached": _spread(one.reached),
-                "latency_ns": {figure.name.lower(): _interval(one.latency(figure)) for figure in LatencyFigure},
+                **picked(point, "percent", "asked", "carried"),
+                "runs": len(point.scores),
+                "reached": _spread(point.reached),
+                "latency_ns": {figure.name.lower(): _interval(point.latency(figure)) for figure in LatencyFigure},
             }
-            for one in curve.points
+            for point in curve.points
         ],
         "knee": None
         if knee is None
@@ -126,9 +131,9 @@ def _cell(cell: SweepCell) -> Json:
     return {
         **picked(cell, "id", "row", "column"),
         "target": cell.where,
-        "settings": [picked(one, "target", "key", "value") for one in cell.settings],
+        "settings": [picked(setting, "target", "key", "value") for setting in cell.settings],
         "job": dict(cell.job),
-        **picked(cell, "profile", "against", "block"),
+        **picked(cell, "profile", "against", "block", "array"),
     }
 
 

@@ -20,6 +20,7 @@ COLUMNS = (
     Column(key="setting", title="Setting"),
     Column(key="key", title="Key"),
     Column(key="now", title="Now"),
+    Column(key="wanted", title="Wanted"),
     Column(key="may-be", title="May be", shrinks=True),
     Column(key="staged", title="Staged"),
     Column(key="effect", title="Takes effect", priority=1),
@@ -35,14 +36,19 @@ def value_words(setting: Setting, reading: Reading, value: str | None) -> str:
     return labels.get(value) or in_unit(value, setting.unit)
 
 
-def now_cell(setting: Setting, reading: Reading) -> Cell:
-    """What it is set to, and what is in force instead where that is something else."""
+def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell:
+    """What it is set to, and what is in force instead where that is something else.
+
+    `brief`: what is in force comes first, for a column that may be cut.
+    """
     now = value_words(setting, reading, reading.now)
     if reading.effective in (None, reading.now):
         return Cell(now)
     effective = value_words(setting, reading, reading.effective)
     if not reading.overruled:
         return Cell(f"{effective} ({now})")
+    if brief:
+        return Cell(f"{effective}, set: {now}", Tone.ATTENTION, Mark.ATTENTION)
     joint = ": " if effective.startswith("not ") else ", in force "
     return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, Mark.ATTENTION)
 
@@ -92,18 +98,27 @@ def settings_table(
     *,
     staged: Mapping[str, str] | None = None,
     outcomes: Mapping[str, Cell] | None = None,
+    wanted: Mapping[str, str] | None = None,
     heading: str = "",
     brief: bool = False,
 ) -> Table:
     """The settings of one target that were read; a row that cannot be changed is dim.
 
-    `staged`: values wanted, by key. `outcomes`: how changes of them ended, by key. `brief`: says when a value takes
-    effect only where that is not at once.
+    `staged`: values chosen, by key. `outcomes`: how changes of them ended, by key. `wanted`: values of the file of
+    settings that it is held against. `brief`: says when a value takes effect only where that is not at once, and begins
+    with what is in force.
     """
-    wanted, ended = staged or {}, outcomes or {}
-    usual = Effect.AT_ONCE if brief else None
+    chosen, ended, named = staged or {}, outcomes or {}, wanted or {}
     rows = (
-        _row(setting, readings[setting.key], scope, wanted.get(setting.key), ended.get(setting.key), usual)
+        _row(
+            setting,
+            readings[setting.key],
+            scope,
+            chosen.get(setting.key),
+            ended.get(setting.key),
+            named.get(setting.key),
+            brief=brief,
+        )
         for setting in settings
         if setting.key in readings
     )
@@ -111,22 +126,38 @@ def settings_table(
 
 
 def _row(
-    setting: Setting, reading: Reading, scope: Scope, staged: str | None, outcome: Cell | None, usual: Effect | None
+    setting: Setting,
+    reading: Reading,
+    scope: Scope,
+    staged: str | None,
+    outcome: Cell | None,
+    wanted: str | None,
+    *,
+    brief: bool,
 ) -> Row:
+    at_once = setting.effect is Effect.AT_ONCE
     return Row(
         key=setting.key,
         cells=(
             setting.label,
             setting.key,
-            now_cell(setting, reading),
+            now_cell(setting, reading, brief=brief),
+            _wanted(setting, reading, wanted),
             legal_words(setting, reading),
             # How it ended is told of the value that is staged, if it still is: another one takes it away.
             outcome or _staged(setting, reading, staged),
-            "" if setting.effect is usual else effect_words(setting.effect, scope),
+            "" if brief and at_once else effect_words(setting.effect, scope),
             risk_cell(risk_of(setting, reading, staged)),
         ),
         dim=not reading.availability.available,
     )
+
+
+def _wanted(setting: Setting, reading: Reading, value: str | None) -> Cell:
+    """The value of the file, where another one is set."""
+    if value in (None, reading.now):
+        return Cell("")
+    return Cell(value_words(setting, reading, value), Tone.ATTENTION)
 
 
 def _staged(setting: Setting, reading: Reading, value: str | None) -> Cell:

@@ -94,7 +94,7 @@ def matrix(record: SweepRecord, found: Results) -> MatrixView:
     for one in found.cells:
         best[_scale_of(found, one)] = max(best.get(_scale_of(found, one), 0.0), one.value or 0.0)
     known, baselines, done = (
-        {(one.cell.row, one.cell.column): one for one in found.cells},
+        {(result.cell.row, result.cell.column): result for result in found.cells},
         found.baselines,
         _done(record),
     )

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, Rank, SweepCell, SweepResult
 from app.engine.sweep.cells import CellResult, LatencyFigure, latency
-from app.engine.sweep.load_curve import curve_place, curves, number_of, numeric_field
+from app.engine.sweep.load_curve import column_without, curve_place, curves, number_of, numeric_field
 from app.engine.sweep.results import LOAD, Results
 from app.engine.sweep.winners import ConfirmedWinner
-from app.engine.view.change import within
 from app.engine.view.comparison import verdict_tone
 from app.engine.view.load_curve import curve_facts, knee_words, search_facts, search_words
-from app.engine.view.names import key_name
+from app.engine.view.names import field_name, key_name
 from app.engine.view.percent import interval_text
 from app.engine.view.sweep import NOT_IN_TURN, RANK_TITLES, cell_name, cell_notes, figure_text, verdict_words
+from app.engine.view.sweep_arrays import array_result_facts
 from app.engine.view.table import FactLine, Facts, Tone
 from app.engine.view.verdict_words import judgement_word, reason_words
 from widgets.plain import units
@@ -36,11 +36,15 @@ _NOT_IN_TURN_NOTE = (
 def finding_facts(record: SweepRecord, found: Results) -> tuple[Facts, ...]:
     """What was confirmed, what nothing beats, how far load can go; what failed, what to note, what was left out."""
     groups = (
-        Facts(heading="Measured again", facts=tuple(FactLine("", *_confirmed(one)) for one in found.confirmations)),
+        Facts(
+            heading="Measured again",
+            facts=tuple(FactLine("", *_confirmed(confirmation)) for confirmation in found.confirmations),
+        ),
         *(_front(found, front) for front in found.fronts),
         Facts(heading="Reads by member", facts=tuple(_members(found))),
         *_curves(record, found),
         *_searches(record, found),
+        array_result_facts(record),
         Facts(heading="Failed", facts=tuple(_failures(record, found))),
         Facts(heading="Notes", facts=_sentences(_notes(found))),
         Facts(heading="Compared", facts=_sentences(_baselines(found))),
@@ -65,7 +69,7 @@ def _confirmed(one: ConfirmedWinner) -> tuple[str, Tone]:
 
 def _front(found: Results, front: Sequence[str]) -> Facts:
     """Cells of one workload that are ahead of all others in one of both figures, by their means."""
-    known = {one.cell.id: one for one in found.cells}
+    known = {result.cell.id: result for result in found.cells}
     facts = (
         FactLine(
             "",
@@ -74,17 +78,16 @@ def _front(found: Results, front: Sequence[str]) -> Facts:
         )
         for name in front
     )
-    parts = known[front[0]].cell.column.split(", ")
-    work = ", ".join(part for part in parts if part.partition("=")[0] not in LOAD)
+    work = ", ".join(column_without(known[front[0]].cell, LOAD))
     return Facts(heading=f"{FRONT_HEADING}{f': {work}' if work else ''}", facts=tuple(facts))
 
 
 def _members(found: Results) -> Iterator[FactLine]:
     """Which member served the reads: only that tells whether a setting that is to spare one does anything."""
-    for one in found.cells:
-        shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in one.reads_by)
+    for result in found.cells:
+        shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in result.reads_by)
         if shares:
-            yield FactLine("", f"{cell_name(found, one.cell)}: {shares}")
+            yield FactLine("", f"{cell_name(found, result.cell)}: {shares}")
 
 
 def _searches(record: SweepRecord, found: Results) -> Iterator[Facts]:
@@ -95,28 +98,28 @@ def _searches(record: SweepRecord, found: Results) -> Iterator[Facts]:
 
 def _curves(record: SweepRecord, found: Results) -> Iterator[Facts]:
     complete = record.end is not None
-    yield from (curve_facts(one, cell_name(found, one.cell), complete=complete) for one in found.load_curves)
+    yield from (curve_facts(curve, cell_name(found, curve.cell), complete=complete) for curve in found.load_curves)
 
 
 def _failures(record: SweepRecord, found: Results) -> Iterator[FactLine]:
     yield from (FactLine("", sentence, Tone.BAD) for sentence in record.damage)
-    for one in found.cells:
-        yield from (FactLine("", f"{cell_name(found, one.cell)}: {reason}", Tone.BAD) for reason in one.failures)
+    for result in found.cells:
+        yield from (FactLine("", f"{cell_name(found, result.cell)}: {reason}", Tone.BAD) for reason in result.failures)
 
 
 def _notes(found: Results) -> Iterator[str]:
-    yield from (f"{one.cell.row}: {note}" for one in found.cells for note in cell_notes(one))
-    if any(one.judgement is not None and not one.judgement.interleaved for one in found.cells):
+    yield from (f"{result.cell.row}: {note}" for result in found.cells for note in cell_notes(result))
+    if any(cell.judgement is not None and not cell.judgement.interleaved for cell in found.cells):
         yield _NOT_IN_TURN_NOTE
 
 
 def _baselines(found: Results) -> Iterator[str]:
     """What stands against what, where there is more than one baseline."""
-    rows_of = {one.cell.id: one.cell.row for one in found.cells}
+    rows_of = {result.cell.id: result.cell.row for result in found.cells}
     against: dict[str, dict[str, None]] = {}
-    for one in found.cells:
-        if one.cell.against is not None:
-            against.setdefault(rows_of[one.cell.against], {})[one.cell.row] = None
+    for result in found.cells:
+        if result.cell.against is not None:
+            against.setdefault(rows_of[result.cell.against], {})[result.cell.row] = None
     if len(against) > 1:
         yield from (f"With {baseline}: {'; '.join(others)}" for baseline, others in against.items())
 
@@ -153,13 +156,22 @@ def shown_effects(found: Results) -> Iterator[tuple[float, str]]:
 
     What was measured again counts by its fresh pairs alone: a winner of the screening looks better than it is.
     """
-    rows = {one.cell.id: one for one in found.cells}
-    again = {one.winner.id for one in found.confirmations if one.judgement is not None}
-    for one in found.confirmations:
-        if one.judgement is not None and one.judgement.differs and one.judgement.interval is not None:
-            against = rows[one.baseline.id].cell
-            words = f"{interval_text(one.judgement.interval)} in {units.plural(one.pairs, 'fresh pair')}"
-            yield abs(one.judgement.interval.mean), _effect(one.winner, against, judgement_word(one.judgement), words)
+    rows = {result.cell.id: result for result in found.cells}
+    again = {confirmation.winner.id for confirmation in found.confirmations if confirmation.judgement is not None}
+    for confirmation in found.confirmations:
+        if (
+            confirmation.judgement is not None
+            and confirmation.judgement.differs
+            and confirmation.judgement.interval is not None
+        ):
+            against = rows[confirmation.baseline.id].cell
+            words = (
+                f"{interval_text(confirmation.judgement.interval)} in {units.plural(confirmation.pairs, 'fresh pair')}"
+            )
+            yield (
+                abs(confirmation.judgement.interval.mean),
+                _effect(confirmation.winner, against, judgement_word(confirmation.judgement), words),
+            )
     for each in found.cells:
         seen = each.judgement
         if each.cell.against is None or each.cell.id in again or seen is None or seen.interval is None:
@@ -179,7 +191,7 @@ def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
 
 def standings(record: SweepRecord, found: Results) -> Iterator[str]:
     """What is best, ties as ties; what its fresh pairs could not show; the highest load within a limit."""
-    cells = {one.cell.id: one for one in found.cells}
+    cells = {result.cell.id: result for result in found.cells}
     names = (name for name, line in found.lines.items() if len(line) > 1)
     for name, line in zip(names, found.leaders, strict=True):
         yield _standing(record, found, name, [cells[one] for one in line])
@@ -211,7 +223,7 @@ def _prices(found: Results) -> Iterator[str]:
         more, longer = (most.value or 0.0) / (low.value or 1.0), after.mean / before.mean
         values = (one.cell.job[field] for one in (most, low))
         where = f"{name}: " if name else ""
-        named = within(key_name(field)) if name else key_name(field)
+        named = field_name(field) if name else key_name(field)
         yield (
             f"{where}{named} {next(values)} gives {more:.3g}x the {RANK_TITLES[found.rank]} of {next(values)} "
             f"at {longer:.3g}x its p99, by their means."

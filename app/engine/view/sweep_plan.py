@@ -10,8 +10,9 @@ from app.engine.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.engine.sweep.estimate import later_runs, switches
 from app.engine.sweep.matrix import Blind, blind
 from app.engine.sweep.survey import Survey
-from app.engine.view.names import set_up
+from app.engine.view.names import setting_words, worded_cell, worded_design, workload
 from app.engine.view.noise_words import cells_noise_words
+from app.engine.view.sweep_arrays import array_plan_facts
 from app.engine.view.sweep_findings import left_out
 from app.engine.view.table import Column, FactLine, Facts, Row, Table, Tone
 from backends.model import Target
@@ -34,28 +35,29 @@ def plan_facts(surveyed: Survey, speed: float | None = None) -> tuple[Facts, ...
         Facts(heading="Plan", facts=tuple(_plan(design, speed))),
         Facts(heading="Noise", facts=tuple(_noise(surveyed))),
         Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
+        *array_plan_facts(design),
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_lost(design))),
         Facts(heading="Wear", facts=_sentences(surveyed.wear, Tone.ATTENTION)),
         Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
         Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
         Facts(heading="Not active", facts=tuple(_not_active(design))),
-        left_out(design),
+        left_out(worded_design(design)),
     )
     return tuple(group for group in groups if group.facts)
 
 
 def cells_table(design: Design) -> Table:
     """Which combinations are measured, how often; the longer side goes down."""
+    design = worded_design(design)
     rows, columns = _sides(design)
     turned = len(columns) > len(rows)
     down, across = (columns, rows) if turned else (rows, columns)
     there = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
     runs = units.plural(design.repeats, "run")
     return Table(
-        columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=set_up(head)) for head in across)),
+        columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=head) for head in across)),
         rows=tuple(
-            Row(cells=(set_up(side), *(runs if (side, head) in there else units.NOTHING for head in across)))
-            for side in down
+            Row(cells=(side, *(runs if (side, head) in there else units.NOTHING for head in across))) for side in down
         ),
     )
 
@@ -63,14 +65,14 @@ def cells_table(design: Design) -> Table:
 def _sides(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of all set-ups and of all workloads."""
     rows, columns = (
-        dict.fromkeys(names) for names in zip(*((one.row, one.column) for one in design.cells), strict=True)
+        dict.fromkeys(names) for names in zip(*((cell.row, cell.column) for cell in design.cells), strict=True)
     )
     return tuple(rows), tuple(columns)
 
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
     """The steps block by block, as many as `most` of them."""
-    known = {cell.id: cell for cell in design.cells}
+    known = {cell.id: worded_cell(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
         steps = list(grouped)
@@ -88,7 +90,8 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     rows, columns = _sides(design)
     sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
-    more = f", then up to {2 * design.pairs} more for each winner" if design.pairs else ""
+    anew = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
+    more = f", then up to {2 * design.pairs} more for each winner{anew}" if design.pairs else ""
     yield FactLine("Steps", f"{time_words(design, speed)}{more}")
     own = design.threshold_percent or THRESHOLD_PERCENT
     within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
@@ -99,9 +102,9 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
 
 def _blind(groups: Sequence[Blind], pairs: int) -> str:
     """Which set-ups the matrix cannot tell apart whatever it measures, and what can."""
-    sizes = [str(setups) for setups in sorted({one.setups for one in groups})]
+    sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
-    enough = max(one.enough for one in groups)
+    enough = max(group.enough for group in groups)
     runs = units.plural(groups[0].rounds, "run")
     said = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
     return f"{said}; what leads is judged by {pairs} fresh pairs" if pairs else said
@@ -114,7 +117,7 @@ def _noise(surveyed: Survey) -> Iterator[FactLine]:
     for column in columns:
         noise = surveyed.noise.get(column)
         if noise is not None:
-            yield FactLine(column, cells_noise_words(noise, design.repeats, design.pairs))
+            yield FactLine(workload(column), cells_noise_words(noise, design.repeats, design.pairs))
     left = len(columns) - len(surveyed.noise)
     if left:
         what = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
@@ -122,10 +125,10 @@ def _noise(surveyed: Survey) -> Iterator[FactLine]:
 
 
 def _changes(design: Design) -> Iterator[FactLine]:
-    for one in switches(design):
-        slow = ", created again or reshaped" if one.setting.slow else ""
-        times = f"{units.plural(one.times, 'time')} on {one.setting.target}{slow}"
-        yield FactLine(one.setting.key, f"{times}; at the end {one.setting.value} again")
+    for switch in switches(design):
+        slow = ", created again or reshaped" if switch.setting.slow else ""
+        times = f"{units.plural(switch.times, 'time')} on {switch.setting.target}{slow}"
+        yield FactLine(switch.setting.key, f"{times}; at the end {switch.setting.value} again")
 
 
 def _not_active(design: Design) -> Iterator[FactLine]:
@@ -137,9 +140,9 @@ def _not_active(design: Design) -> Iterator[FactLine]:
 
 def _lost(design: Design) -> Iterator[FactLine]:
     by = _destroying(design)
-    for one in design.destroys:
-        yield FactLine(one.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
-        yield from (FactLine("", f"  {found}") for found in one.found)
+    for destroy in design.destroys:
+        yield FactLine(destroy.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
+        yield from (FactLine("", f"  {found}") for found in destroy.found)
 
 
 def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
@@ -149,7 +152,7 @@ def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
 def _destroying(design: Design) -> str:
     """Which steps destroy."""
     known = {cell.id: cell for cell in design.cells}
-    before = {(one.target, one.key): one.value for one in design.originals}
+    before = {(original.target, original.key): original.value for original in design.originals}
     steps = [step.number for step in design.steps if _destroys(known[step.cell], before)]
     if len(steps) == len(design.steps):
         return "by every step"
@@ -159,16 +162,18 @@ def _destroying(design: Design) -> str:
 
 def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
     writes = "write" in cell.job.get("rw", "") or cell.job.get("rw") in ("rw", "randrw")
-    return writes or any(one.slow and before.get((one.target, one.key)) != one.value for one in cell.settings)
+    return writes or any(
+        setting.slow and before.get((setting.target, setting.key)) != setting.value for setting in cell.settings
+    )
 
 
 def _step(step: Step, known: Mapping[str, SweepCell]) -> str:
     cell = known[step.cell]
     again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
-    return f"{set_up(cell.row)}; {cell.column}{again}, round {step.round}"
+    return f"{cell.row}; {cell.column}{again}, round {step.round}"
 
 
 def _block(steps: int, first: SweepCell) -> str:
     """What all steps of a block have in common."""
-    slow = [f"{one.key}={one.value}" for one in first.settings if one.slow]
+    slow = [setting_words(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

@@ -56,9 +56,9 @@ def _unwell(inventory: Inventory) -> tuple[Trouble, ...]:
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}
     found: list[tuple[int, tuple[object, ...], Trouble]] = [
-        (grade(one.state), place_of(one.target), Trouble(str(one.target), one.state.value))
-        for one in inventory.arrays
-        if one.state in TROUBLE
+        (grade(array.state), place_of(array.target), Trouble(str(array.target), array.state.value))
+        for array in inventory.arrays
+        if array.state in TROUBLE
     ]
     for drive in inventory.drives:
         above = arrays.get(drive.array) if drive.array is not None else None
@@ -70,10 +70,10 @@ def _unwell(inventory: Inventory) -> tuple[Trouble, ...]:
         (
             grade(State.REBUILDING),
             (),
-            Trouble(str(one.target), f"{protection_words(one.protection)}, no power keeps its cache"),
+            Trouble(str(controller.target), f"{protection_words(controller.protection)}, no power keeps its cache"),
         )
-        for one in inventory.controllers
-        if is_lost(one.protection)
+        for controller in inventory.controllers
+        if is_lost(controller.protection)
     ]
     told = {trouble.key: trouble for _, _, trouble in sorted(found, key=lambda one: one[:2])}
     for problem in inventory.problems:

@@ -122,6 +122,8 @@ def _plain(judgement: Judgement) -> str:
             return f"{FEWEST_RUNS} runs of each are the fewest"
         case Reason.NOT_IN_TURN:
             return "not measured in turn, so drift cannot be told from an effect"
+        case Reason.MADE_ONCE:
+            return "each array was made once, so what came with that making cannot be told from its level"
         case Reason.NOT_DRAWN:
             return (
                 "nobody drew the order or fixed the number of pairs beforehand, so what comes and goes passes for an "
@@ -141,7 +143,7 @@ def _plain(judgement: Judgement) -> str:
 
 def far_words(far: FarPairs) -> str:
     """`pair 12 (-30.0 %) lies far from the others; without it the verdict is the same`."""
-    named = [f"{one.pair} ({percent_text(one.percent)})" for one in far.pairs]
+    named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in far.pairs]
     if len(named) > 1:
         return f"pairs {', '.join(named[:-1])} and {named[-1]} lie far from the others"
     told = f"pair {named[0]} lies far from the others"
@@ -156,12 +158,12 @@ def far_words(far: FarPairs) -> str:
 
 def state_words(doubts: Iterable[Doubt]) -> str:
     """Why runs carry no verdict: `a rebuild was under way in r3, r5`; "" if they may."""
-    return ", ".join(f"{_forbids(one)} in {_runs(one)}" for one in doubts)
+    return ", ".join(f"{_forbids(doubt)} in {_runs(doubt)}" for doubt in doubts)
 
 
 def weakened_words(doubts: Iterable[Doubt]) -> str:
     """What weakens a verdict: `not steady in r1, frequency governor in all runs`; "" without."""
-    return ", ".join(f"{_WEAKENS[one.key]} in {_runs(one)}" for one in doubts)
+    return ", ".join(f"{_WEAKENS[doubt.key]} in {_runs(doubt)}" for doubt in doubts)
 
 
 def _forbids(one: Doubt) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from backends.racks.bcache import BcacheDevice
+from backends.racks.bcache import BLOCK_BYTES, BcacheDevice
 from backends.racks.linux.tree import Kernel, put_stacked
 from backends.racks.rack import Rack
 
 _MAJOR, _MINORS = 251, 128
 """As Linux 6.1 numbers them: 128 minors each."""
+
+_ANY = "2147483647"
+"""It cuts requests itself, and sets no limit."""
 
 
 def put_bcache(found: Kernel, rack: Rack, device: BcacheDevice) -> None:
@@ -24,7 +27,9 @@ def put_bcache(found: Kernel, rack: Rack, device: BcacheDevice) -> None:
         number,
         size_bytes=layout.size_bytes,
         sequence=120 + at,
-        queue={"read_ahead_kb": "128", "rotational": "0"},
+        queue={"read_ahead_kb": "128", "rotational": "0"}
+        | dict.fromkeys(("max_sectors_kb", "max_hw_sectors_kb"), _ANY)
+        | dict.fromkeys(("logical_block_size", "physical_block_size"), str(BLOCK_BYTES)),
         own={f"bcache/{key}": text for key, text in device.files(rack.cache_counts(name)).items()},
         below=rack.members(name),
     )

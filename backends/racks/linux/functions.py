@@ -83,6 +83,13 @@ CARDS: Mapping[str, PciCard] = {
         version="43.100.00.00",
         says={"board_name": "SAS9300-8e", "version_fw": "16.00.12.00", "version_bios": "08.37.00.00"},
     ),
+    "SAS9300-8i": PciCard(
+        ids=("1000", "0097", "1000", "30e0"),
+        kind="010700",
+        driver="mpt3sas",
+        version="43.100.00.00",
+        says={"board_name": "SAS9300-8i", "version_fw": "16.00.12.00", "version_bios": "08.37.00.00"},
+    ),
     "AHCI": PciCard(ids=("8086", "a182", "1590", "00d2"), kind="010601", driver="ahci", version="3.0"),
 }
 """By model. Ids of the PCI ID repository and of the drivers' tables."""
@@ -117,9 +124,12 @@ def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
         model = "QLE2562" if disk.transport == "rport" else "SAS9300-8e"
         for address, host in dict(zip(disk.pci, disk.hosts, strict=True)).items():
             yield address, model, {host: {**CARDS[model].says, "can_queue": "2048"}}
-    if rack.sata and CHASSIS[rack.name].lists_ahci:
+    chassis = CHASSIS[rack.name]
+    if rack.sata and chassis.hba:
+        yield chassis.hba, "SAS9300-8i", {AHCI_HOST: {**CARDS["SAS9300-8i"].says, "can_queue": "9664"}}
+    elif rack.sata and chassis.lists_ahci:
         ports = range(AHCI_HOST, AHCI_HOST + len(rack.sata))
-        yield CHASSIS[rack.name].ahci, "AHCI", {port: {"can_queue": "32"} for port in ports}
+        yield chassis.ahci, "AHCI", {port: {"can_queue": "32"} for port in ports}
 
 
 def _put(found: Kernel, address: str, card: PciCard, hosts: Mapping[int, Mapping[str, str]]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from backends.model import Media
 from backends.racks.calibration import DriveType
 from backends.racks.fusionio import IoMemory
-from backends.racks.linux.chassis import AHCI_HOST, CHASSIS, folder_of
+from backends.racks.linux.chassis import AHCI_HOST, CHASSIS, Chassis, folder_of
+from backends.racks.linux.metadata import built_on
 from backends.racks.linux.tree import Kernel, put_content, put_disk, scsi_number
 from backends.racks.queue import CACHE
 from backends.racks.rack import Rack
@@ -30,22 +31,21 @@ def put_nvme(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
     put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
-    record = ["E:ID_BUS=nvme", *_built_on(rack, name)]
+    record = ["E:ID_BUS=nvme", *built_on(rack, name)]
     if name in rack.lying:
         record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
     found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
 
 
 def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, number: int, mounts: list[str]) -> None:
-    """A drive at a port of the mainboard."""
+    """A drive at a port of the mainboard, or of the HBA."""
     if drive is None:
         return
     major, minor = scsi_number(name)
-    address = f"{AHCI_HOST + number}:0:0:0"
+    address, folder, path = _attached(CHASSIS[rack.name], number)
     samsung = drive.model.startswith("MZ")
     serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"
     wwn = f"{'5002538e' if samsung else '5000c500'}{number + 1:08x}"
-    ahci = CHASSIS[rack.name].ahci
     own = {
         "dev": f"{major}:{minor}",
         "size": str(drive.size_bytes // 512),
@@ -60,24 +60,34 @@ def put_sata(found: Kernel, rack: Rack, name: str, drive: DriveType | None, numb
         "device/queue_depth": "32",
         "mq/0/nr_tags": "32",
     }
-    port = f"{folder_of(ahci)}/ata{number + 1}/host{AHCI_HOST + number}"
-    folder = f"{port}/target{address[:-2]}/{address}/block/{name}"
+    folder = f"{folder}/target{address[:-2]}/{address}/block/{name}"
     put_disk(found, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=True)
     found.files |= {
         f"/sys/class/scsi_disk/{address}/cache_type": rack.queues.get(name, {}).get(CACHE, "write back"),
-        f"/sys/class/scsi_host/host{AHCI_HOST + number}/proc_name": "ahci",
-        f"/sys/class/scsi_host/host{AHCI_HOST + number}/can_queue": "32",
     }
+    if not CHASSIS[rack.name].hba:
+        host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
+        found.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
     record = [
         f"E:ID_SERIAL_SHORT={serial}",
         f"E:ID_WWN=0x{wwn}",
-        f"E:ID_PATH=pci-{ahci}-ata-{number + 1}",
+        f"E:ID_PATH={path}",
         "E:ID_BUS=ata",
-        *_built_on(rack, name),
+        *built_on(rack, name),
     ]
     if name in rack.lying:
         record += put_content(found, name, own["dev"], drive.size_bytes, rack.lying[name], folder, mounts)
     found.files[f"/run/udev/data/b{own['dev']}"] = "\n".join(record)
+
+
+def _attached(chassis: Chassis, number: int) -> tuple[str, str, str]:
+    """SCSI address, folder of what it hangs from, and udev's path of the n-th SATA drive."""
+    if not chassis.hba:
+        folder = f"{folder_of(chassis.ahci)}/ata{number + 1}/host{AHCI_HOST + number}"
+        return f"{AHCI_HOST + number}:0:0:0", folder, f"pci-{chassis.ahci}-ata-{number + 1}"
+    end = f"{AHCI_HOST}:{number}"
+    folder = f"{folder_of(chassis.hba)}/host{AHCI_HOST}/port-{end}/end_device-{end}"
+    return f"{AHCI_HOST}:0:{number}:0", folder, f"pci-{chassis.hba}-sas-phy{number}-lun-0"
 
 
 def put_flash(found: Kernel, rack: Rack, module: IoMemory) -> None:
@@ -97,14 +107,3 @@ def put_flash(found: Kernel, rack: Rack, module: IoMemory) -> None:
     folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
     put_disk(found, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
     found.files[f"/run/udev/data/b{own['dev']}"] = f"E:ID_SERIAL_SHORT={module.serial}"
-
-
-def _built_on(rack: Rack, name: str) -> list[str]:
-    """What udev says of the metadata on a member of an array, and on the disks of a bcache device."""
-    if (cached := next((one for one in rack.bcache.values() if name in (one.backing, one.cache)), None)) is not None:
-        return ["E:ID_FS_TYPE=bcache", f"E:ID_FS_UUID={cached.uuid if name == cached.backing else cached.set_uuid}"]
-    arrays = (*rack.md.values(), *rack.stopped.values())
-    array = next((one for one in arrays if name in {member.name for member in one.members}), None)
-    if array is None:
-        return []
-    return ["E:ID_FS_TYPE=linux_raid_member", f"E:ID_FS_UUID={array.uuid}", f"E:ID_FS_LABEL_ENC={array.label}"]

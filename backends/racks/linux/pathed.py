@@ -30,10 +30,10 @@ def put_pathed(found: Kernel, rack: Rack, disk: PathedDisk) -> None:
         "dm/name": disk.alias,
         "dm/uuid": f"mpath-3{disk.wwn}",
         "dm/suspended": "0",
-        "mq/0/nr_tags": "128",
+        "mq/0/nr_tags": "2048",
     }
     folder = f"/sys/devices/virtual/block/{disk.device}"
-    put_disk(found, rack, disk.device, folder, own, rotational=spinning, flushes=False)
+    put_disk(found, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
     put_node(found, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
     for name in disk.paths:
         found.links[f"/sys/block/{name}/holders/{disk.device}"] = folder

@@ -17,20 +17,26 @@ _MAJORS = (8, *range(65, 72), *range(128, 136))
 _STACKED = {
     "read_ahead_kb": "128",
     "nr_requests": "128",
-    "rotational": "0",
     "scheduler": "none",
     "logical_block_size": "512",
-    "physical_block_size": "4096",
-    "max_sectors_kb": "512",
-    "max_hw_sectors_kb": "2147483647",
+    "physical_block_size": "512",
     "nomerges": "0",
     "rq_affinity": "0",
     "add_random": "0",
-    "iostats": "1",
+    "iostats": "0",
     "write_cache": "write back",
     "zoned": "none",
 }
-"""The queue of what is built on other devices."""
+"""The queue of what is built on other devices, as Linux 6.1 begins with it. What its members decide comes besides."""
+
+_DECIDED = {
+    **dict.fromkeys(("rotational", "logical_block_size", "physical_block_size"), max),
+    **dict.fromkeys(("max_sectors_kb", "max_hw_sectors_kb"), min),
+}
+"""Files of that queue and which of the members' decides."""
+
+MUTE = "wbt_lat_usec"
+"""Of what takes requests as they come this file is there, and reading it gives EINVAL until it was written."""
 
 _EFI = 512 << 20
 _START = 1 << 20
@@ -48,6 +54,8 @@ class Kernel:
     """Device nodes."""
     names: dict[str, str] = field(default_factory=dict)
     """Kernel name of the disk by node, partitions too."""
+    mute: set[str] = field(default_factory=set)
+    """Files that are there and that nobody can read."""
 
 
 def index(name: str) -> int:
@@ -107,22 +115,39 @@ def put_stacked(
     own: Mapping[str, str],
     below: Sequence[str],
 ) -> str:
-    """A device built on others (`below`), which passes requests on as they come; gives its folder.
+    """A device built on others (`below`, which are there already); it passes requests on as they come. Its folder.
 
     `queue`, `own`: files of its queue and of its folder besides those that all have.
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
     texts = {"dev": devno, "size": str(size_bytes // 512), "ro": "0", "removable": "0", "diskseq": str(sequence), **own}
     found.files |= {f"{base}/{key}": text for key, text in texts.items()}
-    merged = {**_STACKED, **queue, **rack.queues.get(name, {})}
+    merged = {**_STACKED, **_limits(found, below), **queue, **rack.queues.get(name, {})}
     found.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
-    found.files[f"{folder}/queue/logical_block_size"] = "512"
+    put_mute(found, name)
+    found.files[f"{folder}/queue/logical_block_size"] = merged["logical_block_size"]
     found.links[base] = folder
     put_node(found, name, name, folder, devno)
     for member in below:
         found.links[f"{base}/slaves/{member}"] = f"/sys/block/{member}"
         found.links[f"/sys/block/{member}/holders/{name}"] = folder
     return folder
+
+
+def _limits(found: Kernel, below: Sequence[str]) -> dict[str, str]:
+    """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest."""
+    return {
+        key: str(decide(int(found.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
+        for key, decide in _DECIDED.items()
+        if below
+    }
+
+
+def put_mute(found: Kernel, name: str) -> None:
+    """The file of a queue without requests of its own that cannot be read, unless it was written."""
+    path = f"/sys/block/{name}/queue/{MUTE}"
+    if path not in found.files:
+        found.mute.add(path)
 
 
 def put_node(found: Kernel, name: str, disk: str, folder: str, devno: str) -> None:

@@ -72,7 +72,7 @@ def put_logical_drive(found: Kernel, rack: Rack, card: SmartCard, volume: SmartV
         "size": str(volume.size_bytes // 512),
         "ro": "0",
         "removable": "0",
-        "diskseq": str(10 + major + minor // 16),
+        "diskseq": str(10 + major + minor // 16 + 1000 * volume.sequence),
         "device/vendor": f"{maker:<8}",
         "device/model": f"{volume.name if card.series else 'LOGICAL VOLUME':<16}",
         "device/rev": "V1.0" if card.series else card.firmware[:4],
@@ -84,6 +84,8 @@ def put_logical_drive(found: Kernel, rack: Rack, card: SmartCard, volume: SmartV
     if not card.series:
         own |= {"device/wwid": f"naa.{volume.wwn}", "device/raid_level": f"RAID {volume.level}"}
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
+    elif volume.serial:
+        record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
     put_disk(found, rack, name, folder, own, rotational=not card.flash(volume.group), flushes=False)
     found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
     if volume.content is not None:

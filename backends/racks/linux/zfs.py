@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from backends.racks.linux.tree import Kernel, put_disk
+from backends.racks.linux.tree import Kernel, put_stacked
 from backends.racks.rack import Rack
 from backends.racks.zfs.pool import VOLUME, Dataset
 
 _MAJOR, _MINORS = 230, 16
 """Numbers of volumes, sixteen each (zvol_major; include/sys/fs/zfs.h, ZVOL_MINORS)."""
+
+_QUEUE = {
+    "rotational": "0",
+    "iostats": "1",
+    "nomerges": "2",
+    "max_sectors_kb": "1280",
+    "max_hw_sectors_kb": "16384",
+}
+"""What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
 
 
 def put_pools(found: Kernel, rack: Rack, mounts: list[str]) -> None:
@@ -29,18 +38,17 @@ def put_pools(found: Kernel, rack: Rack, mounts: list[str]) -> None:
 
 def _put_volume(found: Kernel, rack: Rack, name: str, dataset: Dataset) -> None:
     number = int(dataset.node.removeprefix("zd"))
-    folder = f"/sys/devices/virtual/block/{dataset.node}"
-    own = {
-        "dev": f"{_MAJOR}:{number}",
-        "size": str(dataset.size_bytes // 512),
-        "ro": "0",
-        "removable": "0",
-        "diskseq": str(80 + number // _MINORS),
-        "mq/0/nr_tags": "128",
-    }
-    put_disk(found, rack, dataset.node, folder, own, rotational=False, flushes=True)
-    found.files |= {
-        f"/sys/block/{dataset.node}/queue/physical_block_size": str(dataset.block_bytes),
-        f"/run/udev/data/b{own['dev']}": f"S:zvol/{name}",
-    }
+    devno = f"{_MAJOR}:{number}"
+    put_stacked(
+        found,
+        rack,
+        dataset.node,
+        devno,
+        size_bytes=dataset.size_bytes,
+        sequence=80 + number // _MINORS,
+        queue={**_QUEUE, "physical_block_size": str(dataset.block_bytes)},
+        own={},
+        below=(),
+    )
+    found.files[f"/run/udev/data/b{devno}"] = f"S:zvol/{name}"
     found.links[f"/dev/zvol/{name}"] = f"/dev/{dataset.node}"

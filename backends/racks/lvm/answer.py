@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from backends.racks.hung import rejected
-from backends.racks.lvm.volumes import CACHED, STRIPED, DmNode, LvmGroup, LvmVolume
+from backends.racks.lvm.volumes import CACHED, META_BLOCKS, META_USED, OF_POLICY, STRIPED, DmNode, LvmGroup, LvmVolume
 from backends.racks.printed import Said
 from backends.racks.rack import Rack
 
@@ -20,7 +20,8 @@ _ALL = ("lv_all", "seg_all")
 def lvs_said(rack: Rack, words: Sequence[str]) -> Said:
     """The report of all volumes in JSON: the columns asked for, each a string."""
     options = dict(pairwise(words))
-    wanted = options.get("-o", "lv_all").split(",")
+    wanted = set(options.get("-o", "lv_all").split(","))
+    every = not wanted.isdisjoint(_ALL)
     rows = []
     for group in rack.lvm.values():
         left_out = rejected(words).intersection(group.places)
@@ -28,7 +29,9 @@ def lvs_said(rack: Rack, words: Sequence[str]) -> Said:
             if left_out:
                 missing = {"vg_missing_pv_count": str(len(left_out))}
                 row = row | missing | {"devices": _without(row["devices"], left_out)}
-            rows.append({key: text for key, text in row.items() if key in wanted or _is_general(key, wanted)})
+            rows.append(
+                {key: text for key, text in row.items() if key in wanted or (every and not key.startswith("vg_"))}
+            )
     lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
     text = f'  {{\n      "report": [\n          {{\n              "lv": [\n{lines}\n              ]\n          }}\n'
     return Said(text=f"{text}      ]\n  }}\n", seconds=0.05)
@@ -48,10 +51,6 @@ def _without(devices: str, left_out: Collection[str]) -> str:
     )
 
 
-def _is_general(key: str, wanted: Sequence[str]) -> bool:
-    return bool(set(_ALL) & set(wanted)) and not key.startswith("vg_")
-
-
 def _rows(group: LvmGroup, now: float, *, hidden: bool) -> Iterator[Row]:
     for volume in group.volumes:
         nodes = volume.nodes(now)
@@ -65,7 +64,7 @@ def _rows(group: LvmGroup, now: float, *, hidden: bool) -> Iterator[Row]:
 
 def _common(group: LvmGroup, node: DmNode, names: dict[str, str], own: bool) -> Row:
     """What a volume and its parts have alike; what does not apply is "" or -1."""
-    devices = ",".join(f"{names.get(one, f'/dev/{one}')}(0)" for one in node.slaves)
+    devices = ",".join(f"{names.get(slave, f'/dev/{slave}')}(0)" for slave in node.slaves)
     return {
         "lv_uuid": group.uuid_of(node.name),
         "lv_name": node.name if own else f"[{node.name}]",
@@ -84,6 +83,11 @@ def _common(group: LvmGroup, node: DmNode, names: dict[str, str], own: bool) -> 
         "lv_kernel_read_ahead": "131072",
         "lv_tags": "",
         "pool_lv": "",
+        "origin": "",
+        "origin_size": "",
+        "snap_percent": "",
+        "lv_snapshot_invalid": "unknown",
+        "copy_percent": "",
         "data_percent": "",
         "metadata_percent": "",
         "sync_percent": "",
@@ -144,16 +148,21 @@ def _own(volume: LvmVolume, now: float) -> Row:
     settings = ",".join(f"{key}={value}" for key, value in volume.settings.items())
     if volume.kind in CACHED:
         row |= {"pool_lv": f"[{volume.fast}_cvol]", "lv_attr": "Cwi-a-C---", "cache_settings": settings}
+        filled = _percent(volume.used, volume.blocks)
+        row |= {"origin": f"[{volume.origin_name}]", "data_percent": filled, "snap_percent": filled}
     if volume.kind == "cache":
         dirty = volume.dirty_now(now) // volume.chunk_bytes
         row |= {
-            "devices": f"{volume.name}_corig(0)",
+            "devices": f"{volume.origin_name}(0)",
             "chunk_size": str(volume.chunk_bytes),
             "cache_mode": volume.mode,
             "cache_policy": volume.policy,
             "kernel_cache_policy": volume.kernel_policy,
-            "kernel_cache_settings": f"migration_threshold={volume.threshold},random_threshold=0,"
-            "sequential_threshold=0,discard_promote_adjustment=0,read_promote_adjustment=0,write_promote_adjustment=0",
+            "kernel_cache_settings": ",".join(
+                (f"migration_threshold={volume.threshold}", *(f"{key}=0" for key in OF_POLICY))
+            ),
+            "metadata_percent": _percent(META_USED, META_BLOCKS),
+            **dict.fromkeys(("sync_percent", "copy_percent"), _percent(dirty, volume.used)),  # what is dirty of it
             "cache_total_blocks": str(volume.blocks),
             "cache_used_blocks": str(volume.used),
             "cache_dirty_blocks": str(dirty),
@@ -165,7 +174,7 @@ def _own(volume: LvmVolume, now: float) -> Row:
         }
     elif volume.kind == "writecache":
         row |= {
-            "devices": f"{volume.name}_wcorig(0)",
+            "devices": f"{volume.origin_name}(0)",
             "writecache_total_blocks": str(volume.blocks),
             "writecache_free_blocks": str(volume.blocks - volume.used),
             "writecache_writeback_blocks": "0",
@@ -181,7 +190,7 @@ def _own(volume: LvmVolume, now: float) -> Row:
             "devices": ",".join(f"{volume.name}_rimage_{at}(0)" for at in range(len(volume.places))),
             "stripes": str(len(volume.places)),
             "stripe_size": str(volume.stripe_bytes if volume.kind in STRIPED else 0),
-            "sync_percent": f"{volume.reshaped(now) * 100:.2f}",
+            **dict.fromkeys(("sync_percent", "copy_percent"), f"{volume.reshaped(now) * 100:.2f}"),
             "raid_mismatch_count": "0",
             "raid_sync_action": "reshape" if volume.reshape_since else "idle",
             "raid_write_behind": str(volume.write_behind or ""),
@@ -189,6 +198,10 @@ def _own(volume: LvmVolume, now: float) -> Row:
             "raid_max_recovery_rate": str(volume.rates.get("max", "")),
         }
     return row
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole if whole else 0:.2f}"
 
 
 def dmsetup_said(rack: Rack, words: Sequence[str]) -> Said:

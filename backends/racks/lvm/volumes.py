@@ -19,6 +19,15 @@ FLUSH_BYTES = 60_000_000
 CACHED = ("cache", "writecache")
 """Kinds with a fast volume before a slow one."""
 
+META_USED, META_BLOCKS = 10, 2048
+"""Blocks of dm-cache's metadata."""
+
+OF_POLICY = (
+    *("random_threshold", "sequential_threshold"),
+    *("discard_promote_adjustment", "read_promote_adjustment", "write_promote_adjustment"),
+)
+"""What `mq`, which is smq today, still tells of its predecessor (drivers/md/dm-cache-policy-smq.c)."""
+
 MIRRORED, STRIPED = ("raid1",), ("raid5", "raid6", "raid10")
 
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -121,6 +130,11 @@ class LvmVolume:
         return tuple(self.places)
 
     @property
+    def origin_name(self) -> str:
+        """Name of the slow part of a cached volume."""
+        return f"{self.name}_{'wcorig' if self.kind == 'writecache' else 'corig'}"
+
+    @property
     def work(self) -> tuple[str, bool]:
         """What goes on in the background."""
         return self.flush_to, bool(self.reshape_since)
@@ -195,14 +209,14 @@ class LvmVolume:
         return tuple(self._images(now))
 
     def _node(self, name: str, at: int, size: int, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
-        status = more.pop("status", table.split()[0])
+        status = more.pop("status", f"{table.split()[0]} ")  # the kernel leaves a blank where nothing follows
         return DmNode(
             name=name, number=self.number + at, size_bytes=size, slaves=slaves, table=table, status=status, **more
         )
 
     def _cached(self, now: float) -> Iterator[DmNode]:
         slow = (*self.places,)
-        origin = f"{self.name}_{'wcorig' if self.kind == 'writecache' else 'corig'}"
+        origin = self.origin_name
         fast = f"{self.fast}_cvol"
         if self.kind == "writecache":
             pairs = [f"{key} {value}" for key, value in self.settings.items() if key != "cleaner"]
@@ -233,8 +247,9 @@ class LvmVolume:
             self.size_bytes,
             tuple(parts),
             f"cache {places} {sectors} 2 metadata2 {self.kernel_mode} {self.kernel_policy} {count}",
-            status=f"cache 8 10/2048 {sectors} {self.used}/{self.blocks} {self.counted} {dirty} 2 metadata2 "
-            f"{self.kernel_mode} 2 migration_threshold {self.threshold} {self.kernel_policy} 0 rw - ",
+            status=f"cache 8 {META_USED}/{META_BLOCKS} {sectors} {self.used}/{self.blocks} {self.counted} {dirty} "
+            f"2 metadata2 {self.kernel_mode} 2 migration_threshold {self.threshold} "
+            f"{self.kernel_policy} {len(OF_POLICY) * 2} {' '.join(f'{key} 0' for key in OF_POLICY)} rw - ",
         )
         yield self._node(fast, 1, self.fast_bytes, (self.fast_place,), "linear", ending="-cvol")
         meta = 1 << 23

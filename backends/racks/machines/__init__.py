@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-HOSTS: Mapping[str, str] = {"lsi": "rack-demo", "hpe": "rack-hpe", "linux": "rack-linux"}
+HOSTS: Mapping[str, str] = {
+    "lsi": "rack-demo",
+    "hpe": "rack-hpe",
+    "linux": "rack-linux",
+    "arrays": "rack-arrays",
+    "ssds": "rack-ssds",
+}
 """Host names by the racks' names; the first rack is that of `--demo` alone."""
 
 FIRST = next(iter(HOSTS))

@@ -38,7 +38,8 @@ def hpe_rack(clock: Clock | None = None, *, seed: int = 58) -> Rack:
     return rack
 
 
-def _bays(port: str, count: int, model: str, serials: str, group: str, first: int = 1) -> tuple[SmartBay, ...]:
+def bays_of(port: str, count: int, model: str, serials: str, group: str | None, first: int = 1) -> tuple[SmartBay, ...]:
+    """Drives of one array, or free ones."""
     drive = DRIVES[model]
     return tuple(
         SmartBay(
@@ -56,10 +57,10 @@ def _bays(port: str, count: int, model: str, serials: str, group: str, first: in
 
 def _p408() -> SmartCard:
     """The system on two disks and a mirror of SSDs through the cache, four SSDs past it: Smart Path."""
-    system, mirror = _bays("1I:1", 2, SAS, "S0M3", "A"), _bays("1I:1", 2, SATA_SSD, "S4EMNX1", "C", 3)
+    system, mirror = bays_of("1I:1", 2, SAS, "S0M3", "A"), bays_of("1I:1", 2, SATA_SSD, "S4EMNX1", "C", 3)
     return SmartCard(
         serial="PEYHC0DRHBN4K1",
-        bays=system + mirror + _bays("2I:1", 4, SATA_SSD, "S4EMNX0", "B"),
+        bays=system + mirror + bays_of("2I:1", 4, SATA_SSD, "S4EMNX0", "B"),
         volumes=(
             SmartVolume(
                 number=1,
@@ -105,7 +106,7 @@ def _series_5() -> SmartCard:
         cache_mib=512,
         series=True,
         capacitor=False,
-        bays=_bays("0", 8, X25E, "CVEM0058", "A", 0),
+        bays=bays_of("0", 8, X25E, "CVEM0058", "A", 0),
         volumes=tuple(
             SmartVolume(
                 number=number,
@@ -132,7 +133,7 @@ def _smart_raid() -> SmartCard:
         pci="0000:37:00.0",
         host=2,
         cache_mib=4096,
-        bays=_bays("0", 4, SM883, "S47FNA0M32", "A", 0),
+        bays=bays_of("0", 4, SM883, "S47FNA0M32", "A", 0),
         volumes=(
             SmartVolume(
                 number=0,

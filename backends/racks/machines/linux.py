@@ -67,7 +67,7 @@ def _array(name: str, level: str, members: tuple[str, ...], model: str, number: 
         label=f"rack-linux:{name}",
         uuid=f"9a3e6f07-52cd-4b18-8e40-17d5c2f0ab3{number}",
         level=level,
-        members=[MdMember(name=one) for one in members],
+        members=[MdMember(name=member) for member in members],
         component_kib=component_of(DRIVES[model].size_bytes),
         chunk=0 if level == "raid1" else 512 * 1024,
         layout=258 if level == "raid10" else 0,

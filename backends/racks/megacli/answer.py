@@ -27,7 +27,11 @@ _WORDS = {
     rules.NO_ROOM: "The specified drives do not have enough capacity.",
     rules.UNFIT: "The specified physical disk does not have the appropriate attributes to complete the requested"
     " command.",
+    rules.PINNED: "The current operation is not allowed because the controller has data in cache for offline or missing"
+    " virtual drives.",
 }
+
+_ADDS = ("-CfgLDAdd", "-CfgLdAdd", "-CfgSpanAdd")
 
 
 def answer(rack: Rack, words: Sequence[str]) -> Said:
@@ -55,7 +59,7 @@ def answer(rack: Rack, words: Sequence[str]) -> Said:
         except changes.UsageFault:
             return _said([f"Invalid input at or near token {rest[-1]}"], 1)
         except rules.RefusalError as error:
-            more, code, done = _refused(card, error)
+            more, code, done = _refused(card, error, rest[0])
         lines += more
         changed = changed or done
     seconds = max([_SHORT, *(card.slow for card in chosen if rest[0] in _LONG)])
@@ -83,7 +87,7 @@ def _on_card(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[st
                 # Unlike storcli it asks nothing here: it deletes what nobody has open.
                 lines += changes.delete(rack, card, volume.number, force=True)
             return lines, 0, True
-        case "-CfgLDAdd" | "-CfgLdAdd" | "-CfgSpanAdd":
+        case _ if verb in _ADDS:
             return ["", *changes.add(rack, card, verb, rest)], 0, True
         case "-ELF":
             return _key(card, rest)
@@ -238,10 +242,13 @@ def _key(card: SimulatedCard, words: list[str]) -> tuple[list[str], int, bool]:
             raise changes.UsageFault
 
 
-def _refused(card: SimulatedCard, error: rules.RefusalError) -> tuple[list[str], int, bool]:
+def _refused(card: SimulatedCard, error: rules.RefusalError, verb: str) -> tuple[list[str], int, bool]:
     code = 3 if error.code == rules.SPOKEN else error.code
     words = _WORDS.get(error.code, error.words)
-    return ["", f"Adapter {card.number}: Operation Failed", "", "FW error description:", f" {words}"], code, False
+    if verb in _ADDS and code == rules.UNFIT:  # said of a drive, before the card is asked
+        return ["", words], code, False
+    what = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
+    return ["", f"Adapter {card.number}: {what}", "", "FW error description:", f" {words}"], code, False
 
 
 def _said(lines: Sequence[str], code: int, *, seconds: float = _SHORT, changed: bool = False) -> Said:

@@ -30,6 +30,7 @@ STATES = {
     "good": "Unconfigured(good), Spun Up",
     "spare": "Hotspare, Spun Up",
     "foreign": "Unconfigured(good), Spun Up",
+    "jbod": "JBOD",
 }
 """MegaCli's words for ours."""
 
@@ -112,7 +113,7 @@ def adapter(card: SimulatedCard) -> list[str]:
         "                Supported PD Operations",
         "                ================",
         "Force Online                            : Yes",
-        "Enable JBOD                             : No",
+        f"Enable JBOD                             : {'Yes' if card.jbod else 'No'}",
     ]
 
 

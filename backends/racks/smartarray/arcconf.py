@@ -15,7 +15,9 @@ from backends.racks.smartarray.cards import (
     with_caching,
     with_drive_cache,
     with_mode,
+    with_new,
     with_value,
+    without,
 )
 
 Cards = tuple[SmartCard, ...]
@@ -25,6 +27,7 @@ _RULE = "-" * 70
 _PART = "   " + "-" * 56
 _SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
 _WRITE = {"wt": "Disabled", "wbb": "On when protected by battery/ZMM", "wb": "Enabled"}
+_CREATES = {"name", "stripesize", "ldcache", "wcache", "method"}
 _BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
 """What takes no `noprompt`, as the usage says."""
 _MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}
@@ -40,6 +43,21 @@ USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical 
 """
 
 
+CREATE_USAGE = """ Usage: CREATE <Controller#> LOGICALDRIVE [Options] <Size> <RAID#> <CHANNEL# ID#> ... [noprompt]
+ Options:
+    [Stripesize <STRIPE>]   16, 32, 64, 128, 256, 512, 1024 KB; default 256
+    [Name <NAME>]
+    [LDcache <LON | LOFF>]
+    [Wcache <WT | WB | WBB>]
+    [Method <BUILD | CLEAR | QUICK>]
+ Size: MAX or MB
+"""
+LOSS = (
+    "\nWARNING: Deleting this logical device will result in data being lost.\n\nAre you sure you want to continue?\n"
+    "Press y, then ENTER to continue or press ENTER to abort: (y/n) "
+)
+
+
 def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Said, Cards]:
     """What is printed, and the cards as they are afterwards. A tool too `old` for the cards cannot reach them."""
     lowered = [word.lower() for word in words]
@@ -52,13 +70,15 @@ def answer(cards: Cards, words: Sequence[str], *, old: bool = False) -> tuple[Sa
             return Said(text=f"Controllers found: {len(cards)}\n{rows}\n{_DONE}\n"), cards
         case ["setcache"]:
             return Said(text=USAGE, code=1), cards
+        case ["create"]:
+            return Said(text=CREATE_USAGE, code=1), cards
         case [verb, number, *rest]:
             card = next((one for one in cards if one.number == number), None)
             if card is None:
                 return _aborted(cards, "The specified controller does not exist."), cards
             if old and not card.series:
                 return _out_of_reach(cards, verb), cards
-            return _of_card(cards, card, verb, rest)
+            return _of_card(cards, card, verb, rest, words[2:])
         case _:
             return _aborted(cards, "Invalid command."), cards
 
@@ -77,7 +97,8 @@ def _out_of_reach(cards: Cards, verb: str) -> Said:
     return Said(text="\n".join(lines) + "\n")
 
 
-def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str]) -> tuple[Said, Cards]:
+def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str], given: Sequence[str]) -> tuple[Said, Cards]:
+    """`words` in lower case, `given` as they were."""
     outcome: Outcome
     if verb == "setcache" and words[:1] and words[0] in _BARE and "noprompt" in words:
         return _aborted(cards, "Invalid command."), cards
@@ -89,6 +110,10 @@ def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str]) -> tupl
             return Said(
                 text=f"Controllers found: {len(cards)}\nCurrent operation              : None\n{_DONE}\n"
             ), cards
+        case ["delete", *_] if "noprompt" not in words:
+            return Said(text=LOSS, code=1), cards
+        case ["create" | "delete", *rest]:
+            outcome = _made(card, verb, rest, [word for word in given if word != "noprompt"])
         case ["setcache", "logicaldrive", number, mode] if card.series:
             outcome = with_mode(card, int(number), mode)
         case ["setcache", "logicaldrive", number, ("lon" | "loff") as mode]:
@@ -111,6 +136,38 @@ def _of_card(cards: Cards, card: SmartCard, verb: str, words: list[str]) -> tupl
         return _aborted(cards, outcome), cards
     after = tuple(outcome if one is card else one for one in cards)
     return Said(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
+
+
+def _made(card: SmartCard, verb: str, words: Sequence[str], given: Sequence[str]) -> Outcome:
+    """`create C logicaldrive ...`, `delete C logicaldrive NUMBER`."""
+    if words[:1] != ["logicaldrive"]:
+        return "Invalid command."
+    if verb == "create":
+        return _created(card, words[1:], given[1:])
+    return without(card, int(words[1])) if len(words) == 2 and words[1].isdigit() else "Invalid command."
+
+
+def _created(card: SmartCard, words: Sequence[str], given: Sequence[str]) -> Outcome:
+    """`[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
+    if "max" not in words:
+        return "Invalid command."
+    at = words.index("max")
+    told = dict(zip(words[:at:2], given[:at:2] and given[1:at:2], strict=False))
+    level, pairs = words[at + 1] if len(words) > at + 1 else "", list(words[at + 2 :])
+    strip = told.get("stripesize", "256")
+    if at % 2 or len(pairs) % 2 or not pairs or not strip.isdigit() or told.keys() - _CREATES:
+        return "Invalid command."
+    if told.get("name") in {volume.name for volume in card.volumes}:
+        return "A logical device of this name exists already."
+    new = SmartVolume(
+        number=0,
+        strip_kib=int(strip),
+        name=told.get("name", f"LogicalDrv {len(card.volumes)}"),
+        acceleration="none" if told.get("ldcache") == "loff" else "cache",
+        write_cache=told.get("wcache", "wbb"),
+    )
+    places = tuple(f"{channel}:{device}" for channel, device in zip(pairs[::2], pairs[1::2], strict=True))
+    return with_new(card, "1+0" if level == "10" else level, places, new)
 
 
 def _mode(card: SmartCard) -> str:
@@ -190,8 +247,8 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
     yield from _part("Controller Version Information")
     yield from _fields(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
     yield from _heading("Array Information")
-    for at, group in enumerate(dict.fromkeys(one.group for one in card.volumes)):
-        path = all(one.acceleration == "path" for one in card.volumes if one.group == group)
+    for at, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
+        path = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
         yield f"Array Number {at}"
         yield from _fields(("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.flash(group) else "SAS"))
         yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if path else "Disabled"))
@@ -216,7 +273,7 @@ def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
         yield from _fields(("Caching", "Enabled" if volume.acceleration == "cache" else "Disabled"))
         yield from _fields(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
     yield from _part("Logical Device segment information")
-    members = [bay for bay in card.bays if bay.group == volume.group]
+    members = card.members(volume.group)
     for at, bay in enumerate(members):
         kind = "SSD" if bay.ssd else "HDD"
         where = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
@@ -229,10 +286,10 @@ def _megabytes(bay: SmartBay) -> int:
 
 def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     device = bay.place.rpartition(":")[2]
-    member = any(bay.group == one.group for one in card.volumes)
+    member = any(bay.group == volume.group for volume in card.volumes)
     yield f"      Device #{device}\n         Device is a Hard drive"
     yield from _fields(
-        ("State", "Online" if member else "Ready"),
+        ("State", bay.state if bay.state != "OK" else "Hot Spare" if bay.spare else "Online" if member else "Ready"),
         ("Block Size", "512 Bytes"),
         ("Transfer Speed", "SATA 6.0 Gb/s"),
         ("Reported Channel,Device(T:L)", f"0,{device}({device}:0)"),

@@ -92,6 +92,10 @@ class SmartBay:
     group: str | None = "A"
     wwn: str = ""
     own_cache: bool = True
+    state: str = "OK"
+    """`OK`, `Predictive Failure`, `Erase In Progress`."""
+    spare: bool = False
+    """A spare of its group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +119,12 @@ class SmartVolume:
     """Series 2 to 8: `wt`, `wbb`, `wb`."""
     content: Content | None = None
     """What lies on it, None if it is blank."""
+    parity_groups: int = 0
+    """Groups of RAID 50 and 60."""
+    serial: str = ""
+    """What the disk tells for its serial number, where it has no WWN (`scsi-SAdaptec_data_EF8F8BD3` of aacraid)."""
+    sequence: int = 0
+    """How many were made before it: a new disk under an old name is another one."""
 
     @property
     def size_bytes(self) -> int:
@@ -159,7 +169,7 @@ class SmartCard:
     @property
     def cached(self) -> bool:
         """Whether a logical drive uses the cache."""
-        return any(one.acceleration == "cache" for one in self.volumes)
+        return any(volume.acceleration == "cache" for volume in self.volumes)
 
     @property
     def cache_state(self) -> str:
@@ -179,15 +189,19 @@ class SmartCard:
 
     def emptied(self, device: str) -> SmartCard:
         """The card after something was written to a logical drive: whatever lay there is gone."""
-        if all(one.content is None or one.device != device for one in self.volumes):
+        if all(volume.content is None or volume.device != device for volume in self.volumes):
             return self
-        volumes = (replace(one, content=None) if one.device == device else one for one in self.volumes)
+        volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
         return replace(self, volumes=tuple(volumes))
 
     def flash(self, group: str) -> bool:
         """Whether an array is of flash alone."""
         mine = [bay.ssd for bay in self.bays if bay.group == group]
         return bool(mine) and all(mine)
+
+    def members(self, group: str) -> tuple[SmartBay, ...]:
+        """The drives of an array, spares left out."""
+        return tuple(bay for bay in self.bays if bay.group == group and not bay.spare)
 
 
 Outcome = SmartCard | str
@@ -208,7 +222,7 @@ def with_value(card: SmartCard, word: str, value: str) -> Outcome:
             return NO_POWER
         if not card.cached:
             return NOT_ACTIVE
-    if word == "nobatterywritecache" and all(one.acceleration == "path" for one in card.volumes):
+    if word == "nobatterywritecache" and all(volume.acceleration == "path" for volume in card.volumes):
         return ALL_BYPASS
     return replace(card, values={**card.values, word: value})
 
@@ -228,7 +242,7 @@ def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
 
 def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
     """Smart Path of an array: of flash alone, and of none with a cached logical drive."""
-    mine = [one for one in card.volumes if one.group == group]
+    mine = [volume for volume in card.volumes if volume.group == group]
     against = _against(card, *mine)
     if against is not None or not mine:
         return against or f"Invalid array specified: {group}"
@@ -256,6 +270,72 @@ def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
     if not card.protected and card.values["nobatterywritecache"] != "enable":
         return NOT_PRESERVED
     return _replaced(card, replace(volume, strip_kib=int(kib)))
+
+
+_LEAST = {"0": 1, "1": 2, "1+0": 4, "5": 3, "6": 4, "50": 6, "60": 8}
+"""Fewest drives of a level."""
+_PARITY = {"5": 1, "50": 1, "6": 2, "60": 2}
+NEW = ""
+"""The device of a logical drive that the kernel has not seen yet."""
+NO_ROOM = "This operation is not supported with the current configuration. Reason: Space for creation not available"
+NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
+
+
+def with_new(card: SmartCard, level: str, places: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
+    """A logical drive over free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
+    if card.hba or card.cache_problem:
+        return IN_HBA_MODE if card.hba else LOCKED
+    bays = {bay.place: bay for bay in card.bays}
+    if len(set(places)) < len(places):
+        return "Cannot use a drive multiple times in one logical device!"
+    if unknown := next((place for place in places if place not in bays), None):
+        return f"Invalid drive specified: {unknown}"
+    for place in places:
+        if bays[place].group is not None or bays[place].state != "OK":
+            return NOT_FREE.format(place, "assigned" if bays[place].group is not None else bays[place].state)
+    if level not in _LEAST or str(new.strip_kib) not in STRIPS:
+        return f'"{level if level not in _LEAST else new.strip_kib}" is not a valid option.'
+    pairs = len(places) // 2 if level in ("1", "1+0") else 0
+    if len(places) < _LEAST[level] or (pairs and len(places) % 2) or (level == "1" and len(places) > 2):
+        return NO_ROOM
+    if groups and (len(places) % groups or level not in ("50", "60")):
+        return NO_ROOM
+    data = pairs or len(places) - _PARITY.get(level, 0) * (groups or 1)
+    used = {volume.group for volume in card.volumes}
+    letter = next(one for one in map(chr, range(ord("A"), ord("Z"))) if one not in used)
+    first = 0 if card.bays and ":" in card.bays[0].place and card.bays[0].place.count(":") == 1 else 1
+    numbers = {volume.number for volume in card.volumes}
+    gib = min(bays[place].size_gb for place in places) * 10**9 * data / 2**30
+    made = replace(
+        new,
+        number=next(one for one in range(first, 1000) if one not in numbers),
+        group=letter,
+        level=level,
+        data_drives=data,
+        size_gib=int(gib * 4) / 4,
+        parity_groups=groups,
+        device=NEW,
+    )
+    return replace(
+        card,
+        volumes=(*card.volumes, made),
+        bays=tuple(replace(bay, group=letter) if bay.place in places else bay for bay in card.bays),
+    )
+
+
+def without(card: SmartCard, number: int) -> Outcome:
+    """A logical drive is deleted; with the last of its array that goes too, and the letters of those behind move."""
+    volume = next((one for one in card.volumes if one.number == number), None)
+    if card.hba or card.cache_problem:
+        return IN_HBA_MODE if card.hba else LOCKED
+    if volume is None:
+        return f"Invalid drive specified: {number}"
+    left = tuple(one for one in card.volumes if one is not volume)
+    letters = {old: chr(ord("A") + at) for at, old in enumerate(sorted({one.group for one in left}))}
+    bays = (
+        replace(bay, group=letters.get(bay.group or ""), spare=bay.spare and bay.group in letters) for bay in card.bays
+    )
+    return replace(card, volumes=tuple(replace(one, group=letters[one.group]) for one in left), bays=tuple(bays))
 
 
 def with_mode(card: SmartCard, number: int, mode: str) -> Outcome:
@@ -288,7 +368,7 @@ def _against(card: SmartCard, *volumes: SmartVolume) -> str | None:
         return IN_HBA_MODE
     if card.cache_problem:
         return LOCKED
-    unwell = next((one.state for one in volumes if one.state != "OK"), None)
+    unwell = next((volume.state for volume in volumes if volume.state != "OK"), None)
     if unwell is not None:
         return next((why for start, why in BUSY.items() if unwell.startswith(start)), STATUS)
     return None if card.volumes else EMPTY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from textwrap import wrap
 
 from backends.racks.printed import Said
@@ -16,9 +17,11 @@ from backends.racks.smartarray.cards import (
     SmartCard,
     SmartVolume,
     with_caching,
+    with_new,
     with_smart_path,
     with_strip,
     with_value,
+    without,
 )
 
 Cards = tuple[SmartCard, ...]
@@ -26,6 +29,8 @@ Cards = tuple[SmartCard, ...]
 WARNING = """Warning: Without the proper safety precautions, use of write cache on physical
          drives could cause data loss in the event of power failure.
          Continue? (y/n) """
+LOSS = "\nWarning: Deleting the specified device(s) will result in data being lost.\n         Continue? (y/n) "
+RENAMED = "\nWarning: Deleting an array can cause other array letters to become renamed.\n\n"
 _SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
 _CARD_LINES = (
     ("Rebuild Priority", "rebuildpriority", "{}"),
@@ -77,17 +82,7 @@ def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Car
         case ["ld", _, "modify", word] if word.endswith("=?"):
             return _offered(STRIPS if word == "ss=?" else SWITCHES), cards
         case ["modify", word, *rest]:
-            key, _, value = word.partition("=")
-            if key == "drivewritecache":
-                usage = next((one.removeprefix("usage=") for one in rest if one.startswith("usage=")), None)
-                if usage is None:
-                    return _error('Parameter "usage" must be specified.'), cards
-                if "forced" not in rest and value != "disable":
-                    return Said(text=WARNING, code=1), cards
-                key = f"drivewritecache {usage}"
-            if key not in LEGAL:
-                return _error(f'"{key}" is not a valid parameter.'), cards
-            return _done(cards, card, with_value(card, key, value))
+            return _modified(cards, card, word, rest)
         case ["ld", number, "modify", word, *_] if number.isdigit():
             key, _, value = word.partition("=")
             if key == "ss":
@@ -95,10 +90,58 @@ def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Car
             if key in ("caching", "aa", "arrayaccelerator"):
                 return _done(cards, card, with_caching(card, int(number), value == "enable"))
             return _error(f'"{key}" is not a valid parameter.'), cards
+        case ["create", "type=ld", *rest]:
+            return _created(cards, card, rest)
+        case ["ld", number, "delete", *rest] if number.isdigit():
+            return _deleted(cards, card, int(number), forced="forced" in rest)
         case ["array", group, "modify", word, *_] if word.startswith("ssdsmartpath="):
             return _done(cards, card, with_smart_path(card, group, word.endswith("=enable")))
         case _:
             return _error("Syntax error."), cards
+
+
+def _modified(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[Said, Cards]:
+    key, _, value = word.partition("=")
+    if key == "drivewritecache":
+        usage = next((one.removeprefix("usage=") for one in rest if one.startswith("usage=")), None)
+        if usage is None:
+            return _error('Parameter "usage" must be specified.'), cards
+        if "forced" not in rest and value != "disable":
+            return Said(text=WARNING, code=1), cards
+        key = f"drivewritecache {usage}"
+    if key not in LEGAL:
+        return _error(f'"{key}" is not a valid parameter.'), cards
+    return _done(cards, card, with_value(card, key, value))
+
+
+def _deleted(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tuple[Said, Cards]:
+    if not forced:
+        return Said(text=LOSS, code=1), cards
+    said, after = _done(cards, card, without(card, number))
+    return (replace(said, text=RENAMED) if said.changed else said), after
+
+
+def _created(cards: Cards, card: SmartCard, words: Sequence[str]) -> tuple[Said, Cards]:
+    """`create type=ld`: it says nothing when it is done."""
+    given = dict(word.partition("=")[::2] for word in words if "=" in word)
+    known = {"drives", "raid", "size", "ss", "caching", "logicaldrivelabel", "numberparitygroups"}
+    if strange := sorted(given.keys() - known):
+        return _error(f'"{strange[0]}" is not a valid parameter.'), cards
+    level = given.get("raid", "0").replace("5+0", "50").replace("6+0", "60").replace("10", "1+0")
+    if given.get("size", "max") != "max" or not all(part.isdigit() for part in (given.get("ss", "256"),)):
+        return _error("Syntax error."), cards
+    label = given.get("logicaldrivelabel", "")
+    if any(volume.name == label for one in cards for volume in one.volumes):
+        return _error("The logical drive label is in use already."), cards
+    new = SmartVolume(
+        number=0,
+        strip_kib=int(given.get("ss", "256")),
+        acceleration="cache" if given.get("caching", "enable") == "enable" else "none",
+        name=label,
+    )
+    groups = int(given.get("numberparitygroups", "2")) if level in ("50", "60") else 0
+    outcome = with_new(card, level, tuple(given.get("drives", "").split(",")), new, groups)
+    return _done(cards, card, outcome)
 
 
 def _offered(values: Sequence[str]) -> Said:
@@ -150,7 +193,7 @@ def _detail(card: SmartCard) -> Iterator[str]:
     yield from map(_row, card.bays)
     if not card.bays:
         yield "      None attached\n\n   Port Name: 2I\n         Port ID: 1"
-    groups = dict.fromkeys(one.group for one in card.volumes)
+    groups = dict.fromkeys(volume.group for volume in card.volumes)
     for group in groups:
         yield from _group(card, group)
     loose = [bay for bay in card.bays if bay.group not in groups]
@@ -165,7 +208,8 @@ def _detail(card: SmartCard) -> Iterator[str]:
 def _row(bay: SmartBay) -> str:
     port, box, slot = bay.place.split(":")
     kind = "SATA SSD" if bay.ssd else "SAS HDD"
-    return f"      physicaldrive {bay.place} (port {port}:box {box}:bay {slot}, {kind}, {bay.size_gb} GB, OK)"
+    rest = f"{kind}, {bay.size_gb} GB, {bay.state}{', spare' if bay.spare else ''}"
+    return f"      physicaldrive {bay.place} (port {port}:box {box}:bay {slot}, {rest})"
 
 
 def _folded(sentence: str) -> str:
@@ -200,6 +244,7 @@ def _volume(volume: SmartVolume) -> Iterator[str]:
         ("Logical Drive Label", volume.name),
         ("Drive Type", "Data"),
         ("LD Acceleration Method", method),
+        *((("Number of Parity Groups", str(volume.parity_groups)),) if volume.parity_groups else ()),
     )
     yield f"\n      Logical Drive: {volume.number}"
     yield from (f"         {label}: {value}" for label, value in lines)
@@ -215,13 +260,13 @@ def _disk_name(volume: SmartVolume) -> str:
 
 def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     port, box, slot = bay.place.split(":")
-    member = any(bay.group == one.group for one in card.volumes)
+    member = any(bay.group == volume.group for volume in card.volumes)
     lines = (
         ("Port", port),
         ("Box", box),
         ("Bay", slot),
-        ("Status", "OK"),
-        ("Drive Type", "Data Drive" if member else "Unassigned Drive"),
+        ("Status", bay.state),
+        ("Drive Type", "Spare Drive" if bay.spare else "Data Drive" if member else "Unassigned Drive"),
         ("Interface Type", "Solid State SATA" if bay.ssd else "SAS"),
         ("Size", f"{bay.size_gb} GB"),
         ("Logical/Physical Block Size", "512/4096"),

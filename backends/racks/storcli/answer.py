@@ -9,6 +9,7 @@ from typing import Any
 from backends.json_text import indented
 from backends.racks import rules
 from backends.racks.card import STORCLI, SimulatedCard
+from backends.racks.disk import FOREIGN
 from backends.racks.printed import Said
 from backends.racks.rack import Rack
 from backends.racks.storcli import changes, parts, whole
@@ -66,6 +67,7 @@ def _on_card(rack: Rack, card: SimulatedCard, rest: str, words: list[str]) -> tu
         (r"v(all|\d+)", _volumes),
         (r"(?:e(?P<e>all|\d+)/)?s(?P<s>all|\d+)", _drives),
         (r"(bbu|cv)", _backup),
+        (r"f(all|\d+)", _foreign),
     ]
     for pattern, handler in handlers:
         if (match := re.fullmatch(pattern, rest)) is not None:
@@ -234,6 +236,22 @@ def _backup(
     code = rules.SPOKEN if other else 34
     row = {"Ctrl": card.number, "Status": "Failed", "Property": "-", "ErrMsg": words, "ErrCd": code}
     return _entry(card.number, status="Failure", detailed=[row]), code, False
+
+
+def _foreign(
+    _rack: Rack, card: SimulatedCard, _match: re.Match[str], verb: str, more: list[str]
+) -> tuple[Entry, int, bool]:
+    """What drives of another card bring along: of each of its arrays one drive is here, and the others are not."""
+    if [verb, *more] not in (["show"], ["show", "all"]):
+        raise changes.SyntaxFault((more or [verb])[0])
+    number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
+    if count:
+        data = {"Total Foreign PDs": count, "Total Locked Foreign PDs": 0}
+        words = "Incomplete foreign configuration"
+        return _entry(number, data, status="Failure", description=words), rules.INCOMPLETE, False
+    row = {"Controller": number, "Status": "Failure", "ErrCd": 50, "ErrMsg": "No foreign configuration"}
+    words = "No foreign configuration found."
+    return _entry(number, status="Failure", description=words, detailed=[row]), 50, False
 
 
 def _failed(number: int, who: Entry, error: rules.RefusalError) -> Entry:

@@ -148,7 +148,7 @@ def _places(text: str) -> tuple[str, ...]:
 
 
 def _share(text: str) -> int | None:
-    if text == "all":
+    if text in ("all", "remaining"):  # builds differ in which of them they know
         return None
     match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
     if match is None:

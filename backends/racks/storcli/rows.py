@@ -24,6 +24,7 @@ DRIVE_STATES = {
     "good": "UGood",
     "spare": "GHS",
     "foreign": "UGood",
+    "jbod": "JBOD",
 }
 PDC = {"on": "enbl", "off": "dsbl", "default": "dflt"}
 """Words of storcli for ours."""

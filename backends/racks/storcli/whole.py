@@ -109,7 +109,7 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
             "Supported Drives": "SAS, SATA",
             "RAID Level Supported": "RAID0, RAID1(2 or more drives), RAID5, RAID6, RAID00, RAID10(2 or more drives per"
             " span), RAID50, RAID60",
-            "Enable JBOD": "No",
+            "Enable JBOD": yes(card.jbod),
             "Max Arms Per VD": 32,
             "Max Spans Per VD": 8,
             "Max Arrays": 128,
@@ -189,7 +189,7 @@ def _supported(card: SimulatedCard) -> Data:
             "Global Hot Spares": "Yes",
             # A card that refuses such changes does not always say so beforehand: this one is silent.
             **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
-            "Support JBOD": "No",
+            "Support JBOD": yes(card.jbod),
             "Support Perf Tuning": yes("93" in card.product),
             "Support SSD PatrolRead": "Yes",
         },

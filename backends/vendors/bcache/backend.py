@@ -50,11 +50,11 @@ class Bcache(Settable[BcacheSeen]):
         devices = await read_devices(self._host)
         picture = await look(self._host) if devices else None
         return Inventory(
-            arrays=tuple(array_of(one, picture) for one in devices if picture is not None),
+            arrays=tuple(array_of(device, picture) for device in devices if picture is not None),
             problems=tuple(
-                Problem(where=f"{NAME}:{one.name}", message=f"{one.cut}.", hint=LOOK_AGAIN)
-                for one in devices
-                if one.cut
+                Problem(where=f"{NAME}:{device.name}", message=f"{device.cut}.", hint=LOOK_AGAIN)
+                for device in devices
+                if device.cut
             ),
         )
 

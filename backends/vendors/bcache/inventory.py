@@ -96,11 +96,11 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
         )
         for name, folder in zip(names, folders, strict=True)
     ]
-    paths = {one.name: {key: path for key in _READ if (path := one.path(key)) is not None} for one in devices}
+    paths = {device.name: {key: path for key in _READ if (path := device.path(key)) is not None} for device in devices}
     texts = await host.read_many([path for own in paths.values() for path in own.values()])
     listed = await asyncio.gather(*map(host.list, _FOLDERS)) if devices else ()
     there = {path for one in listed for path in one}
-    return tuple(_told(one, paths[one.name], texts, there) for one in devices)
+    return tuple(_told(device, paths[device.name], texts, there) for device in devices)
 
 
 def _told(
@@ -185,7 +185,7 @@ def array_of(device: BcacheFacts, picture: Topology) -> Array:
         why=why,
         device=node_path(device.name),
         members=tuple(
-            dict.fromkeys(Target(backend="block", address=picture.tree.disk_of(one)) for one in members if one)
+            dict.fromkeys(Target(backend="block", address=picture.tree.disk_of(member)) for member in members if member)
         ),
         identity=identity(node) if node is not None else None,
         uses=picture.uses(device.name),

@@ -62,7 +62,7 @@ def _scheduler(raw: str | None, why_not: str | None) -> Reading:
 
 def scheduler_file(now: Reading, wanted: str) -> str:
     """The `scheduler` file as it will read with another one."""
-    return " ".join(f"[{one.value}]" if one.value == wanted else one.value for one in now.choices)
+    return " ".join(f"[{choice.value}]" if choice.value == wanted else choice.value for choice in now.choices)
 
 
 def _choice(key: str, raw: str | None, why_not: str | None) -> Reading:

@@ -100,7 +100,7 @@ class FusionIo(Settable[IoCardView]):
         """How a card is attached again that a change, cut short, has detached."""
         known = change.identity.serial if change.identity is not None else None
         cards = await self._cards()
-        one = next((one for one in cards.modules if known is not None and one.serial == known), None)
+        one = next((module for module in cards.modules if known is not None and module.serial == known), None)
         if one is None or one.state == "Attached":
             return None
         return f"{one.name} is {one.state}. Bring it back with: fio-attach /dev/{one.name}"
@@ -121,7 +121,7 @@ class FusionIo(Settable[IoCardView]):
     async def _require_detached(self, view: IoCardView) -> None:
         """Raises ToolFailedError unless it is this card that is detached now."""
         assert view.module is not None
-        now = next((one for one in (await self._cards()).modules if one.name == view.module.name), None)
+        now = next((module for module in (await self._cards()).modules if module.name == view.module.name), None)
         if now is None or now.serial != view.module.serial or now.state != "Detached":
             raise ToolFailedError(f"fio-status does not say that {view.module.name} is detached now")
 

@@ -34,11 +34,12 @@ def parse_document(text: str) -> Cards:
 
 def together(text: Cards, document: Cards) -> Cards:
     """Both answers in one; where both tell of the same thing the text counts."""
-    others = {one.name: one for one in document.modules}
-    modules = [_module_of_both(one, others.pop(one.name, None)) for one in text.modules]
-    named = {name: one for one in document.adapters for name in one.modules}
+    others = {module.name: module for module in document.modules}
+    modules = [_module_of_both(module, others.pop(module.name, None)) for module in text.modules]
+    named = {name: adapter for adapter in document.adapters for name in adapter.modules}
     adapters = [
-        _filled(one, next((named[name] for name in one.modules if name in named), None)) for one in text.adapters
+        _filled(adapter, next((named[name] for name in adapter.modules if name in named), None))
+        for adapter in text.adapters
     ]
     return Cards(
         driver=text.driver,

@@ -115,8 +115,8 @@ class Cards:
 
     def of(self, volume: str) -> tuple[Module, IoVolume] | None:
         """The module and the volume of a kernel name."""
-        return next(((one, each) for one in self.modules for each in one.volumes if each.name == volume), None)
+        return next(((module, each) for module in self.modules for each in module.volumes if each.name == volume), None)
 
     def adapter_of(self, module: str) -> Adapter | None:
         """The card that a module is on."""
-        return next((one for one in self.adapters if module in one.modules), None)
+        return next((adapter for adapter in self.adapters if module in adapter.modules), None)

@@ -101,7 +101,7 @@ def _why_not(view: IoCardView, now: int | None) -> str | None:
     if view.module is None or view.volume is None:
         return "fio-status does not tell of it"
     if len(view.module.volumes) > 1:
-        others = ", ".join(one.name for one in view.module.volumes if one.name != view.volume.name)
+        others = ", ".join(volume.name for volume in view.module.volumes if volume.name != view.volume.name)
         return f"{view.module.name} has {others} besides, which would be formatted along with it"
     if now is None:
         return "fio-status does not say its sector size"

@@ -79,11 +79,11 @@ def lacking(text: str) -> str:
         return "" if _NONE.search(text) and not told.modules else "it does not say how many devices there are"
     if len(told.modules) < int(count[1]):
         return f"{count[1]} devices are found, and {len(told.modules)} told of"
-    if bare := [one.name for one in told.modules if one.state == "Attached" and not one.volumes]:
+    if bare := [module.name for module in told.modules if module.state == "Attached" and not module.volumes]:
         return f"{bare[0]} is attached, and no block device of it is told of"
     named = {found[1] for line in text.splitlines()[:LINES] if (found := _LISTED.match(line.strip()))}
-    told_of = {one.name for one in told.modules}
-    told_of |= {each.name for one in told.modules for each in one.volumes if each.gigabytes is not None}
+    told_of = {module.name for module in told.modules}
+    told_of |= {each.name for module in told.modules for each in module.volumes if each.gigabytes is not None}
     if untold := sorted(named - told_of):
         return f"{untold[0]} is named and not told of"
     return line_end(text)
@@ -92,13 +92,13 @@ def lacking(text: str) -> str:
 def _each_once(modules: list[Module]) -> tuple[Module, ...]:
     """The first of a name counts."""
     found: dict[str, Module] = {}
-    for one in modules:
-        found.setdefault(one.name, one)
+    for module in modules:
+        found.setdefault(module.name, module)
     return tuple(found.values())
 
 
 def _others(module: Module, name: str) -> tuple[IoVolume, ...]:
-    return tuple(one for one in module.volumes if one.name != name)
+    return tuple(volume for volume in module.volumes if volume.name != name)
 
 
 def _of_adapter(adapter: Adapter, line: str) -> Adapter:

@@ -33,8 +33,11 @@ class HbaBackend:
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
-        known, problems = await names(self._host, [one.address for one in self._functions])
-        found = (controller(one, known.get(one.address, Named()), self._tool(one)) for one in self._functions)
+        known, problems = await names(self._host, [function.address for function in self._functions])
+        found = (
+            controller(function, known.get(function.address, Named()), self._tool(function))
+            for function in self._functions
+        )
         return Inventory(controllers=tuple(found), problems=problems)
 
     async def complete(self, found: Inventory) -> Inventory:

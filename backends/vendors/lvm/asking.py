@@ -112,7 +112,9 @@ async def _without(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer 
         for name, group in by_group(volumes).items()
         if all(one.number("vg_missing_pv_count") == 0 and MISSING not in one.places for one in group.values())
     }
-    return LvsAnswer(volumes=tuple(one for one in volumes if one.group in whole), strange=strange, silent=error)
+    return LvsAnswer(
+        volumes=tuple(volume for volume in volumes if volume.group in whole), strange=strange, silent=error
+    )
 
 
 def rejected(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class Lvm:
             problem = Problem(where=NAME, message=told.message, hint=told.hint)
             return Inventory(arrays=plain_arrays(picture, told.message), problems=(problem,))
         groups = by_group(told.volumes)
-        shown = [one for one in told.volumes if is_shown(one)]
+        shown = [volume for volume in told.volumes if is_shown(volume)]
         self._outlines = {one.address: outline_of(one, groups[one.group]) for one in shown}
         arrays = tuple(array_of(one, groups[one.group], picture) for one in shown)
         words = f"{told.strange} lines of lvs tell of no volume that could be understood."
@@ -203,9 +203,9 @@ class Lvm:
 
     async def _on_arrays(self, nodes: tuple[str, ...]) -> bool:
         """Whether each of these is an md array that outlives a disk."""
-        names = [(await self._host.link(one) or one).removeprefix("/dev/") for one in nodes]
+        names = [(await self._host.link(node) or node).removeprefix("/dev/") for node in nodes]
         levels = await self._host.read_many([f"/sys/block/{name}/md/level" for name in names])
-        return bool(names) and len(levels) == len(names) and all(one in _REDUNDANT for one in levels.values())
+        return bool(names) and len(levels) == len(names) and all(level in _REDUNDANT for level in levels.values())
 
     async def _take(self, step: Write) -> None:
         # without udev nobody would tell it that a node is there (dmsetup(8), ENVIRONMENT); it warns of our lock's file
@@ -240,7 +240,7 @@ def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
     """Whether a cache outlives a disk by itself: data and metadata are RAIDs, or lie on one that is a hidden volume."""
     parts = [group.get(cache.told.get(one, "").strip("[]")) for one in ("data_lv", "metadata_lv")]
     whole = [part for part in parts if part is not None] or [cache]
-    lower = ([group[one] for one in part.places if one in group] for part in whole)
+    lower = ([group[place] for place in part.places if place in group] for part in whole)
     return all(one.level in _REDUNDANT or (below and all(each.level in _REDUNDANT for each in below))
                for one, below in zip(whole, lower, strict=True))  # fmt: skip
 

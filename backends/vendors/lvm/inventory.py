@@ -44,8 +44,8 @@ def is_shown(volume: LvFacts) -> bool:
 def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
     """All volumes by group and name."""
     found: dict[str, dict[str, LvFacts]] = {}
-    for one in volumes:
-        found.setdefault(one.group, {})[one.name] = one
+    for volume in volumes:
+        found.setdefault(volume.group, {})[volume.name] = volume
     return found
 
 
@@ -111,7 +111,7 @@ def kernel_name_of(device: str, picture: Topology) -> str | None:
     if name in picture.tree.nodes:
         return name
     given = device.removeprefix("/dev/mapper/")
-    return next((one.name for one in picture.tree.nodes.values() if one.attributes.get("dm/name") == given), None)
+    return next((node.name for node in picture.tree.nodes.values() if node.attributes.get("dm/name") == given), None)
 
 
 def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Iterable[Target]:
@@ -215,7 +215,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
 
 def _on(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     parts = (place for one in beneath(volume, group) for place in one.places if place.startswith(("/dev/", "[")))
-    return ", ".join("a missing disk" if one == MISSING else one for one in dict.fromkeys(parts))
+    return ", ".join("a missing disk" if part == MISSING else part for part in dict.fromkeys(parts))
 
 
 def _size(volume: LvFacts, key: str) -> str | None:
@@ -261,7 +261,7 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
                 why=why.rstrip("."),
                 device=node_path(node.name),
                 link=f"/dev/{clean(address)}",
-                members=tuple(Target(backend="block", address=one) for one in disks),
+                members=tuple(Target(backend="block", address=disk) for disk in disks),
                 identity=identity(node),
                 uses=picture.uses(node.name),
             )
@@ -272,5 +272,5 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
 def node_is_part(name: str, picture: Topology) -> bool:
     """Whether another logical volume is built on it."""
     nodes = picture.tree.nodes
-    holders = (nodes[one].attributes.get("dm/uuid", "") for one in nodes[name].holders if one in nodes)
+    holders = (nodes[holder].attributes.get("dm/uuid", "") for holder in nodes[name].holders if holder in nodes)
     return any(uuid.startswith(MARK) for uuid in holders)

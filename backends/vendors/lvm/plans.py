@@ -120,7 +120,7 @@ def require_ours(change: Change, view: LvView) -> None:
 def _risk(wish: Wanted) -> Risk:
     """The risk of this value: any number bears that of the numbers offered."""
     if wish.value.isdigit():
-        return worst(one.risk for one in wish.now.choices if one.value.isdigit())
+        return worst(choice.risk for choice in wish.now.choices if choice.value.isdigit())
     return wish.risk
 
 

@@ -252,7 +252,7 @@ def _why_fixed(view: LvView) -> str | None:
 
 def _mostly(view: LvView, member: str) -> Reading:
     images = [view.group[name] for name in view.volume.places if name in view.group]
-    marked = {one.places[0]: one.told.get("lv_attr", "")[8:9] == "w" for one in images if one.places}
+    marked = {image.places[0]: image.told.get("lv_attr", "")[8:9] == "w" for image in images if image.places}
     now = marked.get(f"/dev/{member}")
     last = now is False and sum(marked.values()) >= len(marked) - 1
     return Reading(

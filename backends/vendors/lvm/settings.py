@@ -180,7 +180,9 @@ class LvOutline:
 def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvOutline:
     """The outline of a volume. `group`: all volumes of its group by name."""
     images = [group[name] for name in volume.places if name in group] if volume.level == "raid1" else []
-    places = tuple(one.places[0] for one in images if len(one.places) == 1 and one.places[0].startswith("/dev/"))
+    places = tuple(
+        image.places[0] for image in images if len(image.places) == 1 and image.places[0].startswith("/dev/")
+    )
     return LvOutline(level=volume.level, members=places)
 
 

@@ -92,7 +92,7 @@ Thing = TypeVar("Thing", Array, Drive)
 
 
 def _each_once(things: tuple[Thing, ...]) -> tuple[Thing, ...]:
-    return tuple({one.target: one for one in reversed(things)}.values())[::-1]
+    return tuple({thing.target: thing for thing in reversed(things)}.values())[::-1]
 
 
 def _card(row: Mapping[str, str], owner: Target) -> Controller:

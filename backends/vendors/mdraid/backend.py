@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
 from backends.answers import cut_error, cut_problem, each_once, hear, judged
-from backends.change import Change
+from backends.change import Change, Write
 from backends.changing import (
     LOOK_AGAIN,
     denial_of,
     gone,
+    locks_of,
     not_found,
     require_companions,
     require_same,
@@ -29,17 +30,18 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import STALL, Command, Host
 from backends.identity import Identity, Signature
-from backends.making import ArrayPlan, ArrayWish, Candidate
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
 from backends.topology import Node, Topology, look, node_path
 from backends.topology.naming import identity
-from backends.topology.tree import number, page_bytes, read_node
+from backends.topology.tree import kernel_name, number, page_bytes, read_node
 from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import WHOLE_EXPORT, parse_export, unnamed
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
+from backends.vendors.mdraid.made import find_made
 from backends.vendors.mdraid.making import plan_array, spelled
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
@@ -214,7 +216,30 @@ class MdRaid:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
         taken = [path.split("/")[3] for path in await self._host.list("/sys/block/md*/dev")]
         uuids = tuple(spelled(uuid4().hex) for _ in range(1 + (wish.spans or 2)))
-        return plan_array(wish, mdadm=tool, taken=taken, uuids=uuids, assume_clean=assume_clean)
+        planned = plan_array(wish, mdadm=tool, taken=taken, uuids=uuids, assume_clean=assume_clean)
+        names = [kernel_name(drive.place) for drive in wish.drives]
+        return replace(planned, locks=await locks_of(self._host, names))
+
+    async def find_made(self, array: MadeArray) -> ArrayFound:
+        """By the UUIDs on its drives; what bears another one is never taken for it."""
+        tool = self._host.which(("mdadm",))
+        if tool is None:
+            raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
+        return await find_made(self._host, tool, array)
+
+    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+        """mdadm, step by step."""
+        await self._runner.run_making(steps)
+
+    async def begin_check(self, target: Target) -> None:
+        """By sync_action (Documentation/admin-guide/md.rst)."""
+        array = await self._array(target)
+        await self._host.write(f"/sys/block/{array.name}/md/sync_action", "check")
+
+    async def mismatches(self, target: Target) -> int | None:
+        """By mismatch_cnt: sectors, counted in whole pages or chunks."""
+        array = await self._array(target)
+        return number(await self._host.read(f"/sys/block/{array.name}/md/mismatch_cnt"))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this array's line replaced; no other line is touched."""
@@ -313,7 +338,7 @@ class MdRaid:
         command = Command(argv=(tool, "--detail", "--export", device), timeout=_FROM_SYSFS, stall=STALL)
         heard = await hear(self._host, WHOLE_EXPORT, command, where)
         told, problem = parse_export(heard.text), heard.problem
-        if problem is None and (absent := unnamed(told, (one.name for one in array.members))) is not None:
+        if problem is None and (absent := unnamed(told, (member.name for member in array.members))) is not None:
             problem = cut_problem(where, command, f"{node_path(absent)} is not in it")
         return told or known, problem
 
@@ -337,7 +362,9 @@ class MdRaid:
             return (), ()
         heard = judged(WHOLE, command, NAME, done)
         found = parse_platforms(heard.text)
-        untold = [box for box in boxes if platform_of(found, {node_path(one.name) for one in box.members}) is None]
+        untold = [
+            box for box in boxes if platform_of(found, {node_path(member.name) for member in box.members}) is None
+        ]
         if not untold:
             return found, ()
         words = f"none of the disks of {untold[0].name} is in it, as of another controller"

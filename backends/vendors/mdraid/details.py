@@ -43,7 +43,7 @@ def parse_export(text: str) -> Mapping[str, str]:
 def unnamed(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
     """The first of an array's members, by kernel names, that `mdadm --detail --export` does not name."""
     named = {found[1] for key in properties if (found := _ROLE.fullmatch(key))}
-    return next((one for one in members if re.sub(r"[^A-Za-z0-9]", "_", one) not in named), None)
+    return next((member for member in members if re.sub(r"[^A-Za-z0-9]", "_", member) not in named), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -179,7 +179,7 @@ class ArrayFacts:
     @property
     def active(self) -> tuple[ArrayDevice, ...]:
         """Members that have a place, by slot, in sync."""
-        return tuple(one for one in self.members if one.slot is not None and "in_sync" in one.flags)
+        return tuple(member for member in self.members if member.slot is not None and "in_sync" in member.flags)
 
     @property
     def data_drives(self) -> int | None:

@@ -70,7 +70,7 @@ def array_of(
         data_drives=array.data_drives,
         why=_missing(array),
         device=node_path(array.name),
-        members=tuple(dict.fromkeys(_member_target(one, picture, arrays) for one in array.members)),
+        members=tuple(dict.fromkeys(_member_target(member, picture, arrays) for member in array.members)),
         identity=identity(node) if node is not None else None,
         uses=picture.uses(array.name),
         tasks=tasks_of(array),
@@ -105,7 +105,7 @@ def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | Non
     """What the firmware beneath a container allows."""
     if platforms is None:
         return ()
-    found = platform_of(platforms, {node_path(one.name) for one in array.members})
+    found = platform_of(platforms, {node_path(member.name) for member in array.members})
     if found is not None:
         return found.facts()
     if platforms:
@@ -123,7 +123,7 @@ def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact
     volumes = [one for one in arrays.values() if one.container == array.name]
     for member in array.members:
         if array.is_container:
-            inside = [one.name for one in volumes if member.name in {its.name for its in one.members}]
+            inside = [volume.name for volume in volumes if member.name in {its.name for its in volume.members}]
             line = f"{node_path(member.name)}, {'in ' + ', '.join(inside) if inside else 'spare'}"
             yield Fact(label=f"Disk {member.name}", value=clean(line, 200))
         elif not any(f"dev-{member.name}/{one}" in array.untold for one in MEMBER_ATTRIBUTES):
@@ -178,7 +178,7 @@ def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
 
 def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
     """`2 x raid5`: a level of two layers is known by what lies beneath."""
-    levels = [arrays[one.name].level_word for one in array.members if one.name in arrays]
+    levels = [arrays[member.name].level_word for member in array.members if member.name in arrays]
     if not levels:
         return None
     counts = {level: levels.count(level) for level in levels}

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from backends.change import Write
 from backends.errors import InvalidValueError
-from backends.making import ArrayPlan, ArrayWish, capacity, require_alike, require_shape, spans_of
+from backends.making import SYNC_RATE, ArrayPlan, ArrayWish, capacity, require_alike, require_shape, spans_of
 from backends.model import Level
 from backends.vendors.mdraid.settings import STRIPED
 
@@ -16,13 +16,11 @@ _CHUNK = 512 << 10
 _LOST = 128 << 20
 """What md keeps of each large member: superblock, bitmap and room to reshape (super1.c, data offset), at most."""
 
-_SPEED = 200e6
-"""Bytes a second on each member that the machine allows a resync (Documentation/admin-guide/sysctl, dev.raid)."""
-
 _CREATE_SECONDS = 0.7
 """Longest of ten on Linux 6.1 with mdadm 4.2."""
 
-_NESTED = {Level.RAID50: "raid5", Level.RAID60: "raid6"}
+NESTED = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
+"""Levels made of a RAID 0 over inner arrays, and theirs."""
 
 FIRST = 100
 """Numbers of nodes begin here: what is assembled at boot goes down from 127, and others begin at 0."""
@@ -44,17 +42,17 @@ def plan_array(
         raise InvalidValueError("md has no policies at birth.", hint="Set them once the array is there.")
     if strip is not None and (strip < 4096 or strip & (strip - 1)):
         raise InvalidValueError(f"A chunk of {strip} bytes cannot be made.", hint="A power of two, 4k at least.")
-    spans = spans_of(wish.level, len(wish.drives), wish.spans) if wish.level in _NESTED else 1
+    spans = spans_of(wish.level, len(wish.drives), wish.spans) if wish.level in NESTED else 1
     wanted = ArrayWish(
         level=wish.level,
         drives=wish.drives,
         strip_bytes=strip,
-        spans=spans if wish.level in _NESTED else None,
+        spans=spans if wish.level in NESTED else None,
         name=wish.name,
     )
-    nodes = [one.place for one in wish.drives]
+    nodes = [drive.place for drive in wish.drives]
     numbers = (number for number in range(FIRST, FIRST + 1000) if f"md{number}" not in taken)
-    if wish.level not in _NESTED:
+    if wish.level not in NESTED:
         own = f"/dev/md{next(numbers)}"
         steps = [_create(mdadm, own, wish.level.value, nodes, wish.name, uuids[0], strip, assume_clean)]
     else:
@@ -66,7 +64,7 @@ def plan_array(
             _create(
                 mdadm,
                 one,
-                _NESTED[wish.level],
+                NESTED[wish.level].value,
                 nodes[at * each : (at + 1) * each],
                 f"{wish.name[:12]}-{at}",
                 uuids[1 + at],
@@ -85,6 +83,7 @@ def plan_array(
         seconds=_CREATE_SECONDS * len(steps),
         initialising=_initialising(wanted, assume_clean),
         warnings=warnings,
+        uuids=uuids[: 1 + (spans if wish.level in NESTED else 0)],
     )
 
 
@@ -123,8 +122,8 @@ def _initialising(wish: ArrayWish, assume_clean: bool) -> str:
             "Nothing is initialised: copies and parity are right only where whole stripes were written since. Write "
             "all of it once in order, then `check`; before that no data belong on it."
         )
-    size = min((one.size_bytes or 0 for one in wish.drives), default=0)
-    hours = size / _SPEED / 3600
+    size = min((drive.size_bytes or 0 for drive in wish.drives), default=0)
+    hours = size / SYNC_RATE / 3600
     degraded = wish.level in (Level.RAID5, Level.RAID50)
     how = "The last drive is rebuilt, so it is degraded until then" if degraded else "It is resynchronised"
     return f"{how}: {hours:.1f} h at 200 MB/s a drive. Until that ends reads and writes cost other operations."

@@ -232,7 +232,7 @@ def _risk(wish: Wanted) -> Risk:
 
 def _loss(beside: Beside) -> str:
     """What is lost, by name."""
-    found = [f"{one.kind} {one.label or one.uuid or ''}".strip() for one in beside.contents]
+    found = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in beside.contents]
     there = f" ({', '.join(found[:4])})" if found else ""
     return (
         f"The array is taken apart and re-created of the same members: everything on it{there} is lost, and again when "

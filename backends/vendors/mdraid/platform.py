@@ -98,7 +98,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> ImsmPlatform | None:
     """That to which disks, by their nodes, are attached; None where they are named nowhere."""
-    return next((one for one in platforms if not set(disks).isdisjoint(one.disks)), None)
+    return next((platform for platform in platforms if not set(disks).isdisjoint(platform.disks)), None)
 
 
 def has_none(returncode: int, words: str) -> bool:

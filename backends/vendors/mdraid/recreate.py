@@ -103,6 +103,6 @@ def _why_not(array: ArrayFacts) -> str | None:
         return "its UUID is not known"
     if array.disks is None or len(members) != array.disks or len(array.members) != array.disks:
         return "it has missing, spare or failed members"
-    if any(one.marks for one in members):
+    if any(member.marks for member in members):
         return "members are marked write-mostly or failfast: take the marks off first"
     return None

@@ -52,11 +52,11 @@ def why_fixed(array: ArrayFacts) -> str | None:
         or (array.layout is not None and array.layout.old is not None)
     ):
         return "a reshape is not finished"
-    if array.degraded or any("faulty" in one.flags for one in array.members):
+    if array.degraded or any("faulty" in member.flags for member in array.members):
         return "members are missing or have failed"
     if array.array_state not in ("clean", "active", "active-idle", "write-pending"):
         return f"the array is {array.array_state or 'not running'}"
-    if any("journal" in one.flags for one in array.members):
+    if any("journal" in member.flags for member in array.members):
         return "it has a journal"
     if array.attributes.get("consistency_policy") == "ppl":
         return "it has a partial parity log; set consistency_policy to resync first"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from backends.change import Change, Write
 from backends.changing import evidence_of, take_steps
@@ -78,6 +78,10 @@ OPTIONS = {
 """What each kind of command may say besides the array."""
 
 
+MAKING = (("--create",), ("--stop",), ("--zero-superblock",))
+"""What makes an array and takes it apart."""
+
+
 class MdRaidRunner:
     """Runs changes on one host."""
 
@@ -123,6 +127,15 @@ class MdRaidRunner:
                 f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.",
                 hint="Plan it again.",
             )
+
+    async def run_making(self, steps: Sequence[Write]) -> None:
+        """Make an array, or take one apart. Raises RefusedError for what is no step of that, ToolFailedError."""
+        tool = self._host.which(("mdadm",))
+        for step in steps:
+            if step.argv[:1] != (tool,) or step.argv[1:2] not in MAKING:
+                raise RefusedError(f"{clean(step.shown(), 200)} is no step that makes an array or takes one apart.")
+        for step in steps:
+            await self._take(step)
 
     async def _take(self, write: Write) -> None:
         if write.path is not None:

@@ -196,8 +196,8 @@ class Outline:
 
 def outline_of(array: ArrayFacts, page_bytes: int) -> Outline:
     """The outline of an array."""
-    names = tuple(one.name for one in array.members if one.slot is not None and "faulty" not in one.flags)
-    journal = any("journal" in one.flags for one in array.members)
+    names = tuple(member.name for member in array.members if member.slot is not None and "faulty" not in member.flags)
+    journal = any("journal" in member.flags for member in array.members)
     return Outline(level=array.level_word, disks=array.disks, members=names, page_bytes=page_bytes, journal=journal)
 
 

@@ -9,11 +9,11 @@ in force, until the card shows the new value. So whoever compares the value read
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends import changing
-from backends.change import NOT_THERE, Change, with_disk
+from backends.change import NOT_THERE, Change, Write, with_disk
 from backends.changing import (
     Wanted,
     denial_of,
@@ -35,7 +35,7 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
-from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray, require_free_drive
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
@@ -46,6 +46,7 @@ from backends.vendors.megaraid.dialect import CanReread, Contents
 from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.identities import of_card, of_volume, require_same
 from backends.vendors.megaraid.inventory import card_tasks, inventory, volume_tasks
+from backends.vendors.megaraid.made import find_made, there_before
 from backends.vendors.megaraid.making import candidates, plan_array
 from backends.vendors.megaraid.open_card import Memory, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
@@ -273,17 +274,31 @@ class MegaRaid:
         """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
+        unit = await self._making_unit(controller)
+        contents = await unit.read()
+        now = {candidate.drive: candidate for candidate in candidates(unit.prefix, contents, await look(self._host))}
+        for drive in wish.drives:
+            there = now.get(drive.drive)
+            if there is None or there.serial != drive.serial:
+                raise changing.gone(drive.drive)
+            require_free_drive(there)
+        planned = plan_array(wish, contents, unit.dialect)
+        return replace(planned, before=there_before(contents), locks=(unit.lock_name,))
+
+    async def find_made(self, array: MadeArray) -> ArrayFound:
+        """By the serial numbers of its drives behind its card; another array of its name is never taken for it."""
+        unit = await self._making_unit(array.controller)
+        contents, picture = await unit.read(), await look(self._host)
+        return find_made(array, contents, unit.dialect, picture, prefix=unit.prefix, lock=unit.lock_name)
+
+    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+        """The card's own tool, step by step, judged by its words."""
+        await self._runner.run_making(await self._making_unit(controller), steps)
+
+    async def _making_unit(self, controller: Target | None) -> OpenCard:
         if controller is None:
             raise InvalidValueError("It is not said which card makes it.")
-        _, unit = await self._unit(controller)
-        contents = await unit.read()
-        now = {one.drive: one for one in candidates(unit.prefix, contents, await look(self._host))}
-        for one in wish.drives:
-            there = now.get(one.drive)
-            if there is None or there.serial != one.serial:
-                raise changing.gone(one.drive)
-            require_free_drive(there)
-        return plan_array(wish, contents, unit.dialect)
+        return (await self._unit(controller))[1]
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """Work on a virtual drive as last read with its settings, and of its card as last looked at.
@@ -293,7 +308,7 @@ class MegaRaid:
         """
         place, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
-        volumes = [one for one in contents.volumes if one.number == place.volume]
+        volumes = [volume for volume in contents.volumes if volume.number == place.volume]
         return (*(task for volume in volumes for task in volume_tasks(contents, volume)), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:

@@ -101,6 +101,23 @@ class Dialect(Protocol):
         """
         ...
 
+    def delete(self, card: int, volume: int) -> tuple[Command, ...]:
+        """Commands that delete a virtual drive. DESTROYS DATA: only after the guard's word."""
+        ...
+
+    @property
+    def names_at_birth(self) -> bool:
+        """Whether a virtual drive has its name from the command that makes it; else it is nameless for a moment."""
+        ...
+
+    def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
+        """These lines are about to be run on a card, to make a virtual drive or to delete one; () when they are over.
+
+        What they make has to get the number that lines after it name: `judge` fails it otherwise. Raises RefusedError
+        for a line that does anything else.
+        """
+        ...
+
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """Commands that apply an activation key; the key is in `Command.secret`, never shown or logged."""
         ...

@@ -89,7 +89,7 @@ def companions_of(new: NewVolume) -> dict[str, str]:
 
 def members_of(contents: Contents, places: Sequence[str]) -> tuple[str, ...]:
     """The serial numbers of the drives at these places; none where one has none, or has that of another drive."""
-    serials = {one.place: one.serial for one in contents.drives}
+    serials = {drive.place: drive.serial for drive in contents.drives}
     found = [serial for place in places if (serial := serials.get(place))]
     everywhere = [serial for serial in serials.values() if serial]
     known = len(found) == len(places) and all(everywhere.count(serial) == 1 for serial in found)
@@ -125,7 +125,7 @@ def _state(contents: Contents, volume: VirtualDrive) -> str | None:
         return f"it is {volume.state_raw or volume.state.value}"
     if volume.jobs:
         return f"{volume.jobs[0].kind} is under way"
-    busy = [one for one in contents.drives if one.place in volume.drives and one.state is not State.ONLINE]
+    busy = [drive for drive in contents.drives if drive.place in volume.drives and drive.state is not State.ONLINE]
     return f"its drive {busy[0].place} is {busy[0].state_raw or busy[0].state.value}" if busy else None
 
 
@@ -155,7 +155,7 @@ def _room(contents: Contents, volume: VirtualDrive) -> str | None:
     if volume.alone is False:
         return "it does not fill its drives: its size would not be the same"
     if volume.alone is None:
-        sizes = [one.size_bytes for one in contents.drives if one.place in volume.drives]
+        sizes = [drive.size_bytes for drive in contents.drives if drive.place in volume.drives]
         carrying = data_drives(volume)
         known = [size for size in sizes if size]
         if len(known) != len(volume.drives) or not carrying or not volume.size_bytes:
@@ -166,7 +166,7 @@ def _room(contents: Contents, volume: VirtualDrive) -> str | None:
 
 
 def _spares(contents: Contents, volume: VirtualDrive) -> str | None:
-    own = [one for one in contents.drives if one.state is State.SPARE and one.group == volume.group]
+    own = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
     return f"it has a hot spare of its own, {own[0].place}, which would be lost" if own else None
 
 

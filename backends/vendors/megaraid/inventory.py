@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Fact, Feature, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
-from backends.topology.naming import identity
+from backends.topology.naming import exact_size, identity
 from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
@@ -122,7 +122,7 @@ def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topol
         name=volume.name,
         level=volume.level,
         state=volume.state,
-        size_bytes=_exact(node, None if contents.cut else volume.size_bytes),
+        size_bytes=exact_size(node, None if contents.cut else volume.size_bytes),
         strip_bytes=volume.strip_bytes,
         data_drives=data_drives(volume),
         spans=volume.spans,
@@ -133,11 +133,6 @@ def _array(prefix: str, contents: Contents, volume: VirtualDrive, picture: Topol
         tasks=volume_tasks(contents, volume),
         facts=tuple(_volume_facts(contents.card, volume)),
     )
-
-
-def _exact(node: Node | None, told: int | None) -> int | None:
-    """The kernel's size: the tools round theirs."""
-    return node.size_bytes if node is not None and node.size_bytes else told
 
 
 def volume_identity(prefix: str, card: Card, volume: VirtualDrive) -> Identity:
@@ -208,7 +203,7 @@ def _drive(
         wwn=f"naa.{drive.wwn}" if drive.wwn is not None else None,
         media=drive.media,
         interface=drive.interface,
-        size_bytes=_exact(node, drive.size_bytes),
+        size_bytes=exact_size(node, drive.size_bytes),
         logical_block=drive.sector_bytes,
         state=State.ONLINE if handed_on and drive.state is State.UNASSIGNED else drive.state,
         device=node.device if node is not None else None,

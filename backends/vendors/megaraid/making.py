@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backends.card_arrays import not_told_apart
 from backends.errors import BlockedError, InvalidValueError
 from backends.making import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape, spans_of
 from backends.model import Level, State
@@ -37,25 +38,25 @@ def candidates(prefix: str, contents: Contents, picture: Topology) -> tuple[Cand
     card = against_card(contents)
     return tuple(
         Candidate(
-            drive=drive_target(prefix, one.place),
+            drive=drive_target(prefix, drive.place),
             controller=card_target(prefix),
-            place=one.place,
-            model=one.model,
-            serial=one.serial,
-            media=one.media,
-            interface=one.interface,
-            size_bytes=one.size_bytes,
-            sector_bytes=one.sector_bytes,
-            why_not=(*against(contents, one), *card),
+            place=drive.place,
+            model=drive.model,
+            serial=drive.serial,
+            media=drive.media,
+            interface=drive.interface,
+            size_bytes=drive.size_bytes,
+            sector_bytes=drive.sector_bytes,
+            why_not=(*against(contents, drive), *card),
         )
-        for one in contents.drives
-        if drive_node(one, nodes) is None and contents.card.makes_arrays is not False
+        for drive in contents.drives
+        if drive_node(drive, nodes) is None and contents.card.makes_arrays is not False
     )
 
 
 def against(contents: Contents, drive: PhysicalDrive) -> tuple[str, ...]:
     """Every reason of the card's own against making an array of a drive."""
-    used = [one.number for one in contents.volumes if drive.place in one.drives] or list(drive.volumes)
+    used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
     found: list[str] = []
     if used:
         found.append(f"it is in virtual drive {used[0]}")
@@ -73,8 +74,8 @@ def against(contents: Contents, drive: PhysicalDrive) -> tuple[str, ...]:
         found.append("it encrypts itself and is locked")
     if drive.alert or drive.errors.get("predictive"):
         found.append("the card predicts that it fails")
-    if not found and (not drive.serial or sum(one.serial == drive.serial for one in contents.drives) != 1):
-        found.append("its serial number is not told, or another drive has it too")
+    if not found and (twice := not_told_apart(drive.serial, (one.serial for one in contents.drives))):
+        found.append(twice)
     return tuple(found)
 
 
@@ -120,7 +121,7 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
         policies["io_policy"] = ""
     new = NewVolume(
         level=wish.level.value,
-        drives=tuple(one.place for one in wish.drives),
+        drives=tuple(drive.place for drive in wish.drives),
         drives_per_span=each if spans > 1 else None,
         strip_bytes=strip,
         write_cache=policies["write_cache"],
@@ -148,16 +149,22 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
         data_drives=data,
         seconds=_CREATE_SECONDS * len(steps),
         initialising=_initialising(wanted),
+        begins_later=_begins(wanted) is True,
         warnings=warnings,
     )
 
 
-def _initialising(wish: ArrayWish) -> str:
-    count = len(wish.drives) // (wish.spans or 1)
+def _begins(wish: ArrayWish) -> bool | None:
+    """Whether most cards begin a background initialisation by themselves; None where there is nothing to initialise."""
     least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(wish.level)
-    if least is None:
+    return None if least is None else len(wish.drives) // (wish.spans or 1) >= least
+
+
+def _initialising(wish: ArrayWish) -> str:
+    by_itself = _begins(wish)
+    if by_itself is None:
         return "Nothing has to be initialised before it is measured."
-    begins = "begins by itself five minutes later" if count >= least else "does not begin by itself on most cards"
+    begins = "begins by itself five minutes later" if by_itself else "does not begin by itself on most cards"
     return (
         f"Background initialisation {begins}, and is measured along with the load while it runs: "
         "set auto_bgi=off on the array, or initialise it in full first."

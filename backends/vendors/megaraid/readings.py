@@ -106,7 +106,7 @@ def _stands_against(view: VolumeView, key: str) -> str | None:
     if volume.ssd_cache:
         return "it is a CacheCade cache, no virtual drive of its own"
     if key == "drive_cache" and view.card.supports.get("drive_cache_on_ssd") is False:
-        own = [one for one in view.contents.drives if one.place in volume.drives]
+        own = [drive for drive in view.contents.drives if drive.place in volume.drives]
         if any(one.media in (Media.SSD, Media.NVME) for one in own):
             return "the card does not change the caches of SSDs"
     if volume.state in (*GONE, State.FOREIGN):

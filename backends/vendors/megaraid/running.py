@@ -57,6 +57,24 @@ class Runner:
             await take_steps(change, take, writes=writes, apart="deleted" if change.key == "strip_size" else "")
         return pending
 
+    async def run_making(self, unit: OpenCard, steps: Sequence[Write]) -> None:
+        """Make a virtual drive, or delete one: these steps in order, up to the first that fails.
+
+        Raises RefusedError for a step that does anything else, ToolFailedError in the tool's own words.
+        """
+        commands = [self._command(unit, step, None) for step in steps]
+        async with unit.lock:
+            unit.dialect.begin_making(unit.number, [command.argv for command in commands])
+            unit.changed = True
+            try:
+                for command in commands:
+                    answer, done = await self._one(unit, command)
+                    if not answer.ok:
+                        words = answer.message or "it failed and the tool did not say why"
+                        raise ToolFailedError(words, evidence=evidence_of(command, done))
+            finally:
+                unit.dialect.begin_making(unit.number, ())
+
     async def preview(self, unit: OpenCard, commands: Sequence[Command]) -> str:
         """What the tool says of an activation key before it is applied, as a sentence.
 
@@ -83,7 +101,7 @@ class Runner:
     ) -> None:
         """Reads the card anew. Raises ToolFailedError unless the drive made of these drives has its old number."""
         contents = await unit.read()
-        made = next((one.number for one in contents.volumes if sorted(one.drives) == sorted(drives)), None)
+        made = next((volume.number for volume in contents.volumes if sorted(volume.drives) == sorted(drives)), None)
         if made == number:
             return
         where = "is not to be found" if made is None else f"has the number {made}, not {number}"
@@ -128,7 +146,7 @@ def remake(change: Change, place: Place, contents: Contents, dialect: Dialect, p
     BlockedError where what is known of it is not enough.
     """
     number = place.volume
-    if change.key != "strip_size" or number is None or any(one.number == number for one in contents.volumes):
+    if change.key != "strip_size" or number is None or any(volume.number == number for volume in contents.volumes):
         raise RefusedError(f"{change.target} is there, so it is not made again.")
     places = places_of(contents, change.members)
     said = change.companions
@@ -188,7 +206,7 @@ def _free(contents: Contents, serial: str) -> PhysicalDrive:
     if len(found) > 1:
         raise RefusedError(f"Several drives have the serial number {clean(serial)}.")
     drive = found[0]
-    used = [one.number for one in contents.volumes if drive.place in one.drives]
+    used = [volume.number for volume in contents.volumes if drive.place in volume.drives]
     unused = drive.group is None and not drive.volumes and not used and not drive.foreign and not drive.jobs
     if not unused or drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw):
         words = "foreign" if drive.foreign else f"{drive.state_raw or 'in an unknown state'}"

@@ -55,7 +55,7 @@ ACCESS_POLICY = _stored(
 )
 AUTO_BGI = _stored(
     key="auto_bgi",
-    label="Background initialisation",
+    label="Background init",
     help="Whether the card checks and writes the parity of a new virtual drive by itself (from 5 drives in RAID 5 and "
     "7 in RAID 6). Off leaves parity unchecked. (storcli: autobgi)",
     risk=Risk.PERFORMANCE,

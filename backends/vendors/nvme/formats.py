@@ -85,7 +85,7 @@ def _neighbours(view: NamespaceView) -> str | None:
     assert about is not None
     if about.fna is not None and not about.fna & 1:
         return None
-    others = [one.name for one in view.namespaces if one.name != view.namespace.name]
+    others = [namespace.name for namespace in view.namespaces if namespace.name != view.namespace.name]
     if others:
         return f"the drive would format {', '.join(others)} along with it"
     managed = about.oacs is not None and about.oacs & _MANAGES_NAMESPACES

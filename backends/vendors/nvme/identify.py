@@ -65,7 +65,7 @@ _GAP, _BLANKS = r"[ \t]{0,8}", r"[ \t]{1,8}"
 _POWER = re.compile(
     rf"^ps{_BLANKS}(?P<number>\d{{1,2}}){_GAP}:{_GAP}mp:(?P<watts>\d{{1,5}}(?:\.\d{{1,6}})?)W"
     rf"{_BLANKS}(?P<kind>non-operational|operational)"
-    rf"(?:{_BLANKS}enlat:(?P<entry>\d{{1,10}}))?(?:{_BLANKS}exlat:(?P<exit>\d{{1,10}}))?",
+    rf"(?:{_BLANKS}enlat:(?P<entry>\d{{1,10}})(?!\d))?(?:{_BLANKS}exlat:(?P<exit>\d{{1,10}})(?!\d))?",
     re.MULTILINE | re.ASCII,
 )
 _PLAIN = re.compile(

@@ -97,10 +97,10 @@ def _shared(view: ControllerView) -> str | None:
         return None
     name = view.controller.name
     if len(view.namespace.controllers) > 1:
-        others = ", ".join(f"nvme:{one.name}" for one in view.namespace.controllers)
+        others = ", ".join(f"nvme:{controller.name}" for controller in view.namespace.controllers)
         return f"several controllers lead to it, each with its own: set it on {others}"
     if view.only is None:
-        others = ", ".join(one.name for one in view.namespaces)
+        others = ", ".join(namespace.name for namespace in view.namespaces)
         return f"it is shared by {others}: set it on nvme:{name}"
     return None
 
@@ -136,7 +136,7 @@ def _power(state: PowerState) -> Choice:
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:
     """Where the kernel believes otherwise of the cache than the drive says."""
-    beliefs = {one.write_cache for one in view.namespaces}
+    beliefs = {namespace.write_cache for namespace in view.namespaces}
     if key != "drive_cache" or len(beliefs) != 1:
         return None, None
     match now, beliefs.pop():

@@ -128,7 +128,7 @@ class KernelNamespace:
     @property
     def controller(self) -> KernelController:
         """The one to ask: the first that answers, else the first."""
-        return next((one for one in self.controllers if one.state == LIVE), self.controllers[0])
+        return next((controller for controller in self.controllers if controller.state == LIVE), self.controllers[0])
 
 
 async def read_controllers(host: Host) -> tuple[KernelController, ...]:
@@ -148,7 +148,7 @@ async def read_controllers(host: Host) -> tuple[KernelController, ...]:
 
 async def read_namespaces(host: Host, controllers: tuple[KernelController, ...]) -> tuple[KernelNamespace, ...]:
     """All namespaces of these controllers that have a block device, each once, whatever leads to it."""
-    names = sorted({head for one in controllers for head in one.heads}, key=natural)
+    names = sorted({head for controller in controllers for head in controller.heads}, key=natural)
     found = await asyncio.gather(*(_namespace(host, name, controllers) for name in names))
     return tuple(one for one in found if one is not None)
 
@@ -160,14 +160,14 @@ async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) ->
     )
     # Below the controller or below its PCI device, as the kernel's version has it.
     owners = {path: path.split("/")[4] for found in places for path in found}
-    known = {one.name for one in controllers}
+    known = {controller.name for controller in controllers}
     texts = await host.read_many([path for path, owner in owners.items() if owner in known])
     thousandths = {owners[path]: number(text) for path, text in texts.items()}
     return {owner: round(count / 1000) for owner, count in thousandths.items() if count is not None}
 
 
 async def _namespace(host: Host, name: str, controllers: tuple[KernelController, ...]) -> KernelNamespace | None:
-    leading = tuple(one for one in controllers if name in one.heads)
+    leading = tuple(controller for controller in controllers if name in controller.heads)
     base = f"/sys/block/{name}"
     node, texts = await asyncio.gather(
         read_node(host, name),

@@ -147,12 +147,12 @@ class WebHardware:
     @property
     def bad_battery(self) -> str | None:
         """The state of a battery that is not well."""
-        return next((one for one in self.batteries if one != "optimal"), None)
+        return next((battery for battery in self.batteries if battery != "optimal"), None)
 
     @property
     def bad_controller(self) -> WebController | None:
         """A controller that is not well."""
-        return next((one for one in self.controllers if one.status not in (None, "optimal")), None)
+        return next((controller for controller in self.controllers if controller.status not in (None, "optimal")), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,8 +70,8 @@ def inventory(
     owner = Target(backend=NAME, address=system_address(system), scope=Scope.CONTROLLER)
     return Inventory(
         controllers=(_controller(system, groups, hardware, owner),),
-        arrays=tuple(_array(system, one, groups, hardware, owner, picture) for one in volumes),
-        drives=tuple(_drive(system, one, volumes, owner) for one in hardware.drives),
+        arrays=tuple(_array(system, volume, groups, hardware, owner, picture) for volume in volumes),
+        drives=tuple(_drive(system, drive, volumes, owner) for drive in hardware.drives),
         problems=problems(system, hardware),
     )
 
@@ -95,10 +95,14 @@ def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
 def _controller(system: WebSystem, groups: tuple[WebGroup, ...], hardware: WebHardware, owner: Target) -> Controller:
     first = hardware.controllers[0] if hardware.controllers else None
     bad = hardware.bad_battery
-    serials = (*(one.serial for one in hardware.controllers), *hardware.serials, *(one.wwn for one in groups))
+    serials = (
+        *(controller.serial for controller in hardware.controllers),
+        *hardware.serials,
+        *(group.wwn for group in groups),
+    )
     told = [
         ("Status", system.status),
-        *((f"Controller {one.place}", one.status) for one in hardware.controllers),
+        *((f"Controller {controller.place}", controller.status) for controller in hardware.controllers),
         ("Battery", bad),
         ("World wide name", system.wwn),
         ("Serial numbers", " ".join(filter(None, serials))),
@@ -125,10 +129,10 @@ def _array(
     picture: Topology,
 ) -> Array:
     group = next((one for one in groups if one.id == volume.group), None)
-    drives = [one for one in hardware.drives if volume.group is not None and one.group == volume.group]
+    drives = [drive for drive in hardware.drives if volume.group is not None and drive.group == volume.group]
     # A pool spreads every stripe over some of its drives: they are no members of one stripe, and its mirror has two
     # copies, whatever drives there are.
-    members = 0 if group is not None and group.pool else sum(not one.spare for one in drives)
+    members = 0 if group is not None and group.pool else sum(not drive.spare for drive in drives)
     level = level_of((volume.level or "").removeprefix("raid"), members)
     node = node_of(volume.wwn, picture)
     return Array(
@@ -142,7 +146,7 @@ def _array(
         data_drives=data_drives(level, members),
         spans=1 if members else None,
         device=node.device if node is not None else None,
-        members=tuple(drive_target(system, one.place) for one in drives),
+        members=tuple(drive_target(system, drive.place) for drive in drives),
         identity=_identity(system, volume, node),
         tasks=_tasks(volume),
         facts=facts(_told(volume, group, hardware)),
@@ -160,7 +164,7 @@ def _tasks(volume: WebVolume) -> tuple[Task, ...]:
 
 
 def _told(volume: WebVolume, group: WebGroup | None, hardware: WebHardware) -> list[tuple[str, str | None]]:
-    names = {one.id: one.place for one in hardware.controllers}
+    names = {controller.id: controller.place for controller in hardware.controllers}
     owned, preferred = names.get(volume.owner or ""), names.get(volume.preferred or "")
     return [
         ("Volume group", None) if group is None else ("Pool" if group.pool else "Volume group", group.name),
@@ -179,7 +183,7 @@ def named(system: WebSystem, volume: WebVolume) -> Identity:
 def _drive(system: WebSystem, drive: WebDrive, volumes: tuple[WebVolume, ...], owner: Target) -> Drive:
     state = _STATES.get(drive.status or "", State.UNKNOWN)
     mode = State.SPARE if drive.spare else State.ONLINE if drive.group is not None else State.UNASSIGNED
-    lying = next((one for one in volumes if drive.group is not None and one.group == drive.group), None)
+    lying = next((volume for volume in volumes if drive.group is not None and volume.group == drive.group), None)
     return Drive(
         target=drive_target(system, drive.place),
         controller=owner,

@@ -7,7 +7,7 @@ told in its own words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends.answers import cut_error
@@ -24,10 +24,11 @@ from backends.changing import (
     wanted,
     wanted_back,
 )
-from backends.errors import RefusedError, ToolFailedError
+from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.hosts.asked import asked_anew
 from backends.identity import Identity
+from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray, require_free_drive
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
@@ -44,6 +45,8 @@ from backends.vendors.smartarray.inventory import (
     tasks,
     volume_identity,
 )
+from backends.vendors.smartarray.made import find_made, there_before
+from backends.vendors.smartarray.making import candidates, plan_array
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
 from backends.vendors.smartarray.plans import companions_of, legal_companions, planned, require_ours, value_before
@@ -204,6 +207,63 @@ class SmartArray:
                 f"{change.label} of {change.target} is as it was, though the tool said nothing against the change.",
                 hint="The tool may not know this setting of this card.", evidence="\n".join(said),
             )  # fmt: skip
+
+    async def candidates(self) -> tuple[Candidate, ...]:
+        """Every drive that only a card has, with what the card says against it."""
+        picture = await look(self._host)
+        units = await self._units.known()
+        return tuple(one for unit in units for one in candidates(unit.prefix, unit.text, unit.tool, picture))
+
+    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+        """The tool's own line for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        if assume_clean:
+            raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
+        unit = await self._making_unit(controller)
+        text = await unit.refresh()
+        free = {one.drive: one for one in candidates(unit.prefix, text, unit.tool, await look(self._host))}
+        for drive in wish.drives:
+            there = free.get(drive.drive)
+            if there is None or there.serial != drive.serial:
+                raise gone(drive.drive)
+            require_free_drive(there)
+        planned_array = plan_array(wish, text, unit.tool, await unit.tool.making())
+        return replace(planned_array, before=there_before(text), locks=(unit.tool.lock_name,))
+
+    async def find_made(self, array: MadeArray) -> ArrayFound:
+        """By the serial numbers of its drives behind its card; another array of its name is never taken for it.
+
+        One that seems not to be there is looked for twice: an old arcconf shows once more what was before a change.
+        """
+        unit = await self._making_unit(array.controller)
+        found = await self._find(array, unit)
+        return found if found.standing is not ArrayStanding.ABSENT else await self._find(array, unit)
+
+    async def _find(self, array: MadeArray, unit: OpenController) -> ArrayFound:
+        with asked_anew():
+            text, picture = await unit.refresh(), await look(self._host)
+        return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
+
+    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+        """The card's own tool, step by step, judged by its words; then what the card has now is waited for."""
+        unit = await self._making_unit(controller)
+        for step in steps:
+            if not unit.tool.makes(unit.number, step.argv):
+                words = clean(step.shown(), 200)
+                raise RefusedError(f"A step neither makes nor deletes a logical drive of this card: {words}")
+        for step in steps:
+            before = unit.text.volumes
+            done = await unit.tool.change(step.argv)
+            if (refused := unit.tool.refusal(done)) is not None:
+                raise ToolFailedError(refused, evidence=evidence_of(Command(argv=step.argv), done))
+            for _ in range(READ_BACK):
+                with asked_anew():
+                    if (await unit.refresh()).volumes != before:
+                        break
+
+    async def _making_unit(self, controller: Target | None) -> OpenController:
+        if controller is None:
+            raise InvalidValueError("It is not said which card makes it.")
+        return (await self._unit(controller))[1]
 
     async def _settled(self, change: Change, spot: CardSpot, unit: OpenController) -> str | None:
         """What it reads after a change, asked again while it is the old value."""

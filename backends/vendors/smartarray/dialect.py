@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Protocol
 
 from backends.host import Completed
+from backends.model import Level
 from backends.values import dataclass
 from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive, RaidCard
 
@@ -23,6 +24,24 @@ class SeenCards:
 
 Lines = tuple[tuple[str, ...], ...]
 """Command lines, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLogical:
+    """A logical drive that is to be made."""
+
+    level: Level
+    """Its level."""
+    places: tuple[str, ...]
+    """What it is made of, in order."""
+    strip_bytes: int
+    """Bytes on one drive before the next one follows."""
+    parity_groups: int | None = None
+    """Groups with a parity of their own, of RAID 50 and 60."""
+    cached: bool
+    """Whether the card's cache takes its writes."""
+    name: str
+    """Its label."""
 
 
 class ArrayTool(Protocol):
@@ -68,6 +87,29 @@ class ArrayTool(Protocol):
 
     def set_drive(self, text: CardText, place: str, key: str, value: str) -> Lines:
         """What sets a physical drive's setting. Raises InvalidValueError."""
+        ...
+
+    def is_free(self, drive: BayDrive) -> bool:
+        """Whether the tool's own words say that nothing uses a drive, and that it is well."""
+        ...
+
+    async def making(self) -> str:
+        """What it says of its words for making a logical drive; "" where these are known. Raises as `cards`."""
+        ...
+
+    def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
+        """What makes a logical drive over all of these drives. Raises InvalidValueError for what it has no words for.
+
+        `usage`: what `making` said.
+        """
+        ...
+
+    def delete(self, text: CardText, number: int) -> Lines:
+        """What deletes a logical drive, without a question."""
+        ...
+
+    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
+        """Whether a line makes a logical drive on a card, or deletes a single one, and does nothing else."""
         ...
 
     async def change(self, argv: tuple[str, ...]) -> Completed:

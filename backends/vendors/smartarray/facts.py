@@ -158,6 +158,8 @@ class BayDrive:
     """State."""
     state_raw: str = ""
     """The tool's words for it."""
+    use_raw: str = ""
+    """What it is used for, in the tool's words, where these are not those of its state."""
     temperature_c: int | None = None
     """Degrees Celsius."""
     write_cache: Phrase | None = None
@@ -234,12 +236,12 @@ class CardText:
 
     def volume(self, number: int | None) -> LogicalDrive | None:
         """The logical drive of a number."""
-        return next((one for one in self.volumes if one.number == number), None)
+        return next((volume for volume in self.volumes if volume.number == number), None)
 
     def group(self, name: str | None) -> DriveGroup | None:
         """The array of a name."""
-        return next((one for one in self.groups if one.name == name), None)
+        return next((group for group in self.groups if group.name == name), None)
 
     def drive(self, place: str | None) -> BayDrive | None:
         """The drive at a place."""
-        return next((one for one in self.drives if one.place == place), None)
+        return next((drive for drive in self.drives if drive.place == place), None)

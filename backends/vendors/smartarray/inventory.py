@@ -10,7 +10,7 @@ from backends.changing import LOOK_AGAIN
 from backends.identity import Identity, Use
 from backends.model import Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
-from backends.topology.naming import identity
+from backends.topology.naming import exact_size, identity
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.smartarray.effective import InForce, value
@@ -102,14 +102,13 @@ def _array(
     prefix: str, text: CardText, volume: LogicalDrive, pci: str | None, picture: Topology, nodes: tuple[Node, ...]
 ) -> Array:
     node = volume_node(volume, text.card.family, pci, nodes)
-    exact = node.size_bytes if node is not None and node.size_bytes else volume.size_bytes
     return Array(
         target=volume_target(prefix, volume.number),
         controller=card_target(prefix),
         name=volume.name,
         level=volume.level,
         state=volume.state,
-        size_bytes=exact,
+        size_bytes=exact_size(node, volume.size_bytes),
         strip_bytes=volume.strip_bytes,
         data_drives=_data_drives(volume, counted=not text.cut),
         spans=volume.parity_groups,
@@ -168,7 +167,7 @@ def _both(configured: str | None, force: InForce) -> str | None:
 
 def _drive(prefix: str, text: CardText, drive: BayDrive, picture: Topology, nodes: tuple[Node, ...]) -> Drive:
     node = drive_node(drive, nodes)
-    owner = next((one for one in text.volumes if drive.place in one.drives), None)
+    owner = next((volume for volume in text.volumes if drive.place in volume.drives), None)
     used = () if node is None else picture.uses(node.name)
     if node is not None and owner is not None:
         used = (*used, Use(kind="raid", detail=f"a member of {volume_target(prefix, owner.number)}"))
@@ -182,7 +181,7 @@ def _drive(prefix: str, text: CardText, drive: BayDrive, picture: Topology, node
         wwn=f"naa.{drive.wwn}" if drive.wwn is not None else None,
         media=drive.media,
         interface=drive.interface,
-        size_bytes=node.size_bytes if node is not None and node.size_bytes else drive.size_bytes,
+        size_bytes=exact_size(node, drive.size_bytes),
         logical_block=drive.sector_bytes,
         physical_block=drive.physical_bytes,
         state=State.ONLINE if node is not None and drive.state is State.UNASSIGNED else drive.state,

@@ -74,7 +74,7 @@ class OpenControllers:
         async with self._searching:
             found = await asyncio.gather(*(self._look(program, heard) for program in PROGRAMS))
             self.tried = tuple(one for tried, _ in found for one in tried)
-            read = [one for _, cards in found for one in cards]
+            read = [card for _, cards in found for card in cards]
             self.problems = tuple(one for one in read if isinstance(one, Problem))
             units: dict[str, OpenController] = {}
             for unit in (one for one in read if isinstance(one, OpenController)):
@@ -115,7 +115,7 @@ class OpenControllers:
 
     def _unknown(self, prefix: str) -> ToolFailedError | None:
         """Why it is not known whether there is such a card; None where it is known."""
-        said = next((one for one in self.problems if one.where.partition(":")[2] == prefix), None) or next(
+        said = next((problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None) or next(
             iter(troubles(self.tried)), None
         )
         return None if said is None else ToolFailedError(said.message, hint=said.hint)

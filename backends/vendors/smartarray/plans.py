@@ -119,7 +119,7 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
     """The other logical drives of the array that lose the cache to Smart Path, by their numbers."""
     if view.volume is None or (key, value) != ("acceleration", "smart-path"):
         return {}
-    cached = [one for one in _mates(view.text, view.volume) if one.number != view.volume.number]
+    cached = [mate for mate in _mates(view.text, view.volume) if mate.number != view.volume.number]
     numbers = [str(one.number) for one in cached if _served(one) == "controller-cache"]
     return {CACHED: ",".join(numbers)} if numbers else {}
 
@@ -128,7 +128,7 @@ def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
     """What may come back with a setting: with the acceleration, others of the same array."""
     if view.volume is None or key != "acceleration":
         return {}
-    mates = "|".join(str(one.number) for one in _mates(view.text, view.volume) if one.number != view.volume.number)
+    mates = "|".join(str(mate.number) for mate in _mates(view.text, view.volume) if mate.number != view.volume.number)
     return {CACHED: re.compile(f"(?:{mates})(?:,(?:{mates}))*")} if mates else {}
 
 
@@ -148,8 +148,8 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
     lines = tool.set_volume(text, volume, key, value)
     cached = companions[CACHED].split(",") if CACHED in companions else []
     bare = _accelerated(text, volume, "none")
-    mates = [one for one in _mates(bare, volume) if str(one.number) in cached]
-    return (*lines, *(line for one in mates for line in tool.set_volume(bare, one, key, "controller-cache")))
+    mates = [mate for mate in _mates(bare, volume) if str(mate.number) in cached]
+    return (*lines, *(line for mate in mates for line in tool.set_volume(bare, mate, key, "controller-cache")))
 
 
 def require_ours(change: Change, view: PartView) -> None:
@@ -167,7 +167,7 @@ def _accelerates_ours(view: PartView, step: Write) -> bool:
     told, volume = accelerates(step), view.volume
     if told is None or volume is None or (step.argv[0], told.card) != (view.tool.tool, view.card.number):
         return False
-    mates = [str(one.number) for one in _mates(view.text, volume)]
+    mates = [str(mate.number) for mate in _mates(view.text, volume)]
     return told.volume in mates if told.array is None else told.array == volume.array
 
 
@@ -204,7 +204,7 @@ def _together(view: PartView, change: Change) -> str:
     mates = _mates(view.text, view.volume) if view.volume is not None else []
     if change.key != "acceleration" or "smart-path" not in (change.before, change.after) or len(mates) < 2:
         return ""
-    numbers = ", ".join(str(one.number) for one in mates)
+    numbers = ", ".join(str(mate.number) for mate in mates)
     return f"Smart Path is the whole array's: logical drives {numbers} change together."
 
 

@@ -111,7 +111,7 @@ def _no_ratio(view: PartView) -> str | None:
 
 def _all_bypass(view: PartView) -> str | None:
     """Without a logical drive that may use the cache the firmware does not care for its battery (the same library)."""
-    found = {None if one.acceleration is None else one.acceleration.value for one in view.text.volumes}
+    found = {None if volume.acceleration is None else volume.acceleration.value for volume in view.text.volumes}
     return "the firmware refuses it while every logical drive bypasses the cache" if found == {"smart-path"} else None
 
 

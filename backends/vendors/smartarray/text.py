@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from backends.model import Level, State
 from backends.text import clean
@@ -39,6 +40,7 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
         yield (len(line) - len(bare) if bare else 0), bare
 
 
+@lru_cache(1024)  # the same lines come with every reading of a card
 def field(text: str) -> tuple[str, str] | None:
     """Key and value at the first colon outside parentheses that a blank or the end follows; None if there is none."""
     depth = 0

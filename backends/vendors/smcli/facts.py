@@ -75,23 +75,23 @@ class SystemProfile:
     @property
     def protected(self) -> bool | None:
         """Whether cached writes outlive a power cut; None if no battery is told of."""
-        return all(one.startswith("Optimal") for one in self.batteries) if self.batteries else None
+        return all(battery.startswith("Optimal") for battery in self.batteries) if self.batteries else None
 
     @property
     def offline(self) -> SystemPart | None:
         """A controller that is not online."""
-        told = (one for one in self.controllers if one.said("status") is not None)
+        told = (controller for controller in self.controllers if controller.said("status") is not None)
         return next((one for one in told if not (one.said("status") or "").startswith(("Online", "Optimal"))), None)
 
     def volume(self, name: str) -> SystemPart | None:
         """The logical drive of a name; None if none or several have it."""
-        found = [one for one in self.volumes if one.name == name]
+        found = [volume for volume in self.volumes if volume.name == name]
         return found[0] if len(found) == 1 else None
 
     def array_of(self, volume: SystemPart) -> SystemPart | None:
         """The array that a logical drive lies on."""
         name = volume.said("associated array", "associated volume group", "associated disk group")
-        return next((one for one in self.arrays if name is not None and one.name == name), None)
+        return next((array for array in self.arrays if name is not None and array.name == name), None)
 
 
 _SYSTEM_ID = tuple(

@@ -21,7 +21,7 @@ from backends.model import (
 )
 from backends.raid import data_drives
 from backends.topology import Node, Topology
-from backends.topology.naming import identity
+from backends.topology.naming import exact_size, identity
 from backends.vendors import _disk_systems
 from backends.vendors._disk_systems import battery_state, level_of
 from backends.vendors.smcli.facts import VOLUME_ID, SystemPart, SystemProfile
@@ -58,7 +58,7 @@ def drive_target(system: str, place: str) -> Target:
 def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
     """A disk system with all that is in it."""
     owner = system_target(profile.name)
-    lying = {place: one for one in profile.arrays for place in one.members}
+    lying = {place: array for array in profile.arrays for place in array.members}
     return Inventory(
         controllers=(_system(profile, owner),),
         arrays=tuple(_volume(profile, one, owner, picture) for one in _each_once(profile.volumes)),
@@ -75,18 +75,18 @@ def node_of(volume: SystemPart, picture: Topology) -> Node | None:
 def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
     """The first of a name counts."""
     found: dict[str, SystemPart] = {}
-    for one in records:
-        found.setdefault(one.name, one)
+    for record in records:
+        found.setdefault(record.name, record)
     return tuple(found.values())
 
 
 def _system(profile: SystemProfile, owner: Target) -> Controller:
     first = profile.controllers[0] if profile.controllers else SystemPart(name="")
-    bad = next((one for one in profile.batteries if not one.startswith("Optimal")), None)
+    bad = next((battery for battery in profile.batteries if not battery.startswith("Optimal")), None)
     state = None if not profile.batteries else "optimal" if bad is None else battery_state(bad)
-    told = [(f"Controller in {one.name}", one.said("status")) for one in profile.controllers]
+    told = [(f"Controller in {controller.name}", controller.said("status")) for controller in profile.controllers]
     told += [("Battery", bad), ("World wide name", profile.wwn)]
-    serials = [one.said("serial number") for one in profile.controllers[1:]]
+    serials = [controller.said("serial number") for controller in profile.controllers[1:]]
     told += [("Serial numbers", "" if profile.cut else " ".join(filter(None, (*serials, *profile.serials))))]
     return Controller(
         target=owner,
@@ -119,7 +119,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
         name=volume.name,
         level=level,
         state=_state(state, _STATES),
-        size_bytes=volume.size("capacity"),
+        size_bytes=exact_size(node, volume.size("capacity")),
         strip_bytes=volume.size("segment size"),
         data_drives=data_drives(level, len(members)),
         spans=1 if members else None,
@@ -137,7 +137,7 @@ def _known(volume: SystemPart) -> Identity | None:
 
 
 def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: SystemPart | None) -> Drive:
-    volumes = [one for one in profile.volumes if array is not None and profile.array_of(one) is array]
+    volumes = [volume for volume in profile.volumes if array is not None and profile.array_of(volume) is array]
     media = (drive.said("media type", "drive media type") or "").lower()
     state = _state(drive.said("status"), _STATES)
     mode = _state(drive.said("mode"), _MODES)

@@ -166,7 +166,7 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
     said = _ON.match(raw or "")
     if said is not None and said[2]:
         return "write-through", f"the disk system says: {said[2]}"
-    bad = next((one for one in view.profile.batteries if not one.startswith("Optimal")), None)
+    bad = next((battery for battery in view.profile.batteries if not battery.startswith("Optimal")), None)
     if bad is not None and value_of(view.record, WITHOUT_BATTERY) != "on":
         return "write-through", f"a battery is {bad}, and caching without batteries is off"
     offline = view.profile.offline

@@ -154,7 +154,7 @@ class Threeware(Settable[_UnitView]):
             raise not_found(target)
         cards, problems = await self._cards(program)
         card = next((one for one in cards if one.name == f"c{place[1]}"), None)
-        row = next((one for one in card.units if one["Unit"] == f"u{place[2]}"), None) if card is not None else None
+        row = next((unit for unit in card.units if unit["Unit"] == f"u{place[2]}"), None) if card is not None else None
         half = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
             raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone(target)

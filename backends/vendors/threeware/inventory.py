@@ -10,7 +10,7 @@ from backends.model import Array, Controller, Drive, Inventory, Level, Problem, 
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.topology import Node, Topology
-from backends.topology.naming import identity
+from backends.topology.naming import exact_size, identity
 from backends.values import dataclass
 from backends.vendors._listed import facts
 from backends.vendors.threeware.settings import Row
@@ -189,7 +189,7 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         name=row["Unit"],
         level=level,
         state=state,
-        size_bytes=_size(row),
+        size_bytes=exact_size(node, _size(row)),
         strip_bytes=read_size(row.get("Stripe")),
         # A drive that is gone is not listed, and how a RAID 50 is grouped is not told.
         data_drives=data_drives(level, len(members)) if state is not State.DEGRADED else None,

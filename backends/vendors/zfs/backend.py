@@ -289,7 +289,7 @@ class Zfs:
         for line, untold in (
             ("zpool list", imported - pools.keys()),
             ("zpool status", pools.keys() - statuses.keys()),
-            ("zfs list", pools.keys() - {one.name for one in datasets}),
+            ("zfs list", pools.keys() - {dataset.name for dataset in datasets}),
         ):
             if untold:
                 raise _half(line, f"the pool {clean(min(untold))} is not in it")
@@ -297,13 +297,13 @@ class Zfs:
             pools=pools,
             statuses=statuses,
             datasets=datasets,
-            own=own_names(rows(own, 2), {one.name for one in datasets}),
+            own=own_names(rows(own, 2), {dataset.name for dataset in datasets}),
             nodes=await self._nodes(datasets),
             module=module,
         )
 
     async def _nodes(self, datasets: Iterable[ListedDataset]) -> dict[str, str]:
-        volumes = [one.name for one in datasets if one.kind is ZfsKind.VOLUME]
+        volumes = [dataset.name for dataset in datasets if dataset.kind is ZfsKind.VOLUME]
         links = await asyncio.gather(*(self._host.link(link_of(name)) for name in volumes))
         return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
 

@@ -112,7 +112,7 @@ def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iter
     pools, why = picture.pools, why.rstrip(".")
     for path, text in states.items():
         name = path.split("/")[5]
-        disks = (picture.tree.disk_of(one) for one in pools.devices((clean(name),)))
+        disks = (picture.tree.disk_of(device) for device in pools.devices((clean(name),)))
         yield Array(
             target=target_of(name),
             controller=MODULE,
@@ -218,8 +218,8 @@ def _mounted(dataset: ListedDataset) -> Iterator[Fact]:
 
 def _level(status: PoolStatus | None) -> Level:
     """What the pool's data lie on; a stripe over mirrors is RAID 10 as far as figures go."""
-    tops = [one for one in status.vdevs if one.depth == 1 and not one.role] if status is not None else []
-    kinds = {"disk" if one.is_leaf else re.sub(r"-\d+$", "", one.name) for one in tops}
+    tops = [vdev for vdev in status.vdevs if vdev.depth == 1 and not vdev.role] if status is not None else []
+    kinds = {"disk" if top.is_leaf else re.sub(r"-\d+$", "", top.name) for top in tops}
     if kinds == {"mirror"}:
         return Level.RAID1 if len(tops) == 1 else Level.RAID10
     if len(kinds) == 1:
@@ -229,7 +229,7 @@ def _level(status: PoolStatus | None) -> Level:
 
 def _members(status: PoolStatus, picture: Topology) -> tuple[Target, ...]:
     """The disks, or what else the kernel has, that the pool's devices are or lie on."""
-    names = (kernel_name(one.name) for one in status.leaves())
+    names = (kernel_name(leaf.name) for leaf in status.leaves())
     disks = (picture.tree.disk_of(name) for name in names if name in picture.tree.nodes)
     return tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks))
 

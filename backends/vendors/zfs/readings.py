@@ -110,7 +110,7 @@ def _reading(view: DatasetView, key: str) -> Reading:
         effective=force,
         why_effective=clean(_why(value.source), 300),
         follows=True,
-        choices=tuple(choices) if any(one.value == force for one in choices) else _and(choices, key, force),
+        choices=tuple(choices) if any(choice.value == force for choice in choices) else _and(choices, key, force),
         availability=_may(view, value),
     )
 
@@ -126,7 +126,7 @@ def _may(view: DatasetView, value: ZfsValue) -> Availability:
 
 def _and(choices: list[Choice], key: str, now: str) -> tuple[Choice, ...]:
     """The choices, the present value among them whatever it is."""
-    return tuple(choices) if any(one.value == now for one in choices) else (*choices, _choice(key, now))
+    return tuple(choices) if any(choice.value == now for choice in choices) else (*choices, _choice(key, now))
 
 
 def _choice(key: str, value: str) -> Choice:

@@ -237,7 +237,7 @@ def own_steps(change: Change, zfs: str) -> tuple[Write, ...]:
 
 def is_own_parameter(change: Change) -> bool:
     """Whether a change of the module only writes numbers to its one parameter, at last the one that is wanted."""
-    numbers = all(one.path == FOLDER + change.key and (one.text or "").isdecimal() for one in change.writes)
+    numbers = all(write.path == FOLDER + change.key and (write.text or "").isdecimal() for write in change.writes)
     return bool(change.writes) and numbers and change.writes[-1].text == change.after
 
 

@@ -107,13 +107,13 @@ class PoolStatus:
     @property
     def layout(self) -> str:
         """What its data lie on: `mirror`, `2 x raidz2`, `3 x disk`; "" if nothing is told."""
-        kinds = [_kind(one) for one in self.vdevs if one.depth == 1 and not one.role]
+        kinds = [_kind(vdev) for vdev in self.vdevs if vdev.depth == 1 and not vdev.role]
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
         return " and ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in counts.items())
 
     def leaves(self) -> Iterator[PoolDevice]:
         """Its devices."""
-        return (one for one in self.vdevs if one.is_leaf)
+        return (vdev for vdev in self.vdevs if vdev.is_leaf)
 
 
 def parse_status(text: str) -> tuple[PoolStatus, ...]:

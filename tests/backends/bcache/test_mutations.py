@@ -19,6 +19,9 @@ from tests.backends.system_texts import MANY, spoiled
 
 RUBBISH = ("", "\0", "\x1b]0;x\x07", "[", "[writeback", "9" * 400, "-1", "1e400", "4.0M", "٤", "none [none]", "nan")
 
+SHARES = 3
+"""Tests that share them among them."""
+
 
 def garbled(seed: int) -> FakeHost:
     """Files gone, exchanged or spoiled, links that lead elsewhere."""
@@ -72,9 +75,10 @@ async def looked_at(host: FakeHost) -> None:
 
 
 @pytest.mark.exhaustive
-def test_garbled_files_are_no_surprise() -> None:
+@pytest.mark.parametrize("share", range(SHARES))
+def test_garbled_files_are_no_surprise(share: int) -> None:
     async def all_of_them() -> None:
-        for seed in range(MANY):
+        for seed in range(share, MANY, SHARES):
             await looked_at(garbled(seed))
 
     asyncio.run(all_of_them())

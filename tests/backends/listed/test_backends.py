@@ -48,6 +48,14 @@ async def test_a_unit_is_shown_with_its_shape_and_its_disk() -> None:
     )
 
 
+async def test_the_size_of_a_unit_is_that_of_its_disk_which_is_not_rounded() -> None:
+    host = PlayedUnit()
+    sectors = int(host.files["/sys/block/sdb/size"]) + 1024
+    host.files["/sys/block/sdb/size"] = str(sectors)
+    (one,) = (await Threeware(host).inventory()).arrays
+    assert one.size_bytes == sectors * 512
+
+
 async def test_a_disk_of_another_size_is_not_the_unit() -> None:
     host = PlayedUnit()
     host.files["/sys/block/sdb/size"] = "1000"

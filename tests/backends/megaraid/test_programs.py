@@ -59,6 +59,7 @@ def problems(found: dict[str, object]) -> str:
     return " ".join(problem["message"] for problem in told)
 
 
+@pytest.mark.long
 def test_a_program_on_path_is_found_and_asked(path: Path) -> None:
     tool = install(path)
     found = devices()
@@ -68,11 +69,13 @@ def test_a_program_on_path_is_found_and_asked(path: Path) -> None:
     assert all(line.endswith(" J nolog") for line in lines_of(tool))
 
 
+@pytest.mark.long
 def test_a_slow_one_is_waited_for(path: Path) -> None:
     install(path, {"/c0 show all": (0, ANSWERS["/c0 show all"], "slow")}, slow=1.0)
     assert ours(devices(), "arrays") == ["megaraid:/c0/v1"]
 
 
+@pytest.mark.long
 def test_one_that_asks_gets_no_answer_and_hangs_nothing(path: Path) -> None:
     install(path, {"/c0 show all": (0, ANSWERS["/c0 show all"], "asks")})
     found = devices()
@@ -80,6 +83,7 @@ def test_one_that_asks_gets_no_answer_and_hangs_nothing(path: Path) -> None:
     assert "Do you really want to continue? (y/n)" in problems(found)
 
 
+@pytest.mark.long
 def test_a_full_table_with_exit_46_counts(path: Path) -> None:
     rows = [{"Drive": "/c0/e245/s2", "Status": "Failure", "ErrCd": 46, "ErrMsg": "-"}]
     data = {key: value for slot in (1, 3) for key, value in answers.details(f"245:{slot}").items()}
@@ -90,6 +94,7 @@ def test_a_full_table_with_exit_46_counts(path: Path) -> None:
     assert "Show Drive Information Failed" in problems(found)
 
 
+@pytest.mark.long
 def test_a_banner_and_bytes_that_are_no_utf_8(path: Path) -> None:
     text = ANSWERS["/c0/vall show all"].replace('"data"', '"\xfa\x19bay"')
     banner = "Generating detailed summary of the adapter, it may take a while to complete.\n\n"
@@ -108,17 +113,20 @@ def test_one_that_never_ends_is_cut_and_told(path: Path, monkeypatch: pytest.Mon
     assert problems(found)
 
 
+@pytest.mark.long
 def test_one_that_is_killed_is_told(path: Path) -> None:
     install(path, {"/c0 show all": (0, "", "dies")})
     assert "exit status -9" in problems(devices())
 
 
+@pytest.mark.long
 def test_one_that_knows_no_nolog_is_asked_without(path: Path) -> None:
     tool = install(path, {"/c0 show all": (0, ANSWERS["/c0 show all"], "no-nolog")})
     assert ours(devices(), "arrays") == ["megaraid:/c0/v1"]
     assert "/c0 show all J" in lines_of(tool)
 
 
+@pytest.mark.long
 def test_one_that_prints_text_in_spite_of_j(path: Path) -> None:
     text = "Controller = 0\nStatus = Success\nDescription = None\n\nProduct Name = LSI 9240\nFW Version = 2.1\n"
     install(path, {"/c0 show all": (0, text, "")})
@@ -155,6 +163,7 @@ async def test_of_two_tools_the_one_that_sees_the_card_is_kept(path: Path) -> No
     assert f"{blind} ({answers.VERSION_7}) sees no card" in told
 
 
+@pytest.mark.long
 async def test_a_tool_that_gives_no_answer_is_told_and_the_other_used(path: Path) -> None:
     install(path, name="storcli64", whole={"show": "Segmentation fault"})
     install(path, name="perccli64")

@@ -29,6 +29,12 @@ def test_power_states_from_json_with_flags_and_with_words_and_from_text() -> Non
     assert parse_id_ctrl(texts.ID_CTRL_JSON).power_states[0].watts == 5.0
 
 
+@pytest.mark.parametrize("word", ["enlat:16", "exlat:4"])
+def test_a_latency_that_no_controller_can_have_is_no_part_of_it(word: str) -> None:
+    state = parse_id_ctrl(texts.ID_CTRL_TEXT.replace(word, f"{word}446744073709551616")).power_states[0]
+    assert (state.entry_us if word == "enlat:16" else state.exit_us) is None
+
+
 def test_a_controller_from_text_with_its_explanations() -> None:
     found = parse_id_ctrl(texts.ID_CTRL_TEXT)
     assert (found.serial, found.vwc, found.oacs, found.oncs) == ("S123", 7, 0x10A, 0x15D)

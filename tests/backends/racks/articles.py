@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from backends.model import Level
-from backends.racks.calibration import CARDS, DRIVES, MIB
+from backends.racks.calibration import CARDS, DRIVES, MIB, SOFTWARE
 from backends.racks.load import IoPattern, Layout
 from backends.racks.machines.hpe import hpe_rack
+from backends.racks.machines.ssds import ssds_rack
 from backends.racks.rack import Rack
 
 _A = Layout(
@@ -70,6 +71,41 @@ TABLE_A = tuple(
 )
 """9280-24i4e, three SATA SSDs in RAID5, 4 KiB, queue depth 64."""
 
+_SSD = DRIVES["SATA SSD 64GB"]
+
+
+def _b(level: Level, drives: int) -> Layout:
+    nested = level is Level.RAID50
+    return Layout(
+        card=None,
+        drive=_SSD,
+        level=level,
+        drives=drives,
+        spans=2 if nested else 1,
+        layered=nested,
+        software=SOFTWARE["ssds"],
+        size_bytes=20 * _SSD.size_bytes,
+    )
+
+
+TABLE_B = tuple(
+    Cell(
+        name=f"{level.value} x{drives} {'read' if share else 'write'} {size}",
+        layout=_b(level, drives),
+        work=IoPattern(read_share=share, sequential=True, sizes=((size, 1.0),), depth=512 if size == 4096 else 64),
+        iops=figure if size == 4096 else figure * 1e6 / size,
+        mean_us=0,
+    )
+    for level, drives, figures in (
+        (Level.RAID0, 24, (179_923, 168_027, 4576.7, 3146.8)),
+        (Level.RAID5, 23, (93_503, 108_408, 4406.7, 1337.2)),
+        (Level.RAID6, 23, (116_866, 120_477, 4052.2, 1259.9)),
+        (Level.RAID50, 22, (75_782, 90_954, 3566.6, 1856.4)),
+    )
+    for (size, share), figure in zip(((4096, 1.0), (4096, 0.0), (4 << 20, 1.0), (4 << 20, 0.0)), figures, strict=True)
+)
+"""md of 24 SATA SSDs, chunk 64 KiB, in order; 4 KiB at queue depth 512, 4 MiB at 64. The article has no latencies."""
+
 TABLE_E = tuple(
     Cell(
         name=f"{level.value} {reads} % read, cache {'on' if on else 'off'}, queue {queue}",
@@ -111,8 +147,9 @@ def of(rack: Rack, device: str) -> Layout:
     return found
 
 
-_HPE = hpe_rack()
+_HPE, _SSDS = hpe_rack(), ssds_rack()
 _FILE = 20 << 30
+_LARGE = IoPattern(sequential=True, depth=32, sizes=((1 << 20, 1.0),))
 _LUN = IoPattern(depth=128, sizes=((512, 1.0),))
 
 TABLE_D = tuple(
@@ -135,5 +172,6 @@ TABLE_D = tuple(
 PEAKS_F = (
     ("Adaptec 5805, small sequential reads", of(_HPE, "sdd"), IoPattern(sequential=True, depth=64), 50_000),
     ("DS4700, reads of a logical drive that fits the cache", of(_HPE, "dm-0"), _LUN, 116_000),
+    ("DS3400, reads of 1 MiB in order", of(_SSDS, "dm-1"), _LARGE, 400e6 / (1 << 20)),
 )
 """The most IOPS that were seen; the article gives no latencies."""

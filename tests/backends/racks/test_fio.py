@@ -85,6 +85,7 @@ async def test_the_same_seed_gives_the_same_run_and_the_next_run_another(tmp_pat
     assert (await run(host, READ, tmp_path)).figures != first.figures
 
 
+@pytest.mark.long
 async def test_runs_differ_by_less_than_two_per_cent(host: SimulatedHost, tmp_path: Path) -> None:
     rates = [
         found.iops
@@ -100,6 +101,7 @@ def second() -> SimulatedHost:
     return SimulatedHost(hpe_rack(lambda: NOW), speed=FAST)
 
 
+@pytest.mark.long
 async def test_flash_that_was_formatted_is_read_as_flash_once_it_was_written(
     second: SimulatedHost, tmp_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ async def test_flash_that_was_formatted_is_read_as_flash_once_it_was_written(
     assert found.iops < 100_000
 
 
+@pytest.mark.long
 async def test_flash_that_writes_in_bursts_is_uneven_and_as_fast_as_published(
     second: SimulatedHost, tmp_path: Path
 ) -> None:

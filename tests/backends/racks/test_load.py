@@ -10,7 +10,7 @@ import pytest
 from backends.model import Level
 from backends.racks.calibration import CARDS, DRIVES, GB, MIB
 from backends.racks.load import Expected, IoPattern, Layout, expect
-from tests.backends.racks.articles import PEAKS_F, TABLE_A, TABLE_D, TABLE_E, Cell
+from tests.backends.racks.articles import PEAKS_F, TABLE_A, TABLE_B, TABLE_D, TABLE_E, Cell
 
 A = TABLE_A[0].layout
 X25 = Layout(
@@ -39,6 +39,16 @@ def test_every_cell_of_the_articles_is_within_five_percent(cell: Cell) -> None:
     found = expect(cell.layout, cell.work)
     assert found.iops == pytest.approx(cell.iops, rel=0.05)
     assert mean_us(found) == pytest.approx(cell.mean_us, rel=0.05)
+
+
+@pytest.mark.parametrize("cell", TABLE_B, ids=lambda cell: cell.name)
+def test_every_cell_of_article_b_is_within_five_percent(cell: Cell) -> None:
+    assert expect(cell.layout, cell.work).iops == pytest.approx(cell.iops, rel=0.05)
+
+
+def test_small_reads_of_raid_6_are_above_those_of_raid_5_as_measured() -> None:
+    rates = {cell.layout.level: expect(cell.layout, cell.work).iops for cell in TABLE_B[::4]}
+    assert rates[Level.RAID0] > rates[Level.RAID6] > rates[Level.RAID5] > rates[Level.RAID50]
 
 
 @pytest.mark.parametrize(("name", "layout", "work", "iops"), PEAKS_F, ids=lambda value: str(value)[:12])

@@ -8,7 +8,7 @@ from backends.racks.card import FASTPATH, SimulatedCard
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.states import put
 from backends.racks.rules import DEMO_KEY
-from tests.backends.racks.asking import SDB, ask, cache, megacli, row, still_host, storcli
+from tests.backends.racks.asking import NOW, SDB, ask, cache, megacli, row, still_host, storcli
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ async def test_what_is_not_there_cannot_be_deleted(host: SimulatedHost) -> None:
     [
         ("r5 size=all drives=245:1-3 wt nora strip=64", "does not have the appropriate attributes"),
         ("r1 size=all drives=245:10,245:11 wt nora strip=64", "does not have the appropriate attributes"),
-        ("r1 size=all drives=245:11,245:12 wt nora strip=64", "does not have the appropriate attributes"),
+        ("r1 size=all drives=245:11,245:12 wt nora strip=64", "Incomplete foreign configuration"),
         ("r0 size=all drives=245:40 wt nora strip=64", "not found"),
         ("r5 size=all drives=245:4 wt nora strip=64", "number of drives"),
         ("r0 size=9999gb drives=245:4 wt nora strip=64", "capacity"),
@@ -173,7 +173,7 @@ async def test_only_free_drives_that_fit_make_a_volume(host: SimulatedHost, word
 async def test_nothing_is_made_while_the_cache_holds_data_of_a_missing_array(host: SimulatedHost) -> None:
     card(host, 0).pinned = True
     answer = await storcli(host, "/c0 add vd r0 drives=245:4 wt nora strip=64")
-    assert (answer["Command Status"]["Status"], "pinned cache" in str(answer)) == ("Failure", True)
+    assert (answer["Command Status"]["Status"], "cache pinned" in str(answer)) == ("Failure", True)
     assert "0x54" in await megacli(host, "-CfgLDAdd -R0[245:4] WT NORA -a0", mutates=True)
 
 
@@ -217,12 +217,40 @@ async def test_a_new_volume_is_another_disk_under_the_same_name(host: SimulatedH
 async def test_a_large_parity_volume_initialises_in_the_background(host: SimulatedHost) -> None:
     await storcli(host, "/c1/v0 del force")
     await storcli(host, "/c1 add vd r5 size=all drives=252:0-5 wt nora direct strip=256")
-    host.rack.clock = lambda: 1_700_000_000.0 + 900
-    properties = (await storcli(host, "/c1/v0 show all"))["Response Data"]["VD0 Properties"]
-    assert properties["Active Operations"] == "Background Initialization (50%)"
-    host.rack.clock = lambda: 1_700_000_000.0 + 3600
-    properties = (await storcli(host, "/c1/v0 show all"))["Response Data"]["VD0 Properties"]
-    assert properties["Active Operations"] == "None"
+
+    async def at(seconds: float) -> str:
+        host.rack.clock = lambda: NOW + seconds
+        return str((await storcli(host, "/c1/v0 show all"))["Response Data"]["VD0 Properties"]["Active Operations"])
+
+    assert await at(299) == "None"
+    assert await at(1200) == "Background Initialization (50%)"
+    assert await at(3600) == "None"
+
+
+@pytest.mark.parametrize("tool", ["storcli", "MegaCli"])
+async def test_a_large_parity_volume_that_is_told_not_to_never_initialises(host: SimulatedHost, tool: str) -> None:
+    await storcli(host, "/c1/v0 del force")
+    await storcli(host, "/c1 add vd r5 drives=252:0-5 wt nora direct strip=256")
+    if tool == "storcli":
+        await storcli(host, "/c1/v0 set autobgi=off")
+    else:
+        await megacli(host, "-LDBI -Dsbl -L0 -a1", mutates=True)
+    host.rack.clock = lambda: NOW + 1200
+    assert (await storcli(host, "/c1/v0 show bgi"))["Response Data"]["VD Operation Status"][0]["Progress%"] == "-"
+
+
+async def test_a_foreign_configuration_is_told_and_called_incomplete(host: SimulatedHost) -> None:
+    some = await storcli(host, "/c0/fall show all")
+    assert some["Command Status"]["Description"] == "Incomplete foreign configuration"
+    assert some["Response Data"]["Total Foreign PDs"] == 1
+    assert row(await storcli(host, "/c1/fall show"))["ErrMsg"] == "No foreign configuration"
+
+
+async def test_a_double_parity_volume_takes_three_drives(host: SimulatedHost) -> None:
+    await storcli(host, "/c0/v1 del force")
+    await storcli(host, "/c0 add vd r6 drives=245:1-3 wt nora direct strip=64")
+    made = card(host, 0).volumes[1]
+    assert (made.level.value, made.data_drives, made.size_bytes) == ("raid6", 1, card(host, 0).disks[0].coerced_bytes)
 
 
 async def test_a_rebuild_moves_on_and_ends(host: SimulatedHost) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from backends.racks.host import SimulatedHost
 from backends.racks.programs import PATHS
 from backends.vendors.megaraid.storcli import StorCli7
@@ -10,6 +12,7 @@ from tests.backends.racks.racks import rack_of
 from tests.bench.inventory import reading
 
 
+@pytest.mark.long
 async def test_the_largest_rack_is_read_at_once() -> None:
     assert min(await reading(4, 24, 64, rounds=3)) < 1.0  # against the absurd; `make bench` holds it to 0.1
 

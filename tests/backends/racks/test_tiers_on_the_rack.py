@@ -106,6 +106,7 @@ def test_a_device_without_its_cache_is_as_fast_as_its_disk(rack: Rack) -> None:
     assert rack.layout("bcache0") == rack.layout("sdm")
 
 
+@pytest.mark.long
 async def test_bcache_counts_reads_and_what_is_unwritten(host: SimulatedHost, rack: Rack, tmp_path: Path) -> None:
     rack.bcache["bcache0"].values["cache_mode"] = "writeback"
     folder = "/sys/block/bcache0/bcache"
@@ -126,6 +127,7 @@ def test_watermarks_and_the_cleaner_are_in_force(rack: Rack) -> None:
     assert (layout.cache.high, layout.cache.low, layout.cache.mode) == (0.7, 0.4, CacheMode.NONE)
 
 
+@pytest.mark.long
 async def test_write_back_is_as_fast_as_the_cache_and_write_through_as_the_disks(
     host: SimulatedHost, rack: Rack, tmp_path: Path
 ) -> None:
@@ -164,6 +166,7 @@ async def test_counters_of_all_parts_move(host: SimulatedHost, tmp_path: Path) -
     assert written["dm-5"] > 1000
 
 
+@pytest.mark.long
 async def test_what_was_read_from_a_pool_once_is_in_memory(host: SimulatedHost, rack: Rack, tmp_path: Path) -> None:
     cold = await iops(host, tmp_path, "zd0", "randread")
     rack.caches["zd0"] = replace(rack.caches["zd0"], held_bytes=4.0 * G)

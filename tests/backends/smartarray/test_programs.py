@@ -93,6 +93,7 @@ def test_a_drive_that_the_card_does_not_have_is_missing(path: Path) -> None:
     assert "There is no 'smartarray:/slot0/ld7' here." in text
 
 
+@pytest.mark.long
 def test_the_table_of_devices_and_the_page_of_the_drive_say_so_too(path: Path) -> None:
     install(path, LOW)
     code, text = raidbench("devices", "--wide")
@@ -115,6 +116,7 @@ def test_the_list_of_devices_in_json_has_both_and_the_reason(path: Path) -> None
     assert setting["why_effective"].endswith("low batteries")
 
 
+@pytest.mark.long
 @needs_root
 def test_a_refusal_is_told_in_the_words_of_the_tool(path: Path) -> None:
     log = install(path, HPE)

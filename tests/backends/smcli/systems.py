@@ -16,7 +16,8 @@ class PlayedSystem(FakeHost):
 
     def __init__(self, system: DiskSystem | None = None, *, root: bool = True) -> None:
         self.system = system or DiskSystem()
-        files = machine(disk("sdb", devno="8:16", device__wwid=f"naa.{self.system.volumes[0].wwn}"), **{TOOL: ""})
+        own = self.system.volumes[0]
+        files = machine(disk("sdb", devno="8:16", size=own.size_bytes, device__wwid=f"naa.{own.wwn}"), **{TOOL: ""})
         super().__init__(files, root=root)
         self.made_up = True
         self.ran: list[str] = []

@@ -51,6 +51,12 @@ async def test_a_logical_drive_is_the_disk_of_its_world_wide_name() -> None:
     assert (await array(PlayedSystem())).device == "/dev/sdb"
 
 
+async def test_the_size_of_a_logical_drive_is_that_of_its_disk_which_is_not_rounded() -> None:
+    host = PlayedSystem()
+    host.files["/sys/block/sdb/size"] = str((200 << 21) + 6)
+    assert (await array(host)).size_bytes == (200 << 30) + 6 * 512
+
+
 async def test_a_logical_drive_with_two_paths_and_no_multipath_is_no_disk_for_certain() -> None:
     host = PlayedSystem()
     host.files |= {path.replace("/sdb/", "/sdc/"): text for path, text in host.files.items() if "/sdb/" in path}

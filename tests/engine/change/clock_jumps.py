@@ -48,12 +48,15 @@ async def _trial(folder: Path, after: float, tally: Tally) -> None:
         sessions=folder / "sessions", journal=folder / "journal", locks=folder / "locks", config=folder / "config.toml"
     )
     early = asyncio.create_task(_value_until(bench, until))
+    waits: list[float] = []
+    waiting = asyncio.create_task(_kept_from_its_turn(waits))
     result = await watchdog.watch(paths, str(bench.folder), until, {"fake": bench.backend})
     late = boot_clock() - until
+    waiting.cancel()
     kept = await early
     tally.expect(kept, "it was taken back before its deadline")
     tally.expect(
-        (result, bench.backend.value, 0 <= late <= LATE) == ("restored", "128", True),
+        (result, bench.backend.value, 0 <= late <= LATE + max(waits)) == ("restored", "128", True),
         f"{result}, {bench.backend.value}, {late:.2f} s after the deadline",
     )
 
@@ -65,3 +68,11 @@ async def _value_until(bench: Trial, until: float) -> bool:
             return False
         await asyncio.sleep(0.05)
     return True
+
+
+async def _kept_from_its_turn(waits: list[float]) -> None:
+    """By how much a busy machine lets this process go on too late: that is nobody's fault."""
+    while True:
+        due = boot_clock() + 0.05
+        await asyncio.sleep(0.05)
+        waits.append(max(0.0, boot_clock() - due))

@@ -245,7 +245,7 @@ async def main():
     await bench.open(None)
     target = (await bench.hardware.find(sys.argv[1])).target
     change = await bench.hardware.plan(target, "read_ahead_kb", sys.argv[2])
-    async with aclosing(bench.changes.apply_all((change,), trial=10)) as steps:
+    async with aclosing(bench.changes.apply_all((change,), trial=15)) as steps:
         async for _, ended in steps:
             print(json.dumps(ended.result), flush=True)
     await asyncio.sleep(60)
@@ -273,7 +273,7 @@ def test_a_killed_program_does_not_keep_its_trial(tmp_path: Path) -> None:
         during = setting.read_text().strip()
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while setting.read_text().strip() != before and time.monotonic() < deadline:
             time.sleep(0.1)
         wait_for_the_watchdog(tmp_path / "state", deadline)
@@ -287,7 +287,7 @@ def wait_for_the_watchdog(state: Path, deadline: float) -> None:
 
 
 async def test_a_real_watchdog_says_that_it_is_armed_and_ends_when_nothing_is_on_trial(tmp_path: Path) -> None:
-    await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=60)
+    await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=120)
 
 
 # -- a program that is removed meanwhile: tests/test_forms.py removes it ----------------------------------------------
@@ -326,6 +326,7 @@ NEVER_CALLED = "app.engine.session.paths asks for platformdirs\n"
 """The watchdog is told where things lie."""
 
 
+@pytest.mark.long
 def test_whatever_the_watchdog_may_ask_for_is_there_before_it_says_that_it_is_armed() -> None:
     done = subprocess.run([sys.executable, "-c", COMPLETE], cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (NEVER_CALLED, "")
@@ -357,6 +358,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 @needs_loops()
 @pytest.mark.slow
 async def test_when_the_deadline_comes_nothing_is_read_from_where_the_program_lay(tmp_path: Path) -> None:

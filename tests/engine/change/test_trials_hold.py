@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
-import psutil  # type: ignore[import-untyped]
 import pytest
 
 from app.engine.change import watchdog
@@ -28,6 +27,7 @@ from tests.engine.broken_disk import taking_nothing
 from tests.engine.change.test_trials import PROGRAM, Trial, watch
 from tests.engine.doubles import FakeBackend, planned
 from tests.packages import needs
+from tests.watchdogs import marked, watchdogs
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 
@@ -159,6 +159,7 @@ def memory(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.long
 @needs_root
 @needs_loops()
 @pytest.mark.slow
@@ -177,11 +178,11 @@ def test_a_real_watchdog_puts_back_what_it_can_tell_nobody(memory: Path, tmp_pat
             child.kill()
         assert (told, setting.read_text().strip()) == ("verified", wanted)
         subprocess.run(["mount", "-o", "remount,ro", memory], check=True)
-        wait_for(lambda: setting.read_text().strip() == before, 60)
+        wait_for(lambda: setting.read_text().strip() == before, 120)
         assert setting.read_text().strip() == before
         assert Journal(memory / "journal").trials()  # not told yet
         subprocess.run(["mount", "-o", "remount,rw", memory], check=True)
-        wait_for(lambda: not Journal(memory / "journal").trials(), 60)
+        wait_for(lambda: not Journal(memory / "journal").trials(), 120)
         assert not Journal(memory / "journal").trials()
 
 
@@ -216,16 +217,14 @@ def dying(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
 
 
 @contextmanager
-def ends_what_it_leaves(state: Path) -> Iterator[None]:
-    """Ends the watchdog of this state folder, which would try to tell what it did for an hour."""
+def ends_what_it_leaves(mark: Path) -> Iterator[None]:
+    """Ends the watchdog that bears this mark, which would try to tell what it did for an hour."""
     try:
         yield
     finally:
-        for one in psutil.process_iter():
-            with suppress(psutil.Error):
-                if one.environ().get("RAIDBENCH_STATE_DIR") == str(state):
-                    one.kill()
-                    one.wait(10)
+        for one in watchdogs(mark):
+            one.kill()
+            one.wait(60)
 
 
 @needs_root
@@ -236,14 +235,14 @@ def test_a_real_watchdog_puts_back_though_the_disk_of_its_state_folder_has_died(
     dying: tuple[Path, Callable[[], None]], tmp_path: Path
 ) -> None:
     state, die = dying
-    with loop(tmp_path / "disk.img", size=16 << 20) as disk, ends_what_it_leaves(state):
+    with loop(tmp_path / "disk.img", size=16 << 20) as disk, ends_what_it_leaves(tmp_path):
         setting = Path(f"/sys/block/{disk.device.removeprefix('/dev/')}/queue/read_ahead_kb")
         before = setting.read_text().strip()
         wanted = "1024" if before != "1024" else "2048"
         with subprocess.Popen(
             [sys.executable, "-c", PROGRAM, disk.device, wanted],
             stdout=subprocess.PIPE,
-            env={**os.environ, "RAIDBENCH_STATE_DIR": str(state), "PYTHONPATH": os.getcwd()},
+            env={**os.environ, "RAIDBENCH_STATE_DIR": str(state), "PYTHONPATH": marked(os.getcwd(), tmp_path)},
         ) as child:
             assert child.stdout is not None
             told = json.loads(child.stdout.readline())
@@ -252,8 +251,9 @@ def test_a_real_watchdog_puts_back_though_the_disk_of_its_state_folder_has_died(
         die()
         write = ["dd", "if=/dev/zero", f"of={state / 'more'}", "bs=4096", "count=1", "conv=fsync"]
         assert subprocess.run(write, check=False, capture_output=True).returncode
-        wait_for(lambda: setting.read_text().strip() == before, 60)
+        wait_for(lambda: setting.read_text().strip() == before, 120)
         assert setting.read_text().strip() == before
+        assert watchdogs(tmp_path)  # not told yet
 
 
 # -- root keeps its things in two places ----------------------------------------------------------------------------

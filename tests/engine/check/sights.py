@@ -266,6 +266,14 @@ CASES: dict[str, tuple[Sight, Sight]] = {
         array_of(readings=on(VOLUME, stripe_cache_size="256")),
         array_of(readings=on(VOLUME, stripe_cache_size="512")),
     ),
+    "md-journal-through": (
+        array_of(readings=on(VOLUME, journal_mode="write-through")),
+        array_of(readings=on(VOLUME, journal_mode="write-back")),
+    ),
+    "rebuild-rate-high": (
+        array_of(readings=on(CARD, rebuild_rate="51")),
+        array_of(readings=on(CARD, rebuild_rate="50")),
+    ),
     "read-ahead-small": (queue(read_ahead_kb="128"), queue(read_ahead_kb="192")),
     "read-ahead-large": (
         array_of(drives=FLASH, readings=on(DISK, read_ahead_kb="4096")),

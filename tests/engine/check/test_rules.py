@@ -6,11 +6,11 @@ import pytest
 
 from app.engine.check.checking import judged, known_ids
 from app.engine.check.finding import Flaw, Severity, Unknown
-from app.engine.check.sight import Sight
+from app.engine.check.sight import Block, Partition, Sight
 from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Span
-from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, array_of, disk_of, on
+from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, mounted, on
 
 
 def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
@@ -96,6 +96,30 @@ def test_no_change_is_offered_that_cannot_be_made(reading: Reading) -> None:
 def test_the_read_ahead_of_a_card_stands_for_that_of_the_kernel() -> None:
     both = on(DISK, read_ahead_kb="128") | on(VOLUME, read_ahead="read-ahead")
     assert said(array_of(readings=both), "read-ahead-small") == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("source", "below", "told"),
+    [
+        ("/dev/mapper/vg0-data", ("sda",), True),
+        ("/dev/mapper/vg0-data", ("sda1",), True),
+        ("/dev/dm-0", ("dm-1",), True),
+        ("/dev/mapper/vg0-data", ("sda", "sdb"), False),
+        ("/dev/mapper/vg0-data", ("dm-0",), False),
+        ("/dev/mapper/vg0-other", ("sda",), False),
+    ],
+)
+def test_a_filesystem_on_a_volume_of_one_array_has_the_stripe_of_that(
+    source: str, below: tuple[str, ...], told: bool
+) -> None:
+    blocks = {
+        "sda": Block(name="sda", parts=(Partition(name="sda1", start=M),)),
+        "sdb": Block(name="sdb"),
+        "dm-0": Block(name="dm-0", attributes={"dm/name": "vg0-data"}, below=below),
+        "dm-1": Block(name="dm-1", attributes={"dm/name": "crypt"}, below=("sda",)),
+    }
+    sight = array_of(blocks=blocks, mounts=mounted("sunit=128", "swidth=256", source=source))
+    assert [flaw.where for flaw in said(sight, "fs-stripe-other")[0]] == (["/srv"] if told else [])
 
 
 def test_the_warmest_that_a_drive_has_been_is_no_limit() -> None:

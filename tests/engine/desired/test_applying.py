@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from app.engine.desired.applying import plan_set
-from app.engine.desired.drift import DriftKind
+from app.engine.desired.drift import DriftKind, DriftLook
 from app.engine.desired.exporting import document_of, exported
-from app.engine.desired.file import DesiredError
+from app.engine.desired.file import DesiredError, parse
 from app.engine.workbench import Workbench
 from backends.errors import RefusedError, ToolFailedError
+from backends.model import Target
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.lsi import demo_rack
+from backends.settings import Reading
 from tests.backends.racks.asking import FAST, NOW
 from tests.engine.desired.racks import applied, file, opened, state_of
 
@@ -287,3 +289,16 @@ async def test_a_file_that_is_none_of_ours_is_left_alone(bench: Workbench) -> No
     for older in ("x = 1\n", "format = 2\n", "no toml ["):
         with pytest.raises(DesiredError):
             document_of((), older)
+
+
+async def test_what_cannot_be_read_hides_no_difference_of_the_others(bench: Workbench) -> None:
+    wanted = parse(HEAD.encode() + b'select = {vendor = "megaraid", kind = "array"}\nset = {auto_bgi = "off"}\n', "f")
+
+    async def read(target: Target) -> Mapping[str, Reading]:
+        if target.address == "/c0/v0":
+            raise ToolFailedError("It gave no answer.")
+        return await bench.hardware.read(target)
+
+    state = await DriftLook(bench, wanted, read).look()
+    kinds = {str(one.target): one.kind for one in state.drifts}
+    assert (kinds["megaraid:/c0/v0"], kinds["megaraid:/c0/v1"]) == (DriftKind.UNREAD, DriftKind.SETTABLE)

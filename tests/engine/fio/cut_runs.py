@@ -65,8 +65,8 @@ def _unread(parent: subprocess.Popen[str]) -> None:
 WAYS: tuple[Callable[[subprocess.Popen[str]], None], ...] = (_killed, _ended, _frozen, _unread)
 
 
-def cut(folder: Path, way: Callable[[subprocess.Popen[str]], None], moment: float) -> str:
-    """Cut a run so many seconds after its first sample; what was left of fio, "" for nothing."""
+def cut(folder: Path, way: Callable[[subprocess.Popen[str]], None], moment: float, late: float = LATE) -> str:
+    """Cut a run so many seconds after its first sample; what was left of fio `late` after that, "" for nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scratch").write_bytes(bytes(SIZE))
     parent = subprocess.Popen(
@@ -85,7 +85,7 @@ def cut(folder: Path, way: Callable[[subprocess.Popen[str]], None], moment: floa
             return "there was no fio"
         time.sleep(moment)
         way(parent)
-        end = time.monotonic() + LATE
+        end = time.monotonic() + late
         while (alive := [process for process in started if _runs(process)]) and time.monotonic() < end:
             time.sleep(0.02)
         return ", ".join(str(process) for process in alive)

@@ -184,3 +184,22 @@ def test_both_directions_are_told_apart() -> None:
     assert sample.read is not None
     assert sample.write is not None
     assert (sample.read.iops, sample.write.iops, sample.write.bytes_per_second) == (1200.0, 400.0, 204_800.0)
+
+
+def test_the_histogram_of_an_interval_is_that_of_its_own_ios() -> None:
+    machine = sampler()
+    taken(machine, reads(250, {FAST: 500}), reads(500, {FAST: 600, SLOW: 1500}))
+    assert machine.bins == (((FAST, 100), (SLOW, 1500)), ())
+
+
+def test_each_direction_has_its_own_histogram() -> None:
+    machine = sampler()
+    both = document(250, read=direction({FAST: 5}, runtime_ms=250), write=direction({SLOW: 7}, runtime_ms=250))
+    machine.take(FioDocument(both))
+    assert machine.bins == (((FAST, 5),), ((SLOW, 7),))
+
+
+def test_what_has_no_direction_is_told_as_the_first() -> None:
+    machine = sampler()
+    machine.take(FioDocument(document(250, mixed=direction({FAST: 5}, runtime_ms=250))))
+    assert machine.bins == (((FAST, 5),), ())

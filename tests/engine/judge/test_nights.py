@@ -49,6 +49,7 @@ def test_a_loss_is_told_soon(loss: float, most: int, before: int) -> None:
     assert median(told_after(random, loss, before) for _ in range(60)) <= most
 
 
+@pytest.mark.long
 def test_a_year_of_unchanged_nights_has_less_than_one_alarm() -> None:
     random = Random(4)
     assert sum(len(night_chart(nights(random, 365, 0.02)).episodes) for _ in range(12)) <= 12

@@ -51,6 +51,7 @@ async def refusal(folder: Path, request: Request) -> str:
 class TestOnSparseFiles:
     pytestmark = real
 
+    @pytest.mark.long
     async def test_a_write_that_does_not_fit_is_refused_and_nothing_written(self, thin: Loop, tmp_path: Path) -> None:
         before = os.stat(thin.backing).st_blocks
         words = await refusal(tmp_path, wanted(thin.sure()))
@@ -74,11 +75,13 @@ class TestOnSparseFiles:
         request = precondition_request(thin.sure(), thin.device, job, SteadyPlan(), profile=None)
         assert "may take 500 MiB" in await refusal(tmp_path, request)
 
+    @pytest.mark.long
     async def test_reading_asks_for_no_room(self, thin: Loop, tmp_path: Path) -> None:
         bench = await bench_at(tmp_path / "state")
         record = await bench.jobs.measure(await bench.jobs.prepare(wanted(thin.sure(), rw="randread")))
         assert record.figures.status is RunStatus.OK
 
+    @pytest.mark.long
     async def test_two_targets_that_fit_alone_and_not_together_are_refused(self, thin: Loop, tmp_path: Path) -> None:
         other = thin.backing.with_name("other")
         with open(other, "wb") as file:

@@ -71,6 +71,7 @@ def scratched(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunRecord, Path
     return asyncio.run(made()), folder / "scratch"
 
 
+@pytest.mark.long
 def test_a_run_on_a_scratch_file_is_on_record_with_its_figures(scratched: tuple[RunRecord, Path]) -> None:
     figures = scratched[0].figures
     assert (figures.status, figures.read is not None) == (RunStatus.OK, True)
@@ -95,6 +96,7 @@ async def test_a_scratch_file_stays_for_the_run_that_follows_and_goes_with_that(
     assert (between, (tmp_path / "scratch").exists()) == (True, False)
 
 
+@pytest.mark.long
 async def test_a_stopped_run_keeps_its_figures_and_leaves_no_file(tmp_path: Path) -> None:
     bench = await bench_at(tmp_path / "state")
     ready = await bench.jobs.prepare(request(tmp_path / "scratch", runtime="60"))

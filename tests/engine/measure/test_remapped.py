@@ -69,7 +69,7 @@ async def test_the_run_is_stopped_and_says_why(host: FakeHost) -> None:
     await look()
     other(host)
     async with EndingWatch(REMAPPED, look, stop) as watch:
-        await asyncio.wait_for(stop.wait(), 30)
+        await asyncio.wait_for(stop.wait(), 120)
     told = watch.tell(RunFigures(status=RunStatus.STOPPED))
     assert told.reason == "Stopped: /dev/dm-0 lies on something else since its device-mapper table was changed."
     assert "dmsetup table" in told.hint

@@ -89,6 +89,7 @@ class TestReading:
         rows = [row.read.total_ios for row in run.figures.targets if row.read]
         assert rows == [own["raidbench-1"]["lat_ns"]["N"], own["raidbench-2"]["lat_ns"]["N"]]
 
+    @pytest.mark.long
     def test_the_rows_add_up_to_the_whole(self, made: tuple[RunRecord, dict[str, Any], list[str]]) -> None:
         figures = made[0].figures
         assert figures.read is not None
@@ -269,5 +270,5 @@ async def test_one_that_fails_ends_the_others_and_is_named(tmp_path: Path, pair:
     while bench.session.active is None or not bench.session.active.samples:
         await asyncio.sleep(0.05)
     os.truncate(pair[1].backing, 0)
-    figures = (await asyncio.wait_for(running, 30)).figures
+    figures = (await asyncio.wait_for(running, 120)).figures
     assert (figures.status, (figures.reason or "").split(":")[0]) == (RunStatus.FAILED, pair[1].device)

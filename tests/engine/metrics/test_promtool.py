@@ -42,7 +42,7 @@ RAISED: dict[str, tuple[str, str, str]] = {
 
 
 def promtool(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([PROMTOOL or "", *words], input=given, capture_output=True, text=True, timeout=60)
+    return subprocess.run([PROMTOOL or "", *words], input=given, capture_output=True, text=True, timeout=180)
 
 
 def test_all_of_a_rack_passes_its_check() -> None:

@@ -94,7 +94,10 @@ def test_what_was_not_put_back_is_said_as_loudly() -> None:
 def test_a_sweep_over_two_axes_has_a_heat_map() -> None:
     graph = report_of(swept(AHEAD + PATTERNS, ahead_some=2000)).graphs[0]
     assert isinstance(graph, HeatMap)
-    assert (graph.rows, graph.columns) == (("ahead=none", "ahead=some", "ahead=all"), ("rw=randread", "rw=read"))
+    assert (graph.rows, graph.columns) == (
+        ("ahead=none", "ahead=some", "ahead=all"),
+        ("pattern randread", "pattern read"),
+    )
 
 
 def test_a_sweep_over_a_number_has_a_curve() -> None:

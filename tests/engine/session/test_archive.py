@@ -299,6 +299,7 @@ def resealed(content: bytes) -> bytes:
     return content[:-64] + hashlib.sha256(content[:-64]).hexdigest().encode()
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 255)), min_size=1, max_size=8))
 def test_whatever_is_changed_in_it_ends_in_a_sentence_and_writes_nowhere_else(

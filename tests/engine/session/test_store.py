@@ -64,6 +64,7 @@ def test_every_kind_of_event_comes_back_equal(kind: type[Any]) -> None:
     comes_back()
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(logged_events())
 def test_an_event_is_one_line_of_ascii(event: Any) -> None:

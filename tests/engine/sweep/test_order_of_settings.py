@@ -49,6 +49,7 @@ def _strict() -> Rack:
     return rack
 
 
+@pytest.mark.long
 async def test_a_sweep_moves_both_thresholds_down_and_up_and_puts_both_back(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     paths = Paths(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.expand import expand
+from app.engine.sweep.level_axis import with_drives
 from app.engine.sweep.plan import JobAxis, PlanError, SettingAxis
 from app.engine.sweep.plan_file import load_plan, parse_plan
-from app.engine.sweep.shipped import shipped
+from app.engine.sweep.shipped import EARLIER, shipped
 from backends.errors import NotFoundError
+from backends.model import Level
 from tests.engine.sweep.making import HEAD, known, plan
 
 
@@ -130,12 +134,80 @@ def test_every_plan_that_comes_along_can_be_read(name: str) -> None:
 
 
 def test_the_published_tables_are_among_them() -> None:
-    wanted = {"9280-raid5", "9361-levels", "iodrive", "5805-strips", "ds4700-cache", "write-mostly"}
-    wanted |= {"block-size", "queue-depth", "iometer"}
-    assert wanted <= shipped().keys()
+    wanted = {f"articles-{name}" for name in ("a", "b", "c", "d", "e", "f-ds4700", "f-ds3400", "f-5805")}
+    assert {*wanted, "block-size", "queue-depth", "iometer"} <= shipped().keys()
+    assert all(load_plan(name).published for name in wanted)
+
+
+@pytest.mark.parametrize(("before", "now"), EARLIER.items())
+def test_a_plan_is_found_by_the_name_that_it_had_before(before: str, now: str) -> None:
+    assert load_plan(before).source == load_plan(f"{now}.toml").source
 
 
 def test_an_unknown_plan_names_those_there_are() -> None:
     with pytest.raises(NotFoundError) as error:
         load_plan("nothing")
-    assert "9280-raid5" in error.value.hint
+    assert "articles-a" in error.value.hint
+
+
+LEVELS = """[measure]
+repeats = 2
+[[axis]]
+array = "level"
+values = ["raid0", "raid1"]
+pool = "ssd of kernel"
+members = { raid0 = 4, raid1 = 2 }
+"""
+
+
+def test_members_may_differ_by_level() -> None:
+    found = parse_plan(LEVELS.encode(), "p").levels
+    assert found is not None
+    assert (found.members, found.members_of) == (4, {Level.RAID0: 4, Level.RAID1: 2})
+
+
+@pytest.mark.parametrize(
+    ("members", "says"),
+    [
+        ("{ raid0 = 4 }", "every level of the axis: raid0, raid1"),
+        ("{ raid0 = 4, raid1 = 2, raid5 = 3 }", "every level of the axis"),
+        ("{ raid0 = 4, raid1 = 0 }", "a whole number from 1 to 256"),
+    ],
+)
+def test_members_by_level_name_all_of_them_and_nothing_else(members: str, says: str) -> None:
+    with pytest.raises(PlanError, match=says):
+        parse_plan(LEVELS.replace("{ raid0 = 4, raid1 = 2 }", members).encode(), "p")
+
+
+def test_what_is_left_out_may_be_said_of_a_level() -> None:
+    (rule,) = parse_plan((LEVELS + "[[skip]]\nlevel = 'raid1'\nreason = 'r'").encode(), "p").skips
+    assert rule.levels == (Level.RAID1,)
+    with pytest.raises(PlanError, match="no key 'level'"):
+        plan("[[skip]]\nlevel = 'raid1'\nreason = 'r'")
+
+
+def test_other_drives_make_all_arrays_of_a_plan() -> None:
+    read = parse_plan(LEVELS.encode(), "p")
+    other = with_drives(read, drives=None, members=3, pool="hdd of c0").levels
+    named = with_drives(read, drives="sdb, sdc", members=0, pool="").levels
+    assert other is not None
+    assert named is not None
+    assert (other.members, other.members_of, other.pool, other.drives) == (3, {}, "hdd of c0", ())
+    assert (named.members_of, named.pool, named.drives) == ({}, "", ("sdb", "sdc"))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"drives": "sdb", "members": 2, "pool": ""}, "Name either"),
+        ({"drives": None, "members": 0, "pool": "ssd of c0"}, "how many drives"),
+    ],
+)
+def test_drives_are_named_or_counted(words: dict[str, Any], says: str) -> None:
+    with pytest.raises(PlanError, match=says):
+        with_drives(parse_plan(LEVELS.encode(), "p"), **words)
+
+
+def test_a_plan_that_makes_no_arrays_takes_no_drives() -> None:
+    with pytest.raises(PlanError, match="makes no arrays"):
+        with_drives(plan(""), drives="sdb", members=0, pool="")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.view.arrangement import Branch
-from app.engine.view.device import counts, facts, kind_words, state_cell
+from app.engine.view.device import counts, facts, in_force, kind_words, state_cell
 from app.engine.view.device_table import devices_table
 from app.engine.view.table import Cell, Mark, Tone, text_of
 from backends.identity import Signature, Use
@@ -14,6 +16,7 @@ from backends.model import (
     Controller,
     Drive,
     Fact,
+    Feature,
     Inventory,
     Level,
     Media,
@@ -23,6 +26,7 @@ from backends.model import (
     Target,
     Task,
 )
+from backends.settings import Reading
 
 CARD = Controller(
     target=Target(backend="mega", address="/c0", scope=Scope.CONTROLLER),
@@ -136,6 +140,29 @@ def test_a_cards_place_is_told_once() -> None:
 
 def test_unknown_facts_are_left_out() -> None:
     assert "Serial" not in told(DISK)
+
+
+def test_a_card_tells_its_cache_and_what_was_activated_on_it() -> None:
+    card = replace(CARD, cache_bytes=1 << 30, features=(Feature(name="FastPath", state="active"),))
+    assert (told(card)["Cache"], told(card)["FastPath"]) == ("1 GiB", "active")
+
+
+def test_a_drive_tells_its_size() -> None:
+    assert told(replace(DISK, size_bytes=256 << 30))["Size"] == "256 GiB"
+
+
+def test_an_array_that_is_rebuilt_is_marked_busy_and_one_that_only_lacks_a_drive_is_not() -> None:
+    marks = [state_cell(Branch(thing=array)).mark for array in (VOLUME, replace(VOLUME, tasks=()))]
+    assert (marks[0], marks[1] is Mark.BUSY) == (Mark.BUSY, False)
+
+
+def test_of_what_is_set_and_not_in_force_the_latter_counts() -> None:
+    readings = {
+        "write_cache": ("Write cache", Reading(now="write-back", effective="write-through")),
+        "read_ahead": ("Read-ahead", Reading(now="none")),
+        "io_policy": ("I/O policy", Reading(now="unknown")),
+    }
+    assert in_force(readings) == {"write_cache": "write-through", "read_ahead": "none"}
 
 
 def test_the_state_of_a_drive_is_a_fact() -> None:

@@ -14,7 +14,7 @@ import backends.vendors
 from app.engine.judge.repeats import Repeats
 from app.engine.session.events import RunStarted
 from app.engine.session.state import RunRecord, replay
-from app.engine.view.names import key_name, key_value, set_up
+from app.engine.view.names import key_name, key_value, set_up, workload
 from app.engine.view.preview import preview_facts
 from app.engine.view.run_list import ListedRun, runs_table
 from app.engine.view.table import Tone, text_of
@@ -84,6 +84,19 @@ def test_a_value_has_the_unit_of_its_setting(key: str, value: str | None, told: 
 
 def test_a_set_up_of_a_sweep_is_named_by_its_settings() -> None:
     assert set_up("read_ahead=none, strip_size=262144") == "Read-ahead none, Strip size 256 KiB"
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ("iodepth=8", "queue depth 8"),
+        ("oltp, iodepth=8, rwmixread=70", "oltp, queue depth 8, read share 70 %"),
+        ("mixed-4k", "mixed-4k"),
+        ("of_another=1", "of_another=1"),
+    ],
+)
+def test_a_workload_of_a_sweep_is_named_by_the_fields_of_its_job(column: str, told: str) -> None:
+    assert workload(column) == told
 
 
 @pytest.mark.parametrize("row", ["as it is", "FastPath, cold", "of_another=1"])

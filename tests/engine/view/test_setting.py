@@ -33,6 +33,13 @@ def words(table: Table, key: str) -> str:
     return text_of(table.only(key).rows[0].cells[0])
 
 
+def test_a_column_that_may_be_cut_begins_with_what_is_in_force() -> None:
+    cell = now_cell(CACHE, Reading(now="on", effective="not in force"), brief=True)
+    assert cell == Cell("not in force, set: on", Tone.ATTENTION, Mark.ATTENTION)
+    table = settings_table((CACHE,), {CACHE.key: Reading(now="on", effective="not in force")}, Scope.ARRAY, brief=True)
+    assert text_of(table.rows[0].cells[2]).startswith("not in force")
+
+
 def test_a_value_goes_by_its_label() -> None:
     assert value_words(CACHE, Reading(now="wb", choices=CHOICES), "wb") == "write-back"
 

@@ -14,8 +14,10 @@ from app.engine.session.state import RunRecord, replay
 from app.engine.session.sweep_record import SweepEnded, SweepRecord
 from app.engine.session.sweep_steps import Rank, SweepResult
 from app.engine.sweep.results import results
+from app.engine.view.names import worded
 from app.engine.view.sweep import legend, matrix, rankings
 from app.engine.view.sweep_findings import ending, finding_facts, in_short, left_out
+from app.engine.view.sweep_plan import cells_table, order_facts
 from app.engine.view.table import FactLine, Tone, text_of
 from tests.engine import sessions
 from tests.engine.sweep.making import design, measured, started
@@ -95,9 +97,37 @@ def test_workloads_alone_have_a_best_one_and_no_matrix() -> None:
     record, runs = measured(design(DEPTHS, repeats=4), {"iodepth=64": 2000.0})
     found = results(record, runs)
     assert next(in_short(record, found)) == (
-        "t: iodepth=64 has the most IOPS, 2.00k; each of the others is shown to be behind it."
+        "t: queue depth 64 has the most IOPS, 2.00k; each of the others is shown to be behind it."
     )
     assert len(list(rankings(found))) == 1
+
+
+def test_matrix_rankings_and_front_say_a_field_of_the_job_in_words() -> None:
+    plan = f'{AHEAD}[[axis]]\njob="iodepth"\nvalues=[1,8]\n'
+    made, runs = measured(design(plan), {})
+    record = worded(made)
+    found = results(record, runs)
+    shown = matrix(record, found)
+    assert {*shown.down, *shown.across} >= {"queue depth 1", "queue depth 8"}
+    assert {table.columns[1].title for table in rankings(found)} == {"Set-up, queue depth 1", "Set-up, queue depth 8"}
+    told = [group.heading + fact.value for group in finding_facts(record, found) for fact in group.facts]
+    assert not [line for line in told if "iodepth" in line]
+
+
+def test_lines_of_a_curve_are_the_same_in_words_and_as_recorded() -> None:
+    plan = '[[axis]]\njob="profile"\nvalues=["randread-4k","randwrite-4k"]\n' + DEPTHS
+    made, runs = measured(design(plan), {})
+    assert list(results(made, runs).lines) == ["randread-4k", "randwrite-4k"]
+    assert list(results(worded(made), runs).lines) == ["randread-4k", "randwrite-4k"]
+
+
+def test_the_plan_says_its_workloads_and_blocks_in_words() -> None:
+    made = design(DEPTHS)
+    table = cells_table(made)
+    texts = [*(column.title for column in table.columns), *(text_of(row.cells[0]) for row in table.rows)]
+    assert {"queue depth 1", "queue depth 8", "queue depth 64"} <= set(texts)
+    steps = [fact.value for group in order_facts(made) for fact in group.facts]
+    assert all("; queue depth " in step for step in steps)
 
 
 def test_the_largest_effect_comes_first_good_or_bad() -> None:

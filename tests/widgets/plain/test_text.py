@@ -40,6 +40,7 @@ def test_no_wrapped_line_is_wider_than_asked(text: str, width: int, indent: int)
     assert all(width_of(line) <= max(width, 2) for line in wrap(text, width, min(indent, width - 2)))
 
 
+@pytest.mark.long
 @given(st.text(), st.integers(1, 30), st.integers(0, 6))
 def test_wrapping_leaves_out_nothing_but_spaces(text: str, width: int, indent: int) -> None:
     whole = "".join(clean(line) for line in text.splitlines())

@@ -24,7 +24,7 @@ _MINUTES_FROM = 300.0
 
 def paint_timeline(what: TimelineData, look: PictureLook) -> list[str]:
     """Throughput above, latency below; the ramp left of 0 is shaded."""
-    every = [one for course in what.courses for one in course.intervals]
+    every = [interval for course in what.courses for interval in course.intervals]
     start, end = min(0.0, *(one.at for one in every)), max(1.0, *(one.at for one in every))
     seconds = amounts([end], look.width // 12, _time_of(end))
     x = PictureAxis(low=start, high=end, ticks=tuple(tick for tick in seconds.ticks if tick[0] <= end))
@@ -42,8 +42,10 @@ def paint_timeline(what: TimelineData, look: PictureLook) -> list[str]:
         if start < 0:
             pane.shade(start, 0.0)
     for place, course in enumerate(what.courses):
-        rates.line([(one.at, one.rate) for one in course.intervals], place)
-        rates.marks([(rates.column(one.at), rates.rows - 1, "!") for one in course.intervals if one.stalled])
+        rates.line([(interval.at, interval.rate) for interval in course.intervals], place)
+        rates.marks(
+            [(rates.column(interval.at), rates.rows - 1, "!") for interval in course.intervals if interval.stalled]
+        )
     waits.marks([(waits.column(at), waits.row(value), "·") for at, value in dots])
     for place, (_, line) in enumerate(lines):
         waits.line(line, place)
@@ -76,7 +78,7 @@ def _latencies(what: TimelineData) -> tuple[list[tuple[str, _Points]], _Points]:
 
 
 def _known(intervals: Sequence[CourseInterval], read: Callable[[CourseInterval], float | None]) -> _Points:
-    return [(one.at, value) for one in intervals if (value := read(one))]
+    return [(interval.at, value) for interval in intervals if (value := read(interval))]
 
 
 def _over(words: str) -> str:

@@ -68,7 +68,7 @@ class ChoosingScreen(WorkbenchScreen):
         if self._chosen or not session.simulated:
             return
         free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
-        cards = {one.target for one in session.inventory.controllers if one.pci is not None}
+        cards = {controller.target for controller in session.inventory.controllers if controller.pci is not None}
         free.sort(key=lambda array: array.controller not in cards)  # those of a card before the kernel's own
         if free and free[0].device is not None:
             self.take_device(str(free[0].target), free[0].device)

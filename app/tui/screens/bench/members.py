@@ -72,8 +72,10 @@ class _Face:
 
     def __init__(self, members: Sequence[MemberFigures], bar: int, ascii: bool) -> None:
         self._bar, self._ascii = bar, ascii
-        self._sums = {depth: _sum([iops(one) for one in members if one.depth == depth]) for depth in _depths(members)}
-        self._most = max((share for one in members if (share := self._share_of(one)) is not None), default=0.0)
+        self._sums = {
+            depth: _sum([iops(member) for member in members if member.depth == depth]) for depth in _depths(members)
+        }
+        self._most = max((share for member in members if (share := self._share_of(member)) is not None), default=0.0)
         self._odd = {odd.device for depth in self._sums if (odd := deviating(members, depth)) is not None}
 
     def row(self, member: MemberFigures, name: str = "") -> TableRow:

@@ -17,7 +17,7 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
 
     Of several, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
     """
-    words = [target_words(inventory, one.device, one.target) for one in targets]
+    words = [target_words(inventory, target.device, target.target) for target in targets]
     if len(words) > 1:
         words = [(f"{len(words)} targets", ", ".join(own for own, *_ in words))]
     return _JOIN.join((*words[0], *settings_words(values, named=wide)))

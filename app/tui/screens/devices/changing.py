@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual.screen import Screen
 
 from app.engine.change.trial import why_not_tried
+from app.engine.session.labels import within
 from app.engine.view import change as view
 from app.engine.view.arrangement import Thing
 from app.engine.view.effects import SETTING, WAITS, Tier, effect_words, kept_words, outcome_cell, risk_cell, tier
@@ -85,13 +86,15 @@ def confirmation(
         title=title or f"Apply {count} to {', '.join(targets)}",
         tier=TIERS[tier(worst(change.risk for change in changes))],
         devices=tuple(
-            dict.fromkeys(plates[one.target].sentence for one in changes if tier(one.risk) is not Tier.HARMLESS)
+            dict.fromkeys(
+                plates[change.target].sentence for change in changes if tier(change.risk) is not Tier.HARMLESS
+            )
         ),
         summary=" ".join((*view.above(changes), *view.moves(changes))),
         changes=tuple(_planned(change, names) for change in changes),
         commands=commands,
         risks=view.risks(changes),
-        required=word_of(plates[one.target] for one in changes if tier(one.risk) is Tier.DESTRUCTIVE),
+        required=word_of(plates[change.target] for change in changes if tier(change.risk) is Tier.DESTRUCTIVE),
         trial_label=trial_label if not any(map(why_not_tried, changes)) else "",
     )
 
@@ -256,7 +259,7 @@ class Changing:
         for plan, change_id in zip(plans, ids, strict=True):
             record = bench.session.change(change_id)
             change = plan if record is None else record.change
-            what = f"{view.within(plan.label)} of {names.get(plan.target, str(plan.target))}"
+            what = f"{within(plan.label)} of {names.get(plan.target, str(plan.target))}"
             self._become(change, SETTING)
             self._app.tell_briefly(f"Taking back {view.course(plan, names)} ...")
             try:

@@ -74,8 +74,12 @@ class DeviceDetail(Vertical):
     def compose(self) -> ComposeResult:
         """The first two; what was done is made when somebody asks."""
         yield TabLine()
-        yield SettingsPanel()
+        yield self.make_panel()
         yield FactsPane(id="facts-scroll")
+
+    def make_panel(self) -> SettingsPanel:
+        """What shows its settings."""
+        return SettingsPanel()
 
     def on_mount(self) -> None:
         """The first tab."""

@@ -88,6 +88,13 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
     return str(min(max(number, span.minimum), span.maximum))
 
 
+def unfolded_words(whole: bool) -> str:
+    """What is said once everything was opened, or closed again."""
+    if whole:
+        return "Every drive is shown; * closes again what is well."
+    return "Members that are well are told in words; * shows every drive."
+
+
 # -- the list of devices: a table whose branches open and close, sorted, filtered, the cursor on its row --------------
 
 

@@ -13,15 +13,15 @@ from textual.widgets import Input
 
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.view.arrangement import Branch, Thing, reason
-from app.engine.view.device import capacity_words, counts, facts, kind_words, state_cell
+from app.engine.view.device import capacity_words, counts, facts, kind_words, problems_at, state_cell
 from app.engine.view.setting import UNREAD, Tuning, tuning
-from app.engine.view.table import FactLine, Facts, Tone
+from app.engine.view.table import Facts
 from app.tui.base import WorkbenchScreen
 from app.tui.first_steps import first_steps
 from app.tui.notices import commands_in
 from app.tui.render import MARKS
 from app.tui.screens.devices.detail import DeviceDetail, FactsPane
-from app.tui.screens.devices.device_list import DeviceList
+from app.tui.screens.devices.device_list import DeviceList, unfolded_words
 from app.tui.screens.devices.settings_panel import Part, SettingsPanel, able_first, defect, pairs, parts_of, read_again
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Target
@@ -32,8 +32,10 @@ from widgets.pane import Pane
 from widgets.text_field import TextField
 
 if TYPE_CHECKING:
+    from app.engine.desired.drift import Drift
     from app.engine.view.trouble import Trouble
     from app.tui.screens.devices.changing import Changing
+    from app.tui.screens.devices.slowest import MemberReading
     from backends.change import Change
 
 BESIDE = 118
@@ -70,6 +72,9 @@ class DevicesScreen(WorkbenchScreen):
         self._moved: frozenset[Target] | None = None
         self._filter: TextField | None = None
         self._offered: Trouble | None = None
+        self._readings: dict[Target, MemberReading] = {}  # of members in turn, by what has them
+        self._drifts: tuple[Drift, ...] = ()
+        self._aim: tuple[str, str] | None = None  # target and key that the cursor goes to once they are read
 
     def body(self) -> ComposeResult:
         """The list; the selected device. Filter and a pane for the facts come when they are wanted."""
@@ -128,12 +133,15 @@ class DevicesScreen(WorkbenchScreen):
             self._moved = None
         if session.inventory is not self._inventory:
             if self._moved is not None:  # what a change under way moved comes before its end, not with the one before
-                self._moved = frozenset(one.change.target for one in session.changes if one.end is None)
+                self._moved = frozenset(record.change.target for record in session.changes if record.end is None)
             self._take(session.inventory)
         if session.changes is not self._changes:
             before, self._changes = self._changes, session.changes
-            self._take_ends([one for one in session.changes if one.end is not None and one not in before])
+            self._take_ends([change for change in session.changes if change.end is not None and change not in before])
         self._fill()
+        if self.workbench_app.drifted.drifts is not self._drifts:
+            self._drifts = self.workbench_app.drifted.drifts
+            self.panel.fill()
         self._say_empty(session)
 
     def _say_empty(self, session: Session) -> None:
@@ -274,16 +282,15 @@ class DevicesScreen(WorkbenchScreen):
 
     def _problems(self) -> tuple[Facts, ...]:
         """What could not be looked at, where the row is about that."""
-        inventory = self._inventory or Inventory()
-        said = [problem for problem in inventory.problems if problem.where == self._selected]
-        lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in said)
-        return (Facts(heading="Problem", facts=lines),) if lines else ()
+        return problems_at(self._inventory or Inventory(), self._selected or "")
 
     def worth_copying(self) -> str:
         """What to do about a problem, where the row is about one."""
         inventory = self._inventory or Inventory()
         return "\n".join(
-            commands_in(one.hint) for one in inventory.problems if one.where == self._selected and one.hint
+            commands_in(problem.hint)
+            for problem in inventory.problems
+            if problem.where == self._selected and problem.hint
         )
 
     def _show_facts(self, *, anew: bool) -> None:
@@ -337,6 +344,8 @@ class DevicesScreen(WorkbenchScreen):
         if parts and not isinstance(thing, Controller):
             self._tuned = {**self._tuned, thing.target: tuning(pairs(parts))}
             self._fill()
+        if parts and self.workbench_app.drifted.file is not None:
+            self.workbench_app.check_anew()  # what was just read had not been held against the file
 
     def _show_read(self, thing: Thing, parts: Sequence[Part], why: str | None = None) -> None:
         """Its settings as they were read; without any and a reason why, they are waited for."""
@@ -351,6 +360,9 @@ class DevicesScreen(WorkbenchScreen):
     def _show_settings(self, parts: tuple[Part, ...], why: str) -> None:
         self._why_empty = why
         self.panel.show(parts, of=self._selected)
+        if self._aim is not None and any(part.target == self._aim[0] for part in parts):
+            self.panel.point_at(*self._aim)
+            self._aim = None
         self._say_empty(self.workbench_app.session)
 
     def _changing(self) -> Changing:
@@ -467,6 +479,43 @@ class DevicesScreen(WorkbenchScreen):
         self.panel.point_at(str(change.target), change.key)
         return True
 
+    def action_wanted(self) -> None:
+        """Stage the value of the state file; elsewhere, go to the next setting that differs from it."""
+        drifted = self.workbench_app.drifted
+        if drifted.file is None:
+            self.say("No file of settings is named: state_file of the configuration does (docs/apply.md).")
+        elif not (self.focused is self.panel.table and self.panel.stage_wanted()):
+            self._go_to_drift()
+
+    def _go_to_drift(self) -> None:
+        """To the next setting that differs from the state file, in the order of the file."""
+        inventory = self._inventory or Inventory()
+        places = [(str(one.target), one.key) for one in self._drifts if inventory.find(str(one.target)) is not None]
+        if not places:
+            self.say(f"Nothing that was read differs from {self.workbench_app.drifted.name}.")
+            return
+        here = self.panel.place if self.panel.of == self._selected else None
+        rows = [self._row_of(inventory, target) for target, _ in places]
+        if here in places:
+            at = (places.index(here) + 1) % len(places)
+        else:
+            at = rows.index(self._selected) if self._selected in rows else 0
+        self._aim = places[at]
+        self.devices.go_to(rows[at])
+        self._go_to_settings()
+        if self.panel.of == rows[at]:
+            self.panel.point_at(*places[at])
+            self._aim = None
+        self.workbench_app.tell_briefly(f"{at + 1} of {len(places)} that differ. w here stages the value of the file.")
+
+    @staticmethod
+    def _row_of(inventory: Inventory, target: str) -> str:
+        """The row that shows what has this address: of a disk, that of the array or the vendor's drive that it is."""
+        thing = inventory.find(target)
+        device = None if thing is None or isinstance(thing, Controller) else thing.device
+        views = inventory.at(device) if device is not None else ()
+        return str(views[0].target) if views else target
+
     def action_match(self, step: int) -> None:
         """Go to the next match of the filter, or the one before."""
         if not self.devices.words.strip():
@@ -538,10 +587,7 @@ class DevicesScreen(WorkbenchScreen):
     def action_unfold(self) -> None:
         """Show every member of every array, or again only what wants a look."""
         self._leave_inside()
-        if self.devices.toggle_all():
-            self.say("Every drive is shown; * closes again what is well.")
-        else:
-            self.say("Members that are well are told in words; * shows every drive.")
+        self.say(unfolded_words(self.devices.toggle_all()))
 
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
@@ -560,6 +606,47 @@ class DevicesScreen(WorkbenchScreen):
         """Look for hardware again."""
         self.app.run_worker(self.workbench_app.look_for_hardware(), group="probe", exclusive=True)
         self.say("Looking for hardware again.")
+
+    def action_export(self) -> None:
+        """Write the settings of the device, or of all that the filter finds, to a file."""
+        from app.tui.screens.devices.exporting import SettingsExport, chosen
+
+        inventory, found = self._inventory or Inventory(), self.devices.listing.found
+        if found is not None and not found:
+            self.say(f"Nothing matches {self.devices.words.strip()}: Esc shows all.")
+            return
+        things = chosen(inventory, self._thing(), found or ())
+        if things:
+            twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
+            SettingsExport(self.workbench_app, things, sum(one.target not in twins for one in things)).ask()
+        else:
+            self.say("There is no device under the cursor.")
+
+    def action_slowest(self) -> None:
+        """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
+        from app.engine.slowest import plan_reading
+        from app.tui.screens.devices.slowest import MemberReading, SlowestScreen
+
+        thing = self._thing()
+        if thing is None:
+            self.say("There is no device under the cursor.")
+            return
+        reading = self._readings.get(thing.target)
+        if reading is None or not reading.running:
+            try:
+                plan = plan_reading(self.workbench_app.workbench, thing)
+            except RaidbenchError as error:
+                self.workbench_app.tell(error)
+                return
+            if reading is None or reading.plan != plan:
+                reading = self._readings[thing.target] = MemberReading(self.workbench_app, plan)
+        self.app.push_screen(SlowestScreen(reading))
+
+    def action_new_array(self) -> None:
+        """Open the sheet on which drives are ticked to make an array of."""
+        from app.tui.screens.devices.new_array import NewArrayScreen
+
+        self.app.push_screen(NewArrayScreen(self.workbench_app))
 
     def action_measure(self) -> None:
         """Take the device, or the folder of a filesystem, to the Bench screen."""

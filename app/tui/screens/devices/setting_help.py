@@ -22,7 +22,9 @@ class Explained:
     scope: Scope
     """What kind of thing has it."""
     staged: str | None
-    """The value wanted, None where none is staged."""
+    """The value chosen, None where none is staged."""
+    file: str = ""
+    """What the state file wants of it, a sentence; "" for nothing else."""
 
 
 class SettingHelp(Lines):
@@ -50,6 +52,7 @@ class SettingHelp(Lines):
             lines += _said(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
         if (why := why_in_force(setting, reading)) is not None:
             lines += _said(why, "warning" if reading.overruled else "label", width)
+        lines += _said(spot.file, "warning", width) if spot.file else []
         lines += _values(spot, width)
         return [*lines, *_said(setting.explained, "label", width)]
 

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.engine.view.arrangement import Thing
-from app.engine.view.setting import COLUMNS, settings_table
+from app.engine.view.setting import COLUMNS, settings_table, value_words
 from app.engine.view.table import Cell, Table
 from app.engine.workbench import Workbench
 from app.tui import render
@@ -26,10 +26,12 @@ from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
 
 if TYPE_CHECKING:
+    from app.engine.desired.drift import Drift
     from app.tui.port import Port
 
-LEAST = {"setting": 13, "now": 13, "staged": 10}
-"""Cells to which these columns are cut before another one is left out: how a label begins tells it from others."""
+LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
+"""Cells to which these columns are cut before another one is left out: how a label begins tells it from others, and
+`▲ write-through` is whole."""
 
 PRIORITY = {"risk": 1, "effect": 2}
 """What goes first where there is no room for all: the help below the table has it too."""
@@ -66,19 +68,24 @@ class Spot:
     """What it says."""
 
 
-def settings_columns(*, staged: bool = True, effect: bool = True) -> tuple[TableColumn, ...]:
+def settings_columns(*, staged: bool = True, effect: bool = True, wanted: bool = False) -> tuple[TableColumn, ...]:
     """The columns of the table of settings; that of what is `staged` only where something is, or was.
 
-    `effect`: whether any of them takes effect later than at once.
+    `effect`: whether any of them takes effect later than at once; `wanted`: whether a file has another value of any.
     """
-    columns = render.columns(Table(columns=COLUMNS).only(*shown_columns(staged=staged, effect=effect)))
-    return tuple(replace(one, least=LEAST.get(one.key), priority=PRIORITY.get(one.key, 0)) for one in columns)
+    columns = render.columns(Table(columns=COLUMNS).only(*shown_columns(staged=staged, effect=effect, wanted=wanted)))
+    return tuple(
+        replace(column, least=LEAST.get(column.key), priority=PRIORITY.get(column.key, 0)) for column in columns
+    )
 
 
-def shown_columns(*, staged: bool, effect: bool = True) -> tuple[str, ...]:
+def shown_columns(*, staged: bool, effect: bool = True, wanted: bool = False) -> tuple[str, ...]:
     """Their keys."""
     left_out = {"staged": not staged, "effect": not effect}
-    return tuple(key for key in SHOWN if not left_out.get(key))
+    shown = [key for key in SHOWN if not left_out.get(key)]
+    if wanted:
+        shown.insert(shown.index("now") + 1, "wanted")
+    return tuple(shown)
 
 
 class SettingsPanel(Vertical):
@@ -109,6 +116,14 @@ class SettingsPanel(Vertical):
     def _app(self) -> Port:
         return cast("Port", self.app)
 
+    def staged_at(self, target: str) -> Mapping[str, str]:
+        """What is staged of a target, by key."""
+        return self._app.staged.get(target, {})
+
+    def drifts_at(self, target: str) -> Mapping[str, Drift]:
+        """What the file of settings wants of a target otherwise, by key."""
+        return self._app.drifted.at(target)
+
     def show(self, parts: tuple[Part, ...], *, of: str | None) -> None:
         """Show these settings, which the device at the address `of` has."""
         self.parts, self.of = parts, of
@@ -117,15 +132,30 @@ class SettingsPanel(Vertical):
     def fill(self) -> None:
         """Bring the rows up to date with what is staged and what became of it."""
         rows: list[TableRow] = []
-        told = any(self._app.staged.get(part.target) or self.outcomes.get(part.target) for part in self.parts)
+        told = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
         later = any(
-            one.effect is not Effect.AT_ONCE for part in self.parts for one in part.settings if one.key in part.readings
+            setting.effect is not Effect.AT_ONCE
+            for part in self.parts
+            for setting in part.settings
+            if setting.key in part.readings
+        )
+        drifts = {part.target: self.drifts_at(part.target) for part in self.parts}
+        differs = any(
+            key in part.readings and part.readings[key].now != drift.wanted
+            for part in self.parts
+            for key, drift in drifts[part.target].items()
         )
         for part in self.parts:
-            staged = self._app.staged.get(part.target, {})
-            ended = self.outcomes.get(part.target, {})
-            table = settings_table(part.settings, part.readings, part.scope, staged=staged, outcomes=ended, brief=True)
-            own = render.rows(table.only(*shown_columns(staged=told, effect=later)))
+            table = settings_table(
+                part.settings,
+                part.readings,
+                part.scope,
+                staged=self.staged_at(part.target),
+                outcomes=self.outcomes.get(part.target, {}),
+                wanted={key: drift.wanted for key, drift in drifts[part.target].items()},
+                brief=True,
+            )
+            own = render.rows(table.only(*shown_columns(staged=told, effect=later, wanted=differs)))
             if not part.heading:
                 rows += own
             elif own:
@@ -134,11 +164,17 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in own
                 ]
-        columns = settings_columns(staged=told, effect=later)
+        columns = settings_columns(staged=told, effect=later, wanted=differs)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)
         self._help()
+
+    @property
+    def place(self) -> tuple[str, str] | None:
+        """Target and key of the setting under the cursor."""
+        spot = self._spot()
+        return None if spot is None else (spot.part.target, spot.setting.key)
 
     def point_at(self, target: str, key: str) -> None:
         """Put the cursor on a setting, if it is among them; what was just staged is shown by now."""
@@ -180,9 +216,37 @@ class SettingsPanel(Vertical):
                 spot.setting,
                 spot.reading,
                 spot.part.scope,
-                self._app.staged.get(spot.part.target, {}).get(spot.setting.key),
+                self.staged_at(spot.part.target).get(spot.setting.key),
+                self._said_of_file(spot),
             )
         )
+
+    def _said_of_file(self, spot: Spot) -> str:
+        """What the state file wants of a setting, and why it cannot simply be set; "" where it wants nothing else."""
+        drift = self.drifts_at(spot.part.target).get(spot.setting.key)
+        if drift is None or drift.wanted == spot.reading.now:
+            return ""
+        wanted = value_words(spot.setting, spot.reading, drift.wanted)
+        return f"{self._app.drifted.name}, line {drift.line}, wants {wanted}" + (
+            f": {drift.why}." if drift.why else "."
+        )
+
+    def stage_wanted(self) -> bool:
+        """Stage the value of the state file for the setting under the cursor; False where that is so or staged.
+
+        What destroys data is not chosen by one key: its reason is told.
+        """
+        spot = self._spot()
+        if spot is None or self.wanted() != self.of or not (told := self._said_of_file(spot)):
+            return False
+        drift = self.drifts_at(spot.part.target)[spot.setting.key]
+        if self._staged(spot) == drift.wanted:
+            return False
+        if drift.kind != "settable":
+            self._app.tell_briefly(told)
+        elif (staged := self._changeable()) is not None:
+            self._stage(staged, drift.wanted)
+        return True
 
     def _spot(self) -> Spot | None:
         """The setting under the cursor."""
@@ -221,7 +285,7 @@ class SettingsPanel(Vertical):
         return spot
 
     def _staged(self, spot: Spot) -> str | None:
-        return self._app.staged.get(spot.part.target, {}).get(spot.setting.key, spot.reading.now)
+        return self.staged_at(spot.part.target).get(spot.setting.key, spot.reading.now)
 
     def _stage(self, spot: Spot, value: str | None) -> None:
         self.outcomes.get(spot.part.target, {}).pop(spot.setting.key, None)
@@ -322,10 +386,10 @@ async def _part(workbench: Workbench, thing: Thing, read: Read, heading: str = "
 def pairs(parts: Sequence[Part]) -> dict[str, tuple[Setting, Reading]]:
     """Settings of a device by key: its own before the queue's."""
     return {
-        one.key: (one, part.readings[one.key])
+        setting.key: (setting, part.readings[setting.key])
         for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
-        for one in part.settings
-        if one.key in part.readings
+        for setting in part.settings
+        if setting.key in part.readings
     }
 
 

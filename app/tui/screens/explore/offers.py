@@ -47,7 +47,7 @@ class ExploreOrigin:
 
 def runs_key(runs: Sequence[PlacedRun]) -> str:
     """The key of the offer of these runs."""
-    return " ".join(["runs", *(f"{one.folder.name}/{one.run.id}" for one in runs)])
+    return " ".join(["runs", *(f"{run.folder.name}/{run.run.id}" for run in runs)])
 
 
 def everywhere_key(run: PlacedRun) -> str:
@@ -72,7 +72,7 @@ def offers(origin: ExploreOrigin, bench: Workbench) -> tuple[ExploreOffer, ...]:
         in_sweep = session.sweep is not None and any(end.run == cursor.run.id for end in session.sweep.ended)
         found.insert(len(found) - (session.sweep is not None and not in_sweep), alone)
         found.append(_everywhere(cursor, bench))
-    found += [_of_experiment(one, session, origin.folder) for one in session.experiments]
+    found += [_of_experiment(experiment, session, origin.folder) for experiment in session.experiments]
     known = {one.key: one for one in reversed(found)}
     ordered = [known[key] for key in dict.fromkeys(one.key for one in found)]
     return tuple(sorted(ordered, key=lambda one: one.key != origin.first)) if origin.first else tuple(ordered)
@@ -84,7 +84,7 @@ def _baseline(session: Session, folder: Path) -> PlacedRun | None:
 
 
 def _of_runs(runs: tuple[PlacedRun, ...], baseline: PlacedRun | None, lead: str) -> ExploreOffer:
-    names = ", ".join(one.run.id for one in runs)
+    names = ", ".join(run.run.id for run in runs)
     return ExploreOffer(
         key=runs_key(runs),
         label=f"{lead}{names} on {short_target(runs[0].run.start.target)}",

@@ -282,7 +282,7 @@ class ExploreScreen(WorkbenchScreen):
         if not self._offers:
             self.say("There is no run yet: go to Bench (2) and press r.")
             return
-        items = tuple(ChoiceItem(value=one.key, label=one.label) for one in self._offers)
+        items = tuple(ChoiceItem(value=offer.key, label=offer.label) for offer in self._offers)
         dialog = ChoiceDialog("Explore what", items, None if self._offer is None else self._offer.key)
         self.app.push_screen(dialog, self._chosen)
 

@@ -250,7 +250,7 @@ class CompareScreen(WorkbenchScreen):
     def _picture(self, kind: PictureKind | None, wish: Wish) -> Picture:
         """In a thread: an hour of intervals takes seconds. Without a choice what tells most and is there."""
         subject = side_by_side(
-            self._comparison, [each.name for each in self._sides], [one.folder for one in self._sides]
+            self._comparison, [each.name for each in self._sides], [side.folder for side in self._sides]
         )
         kinds = (PictureKind.PERCENTILES, PictureKind.TIMELINE) if kind is None else (kind,)
         made = [picture(subject, one, wish, self._intervals) for one in kinds[:1]]

@@ -71,7 +71,7 @@ class Sparks:
 
     def missing(self, runs: Iterable[Place]) -> list[Place]:
         """Those of these runs that are over and were not read, the newest first."""
-        newest = sorted(runs, key=lambda one: one[1].start.at, reverse=True)[:MOST]
+        newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
         return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._known]
 
     def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], told: Callable[[], None]) -> None:

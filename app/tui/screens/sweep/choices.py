@@ -16,8 +16,12 @@ def targets(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...
     choices += measurable.choices(inventory)
     if controllers:
         choices += [
-            ChoiceItem(value=str(one.target), label=f"{one.target} {one.model or ''}".rstrip(), help="A controller.")
-            for one in inventory.controllers
+            ChoiceItem(
+                value=str(controller.target),
+                label=f"{controller.target} {controller.model or ''}".rstrip(),
+                help="A controller.",
+            )
+            for controller in inventory.controllers
         ]
     return tuple(choices)
 

@@ -89,8 +89,11 @@ class Sweeping:
 
     async def _commands(self, design: Design) -> tuple[tuple[str, ...] | str, ...]:
         """The very lines that set each value that is not set now. Raises RaidbenchError."""
-        before = {(one.target, one.key): one.value for one in design.originals}
-        wanted = dict.fromkeys(one for cell in design.cells for one in cell.settings)
+        from app.engine.session.sweep_steps import MADE
+
+        before = {(original.target, original.key): original.value for original in design.originals}
+        cells = (setting for cell in design.cells for setting in cell.settings)
+        wanted = dict.fromkeys(setting for setting in cells if setting.target.backend != MADE)
         lines: dict[tuple[str, ...] | str, None] = {}
         for one in wanted:
             if before[one.target, one.key] != one.value:

@@ -11,11 +11,15 @@ from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.targets import Holder
+from backends.making import LEVELS, STRIPS
+from backends.model import Level
 from backends.settings import Effect, Reading, Risk, Setting, Span
+from backends.sizes import exact_words
 from backends.values import dataclass
+from widgets.plain.units import plural
 
-Kind = Literal["setting", "job", "measure"]
-"""Whose values an axis has: a target's setting, a field of the job, how it is measured."""
+Kind = Literal["array", "setting", "job", "measure"]
+"""Whose values an axis has: an array that is made, a target's setting, a field of the job, how it is measured."""
 
 ROLE = "target"
 """The one role of a plan that is ticked."""
@@ -66,7 +70,19 @@ class DraftAxis:
     @property
     def single(self) -> bool:
         """Whether exactly one value holds."""
-        return self.kind == "measure"
+        return self.kind == "measure" or self.key == CLEAN_AXIS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedArrays:
+    """What levels are to be compared on."""
+
+    drives: tuple[str, ...]
+    """Addresses of the drives that arrays are made of."""
+    level: Level
+    """The first level."""
+    strip_bytes: int | None = None
+    """Its strip, None for the maker's usual one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +95,29 @@ class Draft:
     """The job, where no axis says otherwise."""
     profile: str | None = None
     """The job's name, None for a custom one."""
+    drives: tuple[str, ...] = ()
+    """Addresses of the drives that arrays are made of; measured in place of `address` where there are any."""
     ticked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Values by the key of their axis."""
+
+    @property
+    def measured(self) -> str:
+        """What is measured, for people."""
+        return f"arrays of {plural(len(self.drives), 'drive')}" if self.drives else self.address
+
+    @property
+    def arrays(self) -> tuple[object, ...]:
+        """All that decides which arrays are made."""
+        return (self.drives, *(self.ticked.get(key) for key in (LEVEL_AXIS, STRIP_AXIS, CLEAN_AXIS)))
+
+    def over_arrays(self, wanted: WantedArrays) -> Draft:
+        """The same over arrays that are made of drives."""
+        kept = {key: values for key, values in self.ticked.items() if key.startswith(("job:", "measure:"))}
+        kept.pop(LOAD_AXIS, None)
+        kept[LEVEL_AXIS] = (wanted.level.value,)
+        if wanted.strip_bytes is not None:
+            kept[STRIP_AXIS] = (_strip_text(wanted.strip_bytes),)
+        return replace(self, drives=wanted.drives, ticked=kept)
 
     def has(self, axis: DraftAxis, value: str) -> bool:
         """Whether a value is ticked."""
@@ -89,7 +126,7 @@ class Draft:
     def chosen(self, axis: DraftAxis) -> tuple[str, ...]:
         """The ticked values of an axis, in its order."""
         ticked = self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
-        offered = [one.value for one in axis.values if one.value in ticked]
+        offered = [value.value for value in axis.values if value.value in ticked]
         return (*offered, *(value for value in ticked if value not in offered))
 
     def toggled(self, axis: DraftAxis, value: str) -> Draft:
@@ -106,14 +143,20 @@ class Draft:
     @property
     def varies(self) -> bool:
         """Whether there is anything to compare, or the load is raised."""
+        if self.drives and LEVEL_AXIS not in self.ticked:
+            return False
         several = any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
         return several or self.ticked.get(LOAD_AXIS, DEFAULTS[LOAD_AXIS]) != DEFAULTS[LOAD_AXIS]
 
+
+LEVEL_AXIS, STRIP_AXIS, CLEAN_AXIS = "array:level", "array:strip", "array:assume_clean"
+"""What arrays are made of the same drives, and how."""
 
 LOAD_AXIS = "measure:load"
 """What comes after the matrix: nothing, or a table of a plan."""
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    CLEAN_AXIS: ("no",),
     LOAD_AXIS: ("",),
     "measure:repeats": ("3",),
     "measure:pairs": ("6",),
@@ -167,9 +210,12 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
 
 
 def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[DraftAxis, ...]:
-    """All that may be ticked: the job's fields, the settings of the target and of its queue, how it is measured."""
+    """All that may be ticked: what arrays are made, the job's fields, the settings of the target and of its queue,
+    how it is measured.
+    """
     texts = draft.job.texts()
-    found = [
+    found = _array_axes(draft)
+    found += [
         DraftAxis(
             kind="job",
             name=name,
@@ -199,8 +245,47 @@ def axes_of(holders: Sequence[Holder], draft: Draft) -> tuple[DraftAxis, ...]:
             values=tuple(Value(value=value, label=text) for value, text in values),
         )
         for name, label, help, values in _MEASURE_VALUES
+        if not (draft.drives and name == "load")  # searched on one array, not on several
     ]
     return tuple(found)
+
+
+def _array_axes(draft: Draft) -> list[DraftAxis]:
+    if not draft.drives:
+        return []
+    group = f"Arrays of {plural(len(draft.drives), 'drive')}"
+    levels = tuple(Value(value=level.value, label=level.value, risk=Risk.DESTROYS_DATA) for level in LEVELS)
+    strips = tuple(Value(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
+    clean = (Value(value="no", label="synchronised first"), Value(value="yes", label="assume-clean, then written"))
+    axes = (
+        (
+            "level",
+            "Level",
+            "Each is made of the same drives, measured and deleted again. What is on the drives is lost.",
+            levels,
+        ),
+        (
+            "strip",
+            "Strip",
+            "Of each array: a level for every strip. The maker's usual one where none is ticked.",
+            strips,
+        ),
+        (
+            "assume_clean",
+            "Parity",
+            "Of md: a pass over the whole array makes parity right, which is checked, in place of a resync.",
+            clean,
+        ),
+    )
+    return [
+        DraftAxis(kind="array", name=name, label=label, help=help, group=group, values=values)
+        for name, label, help, values in axes
+    ]
+
+
+def _strip_text(size: int) -> str:
+    """`64k`, as a plan has it."""
+    return f"{size >> 10}k"
 
 
 def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[Value, ...]:
@@ -281,25 +366,36 @@ def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
     load = next(iter(draft.ticked.get(LOAD_AXIS, ())), "")
     title = " and ".join([axis.label for axis, values in varied if len(values) > 1] or [_ALONE[load]])
     lines = [
-        f"title = {_text(f'{title} of {draft.address}')}",
+        f"title = {_text(f'{title} of {draft.measured}')}",
         "",
-        "[targets]",
-        f"{ROLE} = {_text(draft.address)}",
-        "",
+        *([] if draft.drives else ["[targets]", f"{ROLE} = {_text(draft.address)}", ""]),
         "[measure]",
-        f"target = {_text(ROLE)}",
+        *([] if draft.drives else [f"target = {_text(ROLE)}"]),
     ]
     for axis in axes:
-        if axis.single and axis.key != LOAD_AXIS and (chosen := draft.chosen(axis)):
+        if axis.kind == "measure" and axis.key != LOAD_AXIS and (chosen := draft.chosen(axis)):
             lines.append(f"{axis.name} = {_text(chosen[0]) if axis.name == 'rank' else chosen[0]}")
     lines += ["", "[job]", *_job_lines(draft, {axis.name for axis, _ in varied if axis.kind == "job"})]
+    lines += _array_lines(draft) if draft.drives else []
     for axis, values in varied:
+        if axis.kind == "array":
+            continue
         whose = [f"job = {_text(axis.name)}"]
         if axis.kind == "setting":
             whose = [f"target = {_text(ROLE)}", f"setting = {_text(axis.name)}"]
         lines += ["", "[[axis]]", *whose, f"values = [{', '.join(map(_text, values))}]"]
     lines += ["", f"[{load}]"] if load else []
     return "\n".join(lines) + "\n"
+
+
+def _array_lines(draft: Draft) -> list[str]:
+    """The axis of the arrays that are made."""
+    lists = [("values", draft.ticked.get(LEVEL_AXIS, ())), ("drives", draft.drives)]
+    if strips := draft.ticked.get(STRIP_AXIS):
+        lists.append(("strip", strips))
+    clean = ["assume_clean = true"] if draft.ticked.get(CLEAN_AXIS) == ("yes",) else []
+    rows = [f"{name} = [{', '.join(map(_text, values))}]" for name, values in lists]
+    return ["", "[[axis]]", 'array = "level"', *rows, *clean]
 
 
 def _job_lines(draft: Draft, varied: set[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -98,7 +99,7 @@ class PlanChoices(Horizontal):
     def _take_job(self, job: Job, name: str | None) -> None:
         draft = self.draft
         assert draft is not None
-        self.draft = Draft(address=draft.address, job=job, profile=name, ticked=draft.ticked)
+        self.draft = replace(draft, job=job, profile=name)
         self.replan()
 
     def choose_target(self) -> None:
@@ -131,7 +132,7 @@ class PlanChoices(Horizontal):
         if self.file is not None:
             self.named[role] = address
         else:
-            kept = {key: values for key, values in self.draft.ticked.items() if not key.startswith("setting:")}
+            kept = {key: values for key, values in self.draft.ticked.items() if key.startswith(("job:", "measure:"))}
             self.draft = Draft(address=address, job=self.draft.job, profile=self.draft.profile, ticked=kept)
         self.replan()
 

@@ -61,12 +61,12 @@ def fold_words(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
 
 def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
     chosen = draft.chosen(axis)
-    labels = {one.value: one.label for one in axis.values}
+    labels = {value.value: value.label for value in axis.values}
     sign = (OPENED if opened and not axis.why_not else CLOSED).char
     if axis.why_not:
         return TableRow(key=axis.key, cells=(f"  {axis.label}", "not here"), dim=True)
     words = ", ".join(labels.get(value, value) for value in chosen)
-    now = next((one.label for one in axis.values if one.now), "")
+    now = next((value.label for value in axis.values if value.now), "")
     told = TableCell(text=words, tone="accent") if words else TableCell(text=now, tone="muted")
     return TableRow(key=axis.key, cells=(f"{sign} {axis.label}", told))
 
@@ -104,8 +104,11 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
             TableRow(key=f"role:{role}", cells=(f"{role}{' (measured)' if role == plan.measure else ''}", told))
         )
     groups = (
-        ("Set-ups", [(one.name, ", ".join(f"{key}={value}" for _, key, value in one.settings)) for one in plan.setups]),
-        ("Workloads", [(one.name, one.profile or "") for one in plan.workloads]),
+        (
+            "Set-ups",
+            [(setup.name, ", ".join(f"{key}={value}" for _, key, value in setup.settings)) for setup in plan.setups],
+        ),
+        ("Workloads", [(workload.name, workload.profile or "") for workload in plan.workloads]),
         (
             "Axes",
             [(axis.job if isinstance(axis, JobAxis) else axis.setting, ", ".join(axis.values)) for axis in plan.axes],
@@ -131,16 +134,21 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
         reasons = tuple(filter(None, (*surveyed.refused, surveyed.hint)))
         return Confirmation(title=title, tier="refused", reasons=reasons)
     destroys = surveyed.risk is Risk.DESTROYS_DATA
-    lost = tuple(f"{one.shown}: {found}" for one in design.destroys for found in one.found)
-    blank = tuple(f"{one.shown}: nothing is known to lie on it" for one in design.destroys if not one.found)
-    overwritten = tuple(f"{one.shown} is overwritten. There is no undo." for one in design.destroys)
+    lost = tuple(f"{destroy.shown}: {found}" for destroy in design.destroys for found in destroy.found)
+    blank = tuple(f"{destroy.shown}: nothing is known to lie on it" for destroy in design.destroys if not destroy.found)
+    overwritten = tuple(f"{destroy.shown} is overwritten. There is no undo." for destroy in design.destroys)
+    if design.making is not None:
+        lost += tuple(f"{drive.place}: {mark}" for drive in design.making.drives for mark in drive.lies)
+        overwritten += ("Arrays are made of these drives and deleted again. There is no undo.",)
+        commands = (*commands, *(line for array in design.making.arrays for line in array.steps))
     return Confirmation(
         title=title,
         tier=TIERS[tier(surveyed.risk)],
         summary=f"{time_words(design, speed)}. It runs in the background, whatever becomes of this terminal; "
         "every setting is put back at the end, also after a stop or a failure.",
         changes=tuple(
-            _change(design, one.setting.key, str(one.setting.target), one.setting.value) for one in switches(design)
+            _change(design, switch.setting.key, str(switch.setting.target), switch.setting.value)
+            for switch in switches(design)
         ),
         commands=tuple(commands),
         risks=(*overwritten, *surveyed.wear, *surveyed.risks),
@@ -153,6 +161,9 @@ def question(surveyed: Survey, commands: Sequence[tuple[str, ...] | str], speed:
 
 def _change(design: Design, key: str, target: str, before: str) -> PlannedChange:
     values = dict.fromkeys(
-        one.value for cell in design.cells for one in cell.settings if (one.key, str(one.target)) == (key, target)
+        setting.value
+        for cell in design.cells
+        for setting in cell.settings
+        if (setting.key, str(setting.target)) == (key, target)
     )
     return PlannedChange(setting=key, before=before, after=", ".join(values), undo="by itself at the end")

@@ -16,7 +16,7 @@ from app.engine.session.sweep_steps import Design
 from app.engine.sweep.expand import expand
 from app.engine.sweep.targets import Known
 from app.tui import measurable
-from app.tui.screens.sweep.draft import Draft, DraftAxis, axes_of
+from app.tui.screens.sweep.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of
 from app.tui.screens.sweep.plan_choices import PlanChoices
 from app.tui.screens.sweep.plan_view import AXIS_COLUMNS, JOINT, OTHER, axis_rows, file_rows, fold_words, plan_groups
 from backends.errors import InvalidValueError, RaidbenchError
@@ -60,6 +60,12 @@ class SweepPlanner(PlanChoices):
         """Bring it up to date where something that matters here is new."""
         if self.draft is None and not session.probing:
             self._begin(session)
+        wanted = self.workbench_app.wanted_arrays
+        if wanted is not None and self.draft is not None:
+            self.workbench_app.wanted_arrays = None
+            self.file, self.named = None, {}
+            self.draft = self.draft.over_arrays(wanted)
+            self._opened = frozenset((LEVEL_AXIS,))
         if self.draft is not None and self._wanted() != self._looked:
             self.replan()
 
@@ -87,10 +93,15 @@ class SweepPlanner(PlanChoices):
         """The targets, and how many changes there were: what is to be read anew when it differs."""
         session = self.workbench_app.session
         changes = (len(session.changes), sum(change.end is not None for change in session.changes))
-        whose = self.file if self.file is not None else self.draft and self.draft.address
+        whose = self.file if self.file is not None else self.draft and (self.draft.address, self.draft.arrays)
         return whose, tuple(sorted(self.named.items())), changes
 
     async def _look(self) -> None:
+        if self.file is None and self.draft is not None and self.draft.drives:
+            self.axes = axes_of((), self.draft)
+            if not self.ready:
+                self._with(Known(addresses={}))
+                return
         self._say_plan("reading the settings of the target ...")
         try:
             self._known = await self.workbench_app.sweeping.look(self.plan(), self.named)
@@ -142,7 +153,7 @@ class SweepPlanner(PlanChoices):
             table.rows = axis_rows(self.axes, draft, self._opened, folded=self.folded)
             note = fold_words(self.axes, draft, folded=self.folded)
             name = f"{draft.profile}: " if draft.profile else ""
-            self._head(f"T {draft.address}\np {name}{draft.job.describe()}")
+            self._head(f"T {draft.measured}\np {name}{draft.job.describe()}")
         self.query_one("#sweep-left", Pane).note = note
         self._help()
 

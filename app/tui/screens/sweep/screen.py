@@ -49,7 +49,9 @@ class SweepScreen(WorkbenchScreen):
 
     def show(self, session: Session) -> None:
         """The plan, or the sweep that is followed."""
-        if self.watching is None or self._sweeping.follower is None:
+        if self.workbench_app.wanted_arrays is not None:
+            self.watching = False
+        elif self.watching is None or self._sweeping.follower is None:
             self.watching = self._sweeping.follower is not None
         self._turn()
         if self.watching:

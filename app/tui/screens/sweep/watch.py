@@ -19,6 +19,7 @@ from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_table
 from app.engine.view.names import worded
+from app.engine.view.published import published_facts
 from app.engine.view.sweep import alone, cell_words, legend, matrix, names_at, ranking, scale_words, why_left_out
 from app.engine.view.sweep_findings import finding_facts, short_facts
 from app.tui.render import columns, groups, rows
@@ -123,7 +124,9 @@ class SweepWatch(Vertical):
             self._show_live(session.active, record, speed)
         if alone(record) or not running:
             self.query_one("#sweep-short", Details).groups = groups((short_facts(record, found),))
-            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
+            self.query_one("#sweep-findings", Details).groups = groups(
+                (*finding_facts(record, found), *published_facts(found))
+            )
         self._show_picture(follower, record, running=running)
         words, tone = state_words(record, running=running, stopping=stopping)
         self.query_one("#sweep-state", Prose).say(words, tone)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import InvalidValueError, ToolFailedError
+from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
+from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
@@ -29,6 +30,10 @@ from backends.vendors.megaraid.megacli.settings import card_words, recreate_word
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
 
 _JOBS = ("-LDInit", "-LDBI", "-LDCC")
+_SETS = ("-LDSetProp",)
+_MAKING = (("-CfgLDAdd",), ("-CfgSpanAdd",), _SETS, ("-CfgLdDel",))
+"""What makes a virtual drive, or deletes one."""
+
 _TELLS_PROGRESS = 8
 """From this major version on the lists themselves hold `Ongoing Progresses`, so nobody has to ask for each job."""
 
@@ -40,7 +45,7 @@ class MegaCli:
         self._host = host
         self._ask = MegaCliReader(host, tool)
         self._pci: dict[int, str | None] = {}
-        self._deleted: dict[int, int] = {}
+        self._awaited: dict[int, int] = {}  # by card, the number that what is created next has to get
 
     @property
     def tool(self) -> str:
@@ -146,6 +151,25 @@ class MegaCli:
         """
         return self._changes(recreate_words(card, volume, new))
 
+    def delete(self, card: int, volume: int) -> tuple[Command, ...]:
+        """The command that deletes a virtual drive, DESTROYING its data."""
+        return self._changes((commands.delete(card, volume),))
+
+    @property
+    def names_at_birth(self) -> bool:
+        """A name is set afterwards, by number."""
+        return False
+
+    def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
+        """See `Dialect`: what is made is given its name by number, and another one must not get it."""
+        for line in lines:
+            if line[1:2] not in _MAKING or verdict.number(line, "-a") != card:
+                raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
+        self._awaited.pop(card, None)
+        named = [verdict.number(line, "-L") for line in lines if line[1:2] == _SETS]
+        if named and named[0] is not None:
+            self._awaited[card] = named[0]
+
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """Commands that apply an activation key, which is in `Command.secret`. Raises InvalidValueError.
 
@@ -166,11 +190,11 @@ class MegaCli:
         if not answer.ok or card is None:
             return answer
         if (gone := verdict.deleted(done.stdout)) is not None:
-            self._deleted[card] = gone
+            self._awaited[card] = gone
         made = verdict.created(done.stdout)
-        wanted = self._deleted.pop(card, None) if made is not None else None
+        wanted = self._awaited.pop(card, None) if made is not None else None
         if wanted is not None and made != wanted:
-            message = f"Virtual drive {wanted} was created again as number {made}; nothing more was set on it."
+            message = f"It was created as virtual drive {made}, not {wanted}; nothing more was set on it."
             return Answer(ok=False, message=message, pending=answer.pending)
         return answer
 

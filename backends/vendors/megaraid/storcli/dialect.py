@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import ToolFailedError
+from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
@@ -190,7 +192,25 @@ class StorCli7:
         if ("io_policy", "") in self.LACKS:
             new = replace(new, io_policy="")
         add = commands.change(self._tool, f"/c{card}", *commands.add_words(new))
-        return (commands.change(self._tool, f"/c{card}/v{volume}", self.DELETE, "force"), add)
+        return (*self.delete(card, volume), add)
+
+    def delete(self, card: int, volume: int) -> tuple[Command, ...]:
+        """See `Dialect`. `force`: else it refuses what something may lie on; never `discardcache`."""
+        return (commands.change(self._tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
+
+    @property
+    def names_at_birth(self) -> bool:
+        """`name=` is among the words of `add vd`."""
+        return True
+
+    def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
+        """See `Dialect`. One line makes it, so no number is waited for."""
+        for line in lines:
+            where, *words = line[1:]
+            adds = where == f"/c{card}" and words[:2] == ["add", "vd"]
+            deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and words[:2] == [self.DELETE, "force"]
+            if not adds and not deletes:
+                raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """See `Dialect`. A preview changes nothing."""

@@ -26,14 +26,27 @@ Changes, one a command:
     setcache C writecachebypassthreshold KB [noprompt]
     setcache C drivewritecachepolicy Configured|Unconfigured|HBA 0|1|2 [noprompt]
     setcache C logicaldrive L WORD [noprompt]   the pair of words that the usage names
+
+    any
+    create C logicaldrive name NAME [stripesize KIB] [method quick] [ldcache lon|loff] [wcache wt|wbb]
+        max LEVEL CHANNEL ID ... noprompt
+    delete C logicaldrive L noprompt
+
+`create` alone prints its usage (asked before something is planned): a word that is not in it is not said.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from backends.answers import Whole, last_line, line_end
+from backends.errors import InvalidValueError
+from backends.making import is_name
+from backends.model import Level
 from backends.values import dataclass
+from backends.vendors.smartarray.dialect import NewLogical
+from backends.vendors.smartarray.facts import Family
 
 DONE = "Command completed successfully."
 """The last line of every good answer; nothing else means success."""
@@ -86,6 +99,14 @@ DRIVES = {
 }
 """Which drives a policy is for, in the words of its answers."""
 
+CREATE = ("create",)
+"""Its usage for making a logical device; without more words it makes nothing."""
+
+LEVELS = {Level.RAID0: "0", Level.RAID1: "1", Level.RAID5: "5", Level.RAID6: "6", Level.RAID10: "10"}
+"""What it calls the levels. How it is told the legs of RAID 50 and 60 is not known."""
+
+_CREATES = {"name", "stripesize", "method", "quick", "ldcache", "wcache", "max", "lon", "loff", "wt", "wbb"}
+
 _PAIRS = (("lon", "loff"), ("con", "coff"))
 
 
@@ -112,8 +133,48 @@ class CacheWords:
         form = next((form for form in forms if word.lower() in form.split()[:2]), None)
         return None if form is None else ("noprompt",) if "[noprompt]" in form else ()
 
+    def knows(self, word: str) -> bool:
+        """Whether it names a word."""
+        return word.lower() in re.findall(r"[a-z]{2,20}", self.usage.lower())
+
     @property
     def caching(self) -> tuple[str, str] | None:
         """Caching of a SmartRAID's logical device, on and off; None where it names no pair."""
         words = set(re.findall(r"[a-z]{2,8}", self.usage.lower()))
         return next((pair for pair in _PAIRS if set(pair) <= words), None)
+
+
+def create(number: str, family: Family, new: NewLogical, words: CacheWords) -> tuple[str, ...]:
+    """What makes a logical device of whole drives, in words that its usage has. Raises InvalidValueError."""
+    cache = "ldcache" if family is Family.SMART else "wcache"
+    cached = ("lon", "loff") if family is Family.SMART else ("wbb", "wt")
+    if new.level not in LEVELS:
+        raise InvalidValueError(f"How arcconf is told the legs of a {new.level.name} is not known.")
+    if not words.knows("name"):  # then nothing would tell it from another one over the same drives
+        raise InvalidValueError("This arcconf gives a logical device no name, by which it is known again.")
+    line = ["name", new.name]
+    if words.knows("stripesize"):
+        line += ["stripesize", str(new.strip_bytes // 1024)]
+    if words.knows("quick") and new.level in (Level.RAID5, Level.RAID6):
+        line += ["method", "quick"]
+    if words.knows(cache):
+        line += [cache, cached[0 if new.cached else 1]]
+    pairs = [part for place in new.places for part in place.split(":")]
+    return ("create", number, "logicaldrive", *line, "max", LEVELS[new.level], *pairs, "noprompt")
+
+
+def delete(number: str, volume: int) -> tuple[str, ...]:
+    """What deletes a logical device."""
+    return ("delete", number, "logicaldrive", str(volume), "noprompt")
+
+
+def makes(number: str, words: Sequence[str]) -> bool:
+    """Whether these are the words of `create` or `delete` for this card, and no others."""
+    match list(words):
+        case ["create", card, "logicaldrive", "name", name, *rest, "noprompt"]:
+            known = all(word in _CREATES or (word.isascii() and word.isdigit()) for word in rest)
+            return card == number and is_name(name) and known
+        case ["delete", card, "logicaldrive", volume, "noprompt"]:
+            return card == number and volume.isascii() and volume.isdigit()
+        case _:
+            return False

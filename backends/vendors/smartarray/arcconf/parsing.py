@@ -111,19 +111,24 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
     """
     passages = read(text)[: -1 if cut else None]
     marks = ("controller status", "controller model")
-    card = next((one for one in passages if one.kind == "card" and any(mark in one.fields for mark in marks)), None)
-    if card is None and all(one.kind in ("", "card") for one in passages):
+    card = next(
+        (passage for passage in passages if passage.kind == "card" and any(mark in passage.fields for mark in marks)),
+        None,
+    )
+    if card is None and all(passage.kind in ("", "card") for passage in passages):
         return None
-    drives = tuple({drive.place: drive for one in passages if (drive := _drive(one)) is not None}.values())
-    groups = tuple(_group(one) for one in passages if one.kind == "array")
+    drives = tuple({drive.place: drive for passage in passages if (drive := _drive(passage)) is not None}.values())
+    groups = tuple(_group(passage) for passage in passages if passage.kind == "array")
     jobs = tasks(status)
-    volumes = tuple(_volume(one, groups, None if cut else drives, jobs) for one in passages if one.kind == "volume")
+    volumes = tuple(
+        _volume(passage, groups, None if cut else drives, jobs) for passage in passages if passage.kind == "volume"
+    )
     family = _family(passages)
     owners = {place: volume.array for volume in volumes for place in volume.drives}
     return CardText(
         card=_facts(card or Passage("card"), number, family),
         groups=groups,
-        volumes=tuple({one.number: one for one in volumes}.values()),
+        volumes=tuple({volume.number: volume for volume in volumes}.values()),
         drives=tuple(replace(one, array=one.array or owners.get(one.place)) for one in drives),
     )
 
@@ -136,8 +141,8 @@ def _family(passages: Iterable[Passage]) -> Family:
         "ssd i/o bypass",
         "volume unique identifier",
     )
-    for one in passages:
-        if any(mark in one.fields for mark in marks) or one.fields.get("driver name", "").lower() == "smartpqi":
+    for passage in passages:
+        if any(mark in passage.fields for mark in marks) or passage.fields.get("driver name", "").lower() == "smartpqi":
             return Family.SMART
     return Family.SERIES
 
@@ -277,9 +282,9 @@ def _members(passage: Passage, drives: Sequence[BayDrive] | None) -> tuple[str, 
         return tuple(dict.fromkeys(told_order))
     if drives is None:
         return ()
-    known = Counter(one.serial for one in drives)
-    by_serial = {one.serial: one.place for one in drives if one.serial is not None and known[one.serial] == 1}
-    by_seat = {seat: one.place for one in drives if (seat := _seat(one.slot)) is not None}
+    known = Counter(drive.serial for drive in drives)
+    by_serial = {drive.serial: drive.place for drive in drives if drive.serial is not None and known[drive.serial] == 1}
+    by_seat = {seat: drive.place for drive in drives if (seat := _seat(drive.slot)) is not None}
     found = []
     for heading, fields in passage.parts.items():
         if not ("segment" in heading or "physical device" in heading):

@@ -10,11 +10,12 @@ from backends.answers import by_hand, cut_words, no_answer, whole_lines
 from backends.changing import evidence_of
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.model import State
 from backends.text import clean
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused
-from backends.vendors.smartarray.dialect import Lines, SeenCards
-from backends.vendors.smartarray.facts import CardText, Family, LogicalDrive
+from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
+from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
 
 READ_SECONDS = 120.0
 """For one answer."""
@@ -139,6 +140,26 @@ class Arcconf:
         """One line."""
         word = _word(commands.DRIVE_CACHE, value)
         return ((self._tool, "setcache", text.card.number, "device", *place.split(":"), word, "noprompt"),)
+
+    def is_free(self, drive: BayDrive) -> bool:
+        """`Ready`: what is `Raw` is the kernel's."""
+        return drive.state is State.UNASSIGNED and drive.state_raw.lower() == "ready"
+
+    async def making(self) -> str:
+        """The usage of `create`, whole lines of it."""
+        return whole_lines((await self._run(commands.CREATE))[1].stdout)
+
+    def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
+        """One line, in words that the usage has."""
+        return ((self._tool, *commands.create(text.card.number, text.card.family, new, commands.CacheWords(usage))),)
+
+    def delete(self, text: CardText, number: int) -> Lines:
+        """One line."""
+        return ((self._tool, *commands.delete(text.card.number, number)),)
+
+    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
+        """One of the two lines of its own."""
+        return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
 
     def refusal(self, done: Completed) -> str | None:
         """What stands where `Command completed successfully.` should."""

@@ -18,6 +18,11 @@ Changes, one a command:
     ctrl slot=N ld L modify caching=enable|disable forced       hpacucli: arrayaccelerator=
     ctrl slot=N array A modify ssdsmartpath=enable|disable forced
     ctrl slot=N ld L modify ss=KIB forced
+    ctrl slot=N create type=ld drives=PLACE,... raid=LEVEL size=max ss=KIB [numberparitygroups=G]
+        caching=enable|disable logicaldrivelabel=NAME forced
+    ctrl slot=N ld L delete forced
+
+What makes and deletes is that of ssacli 2 to 6 and hpssacli; what hpacucli says to it is not known.
 """
 
 from __future__ import annotations
@@ -25,10 +30,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from backends.errors import InvalidValueError
+from backends.model import Level
+from backends.vendors.smartarray.dialect import NewLogical
+
 LIST = ("ctrl", "all", "show")
 """Which cards there are."""
 
 _QUERY = re.compile(r"[a-z]{2,40}=\?", re.ASCII)
+_CREATES = re.compile(
+    r"(?:drives|raid|size|ss|numberparitygroups|caching|logicaldrivelabel)=[A-Za-z0-9:,+_-]{1,400}", re.ASCII
+)
 _SLOT = re.compile(r"slot=[0-9A-Za-z]{1,8}", re.ASCII)
 
 WORDS = {
@@ -72,6 +84,45 @@ def is_query(words: Sequence[str]) -> bool:
     match list(words):
         case ["ctrl", slot, "modify", last] | ["ctrl", slot, "ld", _, "modify", last]:
             return _SLOT.fullmatch(slot) is not None and _QUERY.fullmatch(last) is not None
+        case _:
+            return False
+
+
+LEVELS = {
+    Level.RAID0: "0",
+    Level.RAID1: "1",
+    Level.RAID10: "1+0",
+    Level.RAID5: "5",
+    Level.RAID6: "6",
+    Level.RAID50: "50",
+    Level.RAID60: "60",
+}
+"""What levels are called in `raid=`."""
+
+
+def create(slot: str, new: NewLogical) -> tuple[str, ...]:
+    """What makes a logical drive of whole drives. Raises InvalidValueError for a level without a word."""
+    if new.level not in LEVELS:
+        raise InvalidValueError(f"ssacli makes no {new.level.name}.")
+    groups = () if new.parity_groups is None else (f"numberparitygroups={new.parity_groups}",)
+    cached = f"caching={'enable' if new.cached else 'disable'}"
+    drives, strip = f"drives={','.join(new.places)}", f"ss={new.strip_bytes // 1024}"
+    words = ("type=ld", drives, f"raid={LEVELS[new.level]}", "size=max", strip, *groups, cached)
+    return ("ctrl", f"slot={slot}", "create", *words, f"logicaldrivelabel={new.name}", "forced")
+
+
+def delete(slot: str, number: int) -> tuple[str, ...]:
+    """What deletes a logical drive; with the last of its array the array goes too."""
+    return ("ctrl", f"slot={slot}", "ld", str(number), "delete", "forced")
+
+
+def makes(slot: str, words: Sequence[str]) -> bool:
+    """Whether these are the words of `create` or `delete` for this card, and no others."""
+    match list(words):
+        case ["ctrl", where, "create", "type=ld", *rest, "forced"]:
+            return where == f"slot={slot}" and all(_CREATES.fullmatch(word) for word in rest)
+        case ["ctrl", where, "ld", number, "delete", "forced"]:
+            return where == f"slot={slot}" and number.isascii() and number.isdigit()
         case _:
             return False
 

@@ -109,7 +109,7 @@ def _untorn(found: CardSections, torn: list[TextSection]) -> CardSections:
     if card in torn:
         names = ("serial number", "firmware version")
         card = TextSection("card", card.name, fields={key: card.fields[key] for key in names if key in card.fields})
-    whole = [one for one in found.sections if all(one is not other for other in torn)]
+    whole = [section for section in found.sections if all(section is not other for other in torn)]
     return replace(found, card=card, sections=whole)
 
 
@@ -117,7 +117,7 @@ def _facts(found: CardSections) -> RaidCard:
     fields = found.card.fields
     driver = " ".join(filter(None, (told(fields.get("driver name")), told(fields.get("driver version")))))
     passes = fields.get("hba mode enabled", "").lower() == "true" or found.mode == "HBA"
-    problems = tuple(clean(one, 500) for one in found.paragraphs)
+    problems = tuple(clean(paragraph, 500) for paragraph in found.paragraphs)
     limits = {}
     if (most := texts.count(fields.get("max parallel surface scan count"))) is not None:
         limits["parallel_surface_scan"] = most
@@ -137,8 +137,8 @@ def _facts(found: CardSections) -> RaidCard:
         temperature_c=texts.count(fields.get("controller temperature (c)")),
         values=words.values(fields, words.SMART),
         limits=limits,
-        problems=tuple(one for one in problems if not one.lower().startswith("note:")),
-        locked=next((one for one in problems if one.startswith(LOCKED)), None),
+        problems=tuple(problem for problem in problems if not problem.lower().startswith("note:")),
+        locked=next((problem for problem in problems if problem.startswith(LOCKED)), None),
     )
 
 
@@ -265,6 +265,8 @@ def _jobs(state: str, initialisation: str | None) -> tuple[CardJob, ...]:
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
             found.append(CardJob(kind=kind, progress=texts.progress(text)))
+    if (initialisation or "").lower().startswith("queued"):  # until it has run every write takes the whole stripe
+        found.append(CardJob(kind="initialisation", progress=0.0))
     return tuple(found)
 
 
@@ -299,6 +301,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
         physical_bytes=texts.count(physical),
         state=state,
         state_raw=raw,
+        use_raw=told(fields.get("drive type")) or "",
         temperature_c=texts.count(fields.get("current temperature (c)")),
         usage_left=told(fields.get("usage remaining")),
         device=_device(fields),

@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import field
+from functools import lru_cache
 
 from backends.text import clean
 from backends.values import dataclass
@@ -184,8 +185,9 @@ class _SectionReader:
         self.stack[-1].fields.setdefault(key, value)
 
 
-def read(text: str) -> list[CardSections]:
-    """The cards of an answer, in its order."""
+@lru_cache(2)  # whether an answer is whole is asked before it is read
+def read(text: str) -> tuple[CardSections, ...]:
+    """The cards of an answer, in its order; nobody may change them."""
     rows = _flush(list(texts.lines(text.removeprefix("\ufeff"))))
     reader = _SectionReader(flat=not any(indent for indent, _ in rows))
     paragraph: list[str] | None = None
@@ -204,7 +206,7 @@ def read(text: str) -> list[CardSections]:
                 if not reader.heading(indent, part) and (reader.found or indent):
                     reader.line(indent, part)
     reader.close()
-    return [one for one in reader.found if one.model or one.sections or one.card.fields]
+    return tuple(one for one in reader.found if one.model or one.sections or one.card.fields)
 
 
 def _flush(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:

@@ -10,9 +10,10 @@ from dataclasses import replace
 from backends.answers import cut_words, no_answer, whole_lines
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.model import State
 from backends.text import clean
-from backends.vendors.smartarray.dialect import Lines, SeenCards
-from backends.vendors.smartarray.facts import CardText, DriveGroup, Family, LogicalDrive
+from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
+from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
@@ -59,7 +60,7 @@ class Ssacli:
         """The slots that hold a card."""
         command, done = await self._ask(commands.LIST)
         lost = LIST.lost(done) if not _without_cards(done) else ""
-        slots = (one.card.number for one in cards(whole_lines(done.stdout) if lost else done.stdout))
+        slots = (text.card.number for text in cards(whole_lines(done.stdout) if lost else done.stdout))
         numbers = tuple(dict.fromkeys(slot for slot in slots if _SLOT.fullmatch(slot)))
         if not numbers and not _without_cards(done):
             raise no_answer(command, done)
@@ -70,7 +71,7 @@ class Ssacli:
         command, done = await self._ask(commands.show(number))
         lost = CONFIG.lost(done)
         text = whole_lines(done.stdout) if lost else done.stdout
-        found = next((one for one in cards(text, cut=bool(lost)) if one.card.number == number), None)
+        found = next((card for card in cards(text, cut=bool(lost)) if card.card.number == number), None)
         if found is None:
             raise no_answer(command, done)
         return replace(found, cut=cut_words(command, lost) if lost else "")
@@ -81,7 +82,7 @@ class Ssacli:
         if volume is None:
             return {"cache_ratio": await self._offered(slot, "cacheratio")} if "cache_ratio" in text.card.values else {}
         sizes = await self._offered(slot, "ss", volume.number)
-        return {"strip_size": tuple(str(int(one) * 1024) for one in sizes if one.isdigit() and len(one) < 5)}
+        return {"strip_size": tuple(str(int(size) * 1024) for size in sizes if size.isdigit() and len(size) < 5)}
 
     async def ask_all(self, text: CardText, volume: LogicalDrive | None) -> int:
         """Every word of a card, or of a logical drive."""
@@ -108,7 +109,7 @@ class Ssacli:
         async with self._lock:
             done = await self._host.run(command)
         said = next(errors(done.stdout or done.stderr), None)
-        if said is None or _without_cards(done) or any(one.volumes or one.drives for one in cards(done.stdout)):
+        if said is None or _without_cards(done) or any(card.volumes or card.drives for card in cards(done.stdout)):
             return command, done
         error = no_answer(command, done, said)
         if "another instance" in said.lower():
@@ -147,7 +148,9 @@ class Ssacli:
         if value == "smart-path":
             mates = [one for one in text.volumes if one.array == volume.array]
             cached = [
-                one for one in mates if one.acceleration is not None and one.acceleration.value == "controller-cache"
+                mate
+                for mate in mates
+                if mate.acceleration is not None and mate.acceleration.value == "controller-cache"
             ]
             steps += [self._cache(text, one, "disable") for one in cached]
             if now != "smart-path":
@@ -172,6 +175,31 @@ class Ssacli:
     def set_drive(self, text: CardText, place: str, key: str, value: str) -> Lines:
         """Drives have no settings of their own here."""
         raise InvalidValueError("ssacli sets the caches of all drives of a card at once.")
+
+    def is_free(self, drive: BayDrive) -> bool:
+        """`Unassigned Drive` and `OK`: an erased one waits for being enabled again, others stand in HBA mode."""
+        free = drive.use_raw.lower() == "unassigned drive" and drive.state_raw.lower() == "ok"
+        return free and drive.state is State.UNASSIGNED
+
+    async def making(self) -> str:
+        """Nothing is asked: its words are known, or it is another program."""
+        return ""
+
+    def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
+        """One line."""
+        if self._tool.endswith("hpacucli"):
+            raise InvalidValueError(
+                "How hpacucli is told to make a logical drive is not known.", hint="Install ssacli."
+            )
+        return ((self._tool, *commands.create(text.card.number, new)),)
+
+    def delete(self, text: CardText, number: int) -> Lines:
+        """One line."""
+        return ((self._tool, *commands.delete(text.card.number, number)),)
+
+    def makes(self, number: str, argv: tuple[str, ...]) -> bool:
+        """One of the two lines of its own."""
+        return argv[:1] == (self._tool,) and commands.makes(number, argv[1:])
 
     def refusal(self, done: Completed) -> str | None:
         """`Error: ...`, a question that nobody answers, or an exit status with whatever was said."""

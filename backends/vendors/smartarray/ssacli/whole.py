@@ -30,18 +30,18 @@ def missing(text: str) -> str:
 
 def _undescribed(card: CardSections) -> str:
     """A drive that a cage, an array or a mirror group names and nothing describes."""
-    drives = [one for one in card.sections if one.kind == "drive"]
-    described = {one.name for one in drives if one.fields}
-    for one in drives:
-        if one.name not in described and not any(word in one.row.lower() for word in _GONE):
-            return f"drive {one.name} is named and not described"
+    drives = [section for section in card.sections if section.kind == "drive"]
+    described = {drive.name for drive in drives if drive.fields}
+    for drive in drives:
+        if drive.name not in described and not any(word in drive.row.lower() for word in _GONE):
+            return f"drive {drive.name} is named and not described"
     return ""
 
 
 def _end(card: CardSections) -> str:
     """The place where it ends: behind the drives, or in the last of them behind all that is read."""
     last = card.ends_in[-1]
-    described = [one for one in card.sections if one.kind == "drive" and one.fields]
+    described = [section for section in card.sections if section.kind == "drive" and section.fields]
     if not described:
         return "" if last.name.startswith(_AFTER) and _empty(card) else "it ends before the drives"
     for inner in card.open:
@@ -52,7 +52,7 @@ def _end(card: CardSections) -> str:
 
 def _empty(card: CardSections) -> bool:
     """Whether it tells of no drives at all."""
-    return "none attached" in card.passed and not any(one.kind == "drive" for one in card.sections)
+    return "none attached" in card.passed and not any(section.kind == "drive" for section in card.sections)
 
 
 def _ended(drive: TextSection, described: list[TextSection]) -> bool:
@@ -69,7 +69,7 @@ def _ended(drive: TextSection, described: list[TextSection]) -> bool:
 def _short(text: CardText) -> str:
     """An array that has fewer drives than a logical drive on it takes."""
     for volume in text.volumes:
-        drives = [one for one in text.drives if one.array == volume.array and one.state is not State.SPARE]
+        drives = [drive for drive in text.drives if drive.array == volume.array and drive.state is not State.SPARE]
         if volume.array is not None and volume.state is State.OPTIMAL and len(drives) < _least(volume):
             return f"array {volume.array} names {len(drives)} drives, logical drive {volume.number} takes more"
     return ""

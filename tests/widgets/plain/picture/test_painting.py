@@ -175,6 +175,7 @@ def test_dates_have_no_tick_twice(days: float) -> None:
     assert (len(set(words)), len(words) >= 2) == (len(words), True), ticks
 
 
+@pytest.mark.long
 def test_threads_draw_what_one_thread_draws() -> None:
     kinds = list(PictureKind) * 6
     with ThreadPoolExecutor(4) as pool:
@@ -204,6 +205,7 @@ def test_no_figures_are_too_odd_for_boxes(lots: list[list[float]], zero: bool, l
     assert len(drawn) <= 20
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(st.dictionaries(st.integers(1, 10**12), st.integers(1, 10**9), min_size=1, max_size=30))
 def test_no_latencies_are_too_odd_to_be_drawn(counts: dict[int, int]) -> None:

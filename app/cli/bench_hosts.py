@@ -1,0 +1,227 @@
+"""`bench --hosts`: the same run on many hosts at the same moment, through ssh; with `--demo` on simulated ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zlib import crc32
+
+import click
+
+from app.cli.bench_hosts_live import JointLive
+from app.cli.devices_text import terminal_width
+from app.cli.opening import workbench
+from app.cli.options import Options, current
+from app.cli.output import document, lines, say
+from app.cli.render import fitted_lines
+from app.cli.running import Interruption, run
+from app.cli.status import DONE, FAILED, INTERRUPTED, MISSING
+from app.engine.joint.conductor import Conductor
+from app.engine.joint.outcome import kept
+from app.engine.joint.reach import Reach
+from app.engine.joint.record import JointFolder, JointRecord
+from app.engine.joint.words import AHEAD_S, LEASE_S
+from app.engine.ssh.calling import PROGRAM, ssh_argv, ssh_options
+from app.engine.ssh.names import hosts_named
+from app.engine.view import schema
+from app.engine.view.joint import joint_json, joint_sentences, joint_table
+from app.engine.workbench import Workbench
+from backends.again import again
+from backends.errors import InvalidValueError
+from backends.hosts.local import LocalHost
+from backends.hosts.local.talking import TalkingProgram
+from backends.text import clean
+from backends.values import dataclass
+from widgets.plain.units import plural
+
+MOST_HOSTS = 256
+"""Hosts that are measured together; beyond them one controller's own pace shows in the figures."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentHow:
+    """How a run on many hosts is started and told."""
+
+    stagger_s: float
+    """Seconds between the start of one host and the next."""
+    lease_s: int
+    """Seconds of silence after which a host stops by itself."""
+    as_json: bool
+    """Whether the figures are a document."""
+    dry_run: bool
+    """Whether the commands are shown only."""
+
+
+class SshReach:
+    """Hosts through the user's own ssh."""
+
+    def __init__(self, command: Sequence[str], ssh: Sequence[str], program: str = PROGRAM) -> None:
+        """`ssh`: its options."""
+        self._command, self._ssh = (program, *command), tuple(ssh)
+
+    def line(self, host: str) -> TalkingProgram:
+        """See `Reach`."""
+        return TalkingProgram(ssh_argv(host, self._command, self._ssh))
+
+
+class ChildReach:
+    """Simulated hosts: processes of this program, each on a rack of its own. The last of several dies on the way."""
+
+    def __init__(self, command: Sequence[str], options: Options, hosts: Sequence[str], folder: Path) -> None:
+        """`folder`: where each has its state. Raises StorageError."""
+        self._command = tuple(command)
+        self._dies = hosts[-1] if len(hosts) > 1 else ""
+        self._places = {host: _rack_of(options, host, folder / str(number)) for number, host in enumerate(hosts)}
+
+    def line(self, host: str) -> TalkingProgram:
+        """See `Reach`."""
+        kind = DyingProgram if host == self._dies else TalkingProgram
+        place = {"RAIDBENCH_STATE_DIR": str(self._places[host])}
+        return kind((*again("app", as_told=True), *self._command), environment=place)
+
+
+class DyingProgram(TalkingProgram):
+    """A simulated host that is gone after some intervals, without a word."""
+
+    _LIVES = 8
+    _TICK = b'"kind":"tick"'
+    _ticks = 0
+
+    async def read(self) -> bytes:
+        """As ever, until then."""
+        chunk = await super().read()
+        self._ticks += chunk.count(self._TICK)
+        if self._ticks >= self._LIVES:
+            self.kill()
+        return chunk
+
+
+def _rack_of(options: Options, host: str, folder: Path) -> Path:
+    """The state folder of a simulated host, with a rack whose figures are not those of its neighbours."""
+    from backends.racks.machines import state_file
+    from backends.racks.machines.table import MACHINES
+    from backends.racks.state import RackFile
+
+    folder.mkdir(mode=0o700)
+    with RackFile(folder / state_file(options.demo), make=MACHINES[options.demo]).changing() as rack:
+        rack.seed = crc32(host.encode())
+    return folder
+
+
+def measure_on_hosts(nodes: str, target: str, words: Sequence[str], how: SentHow) -> int:
+    """Run `bench` with these words on all of them. Raises what reading their names and keeping the record does.
+
+    `target`: as it is told of. `words`: what stands behind `bench` on each host.
+    """
+    options = current()
+    if options.machine is not None:
+        raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
+    if options.demo_speed is not None:
+        raise click.UsageError("With --hosts simulated hosts keep real time: --demo-speed has no place in it.")
+    hosts = hosts_named(nodes, most=MOST_HOSTS)
+    if how.stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
+        raise InvalidValueError(
+            f"{len(hosts)} hosts, {how.stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
+            hint="Choose a shorter --stagger.",
+        )
+    command = _command(options, words, how.lease_s)
+    if how.dry_run:
+        whole = (PROGRAM, *command)
+        told = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
+        lines(clean(line, 4000) for line in told)
+        say("Dry run: no host was reached and nothing was measured.")
+        return DONE
+
+    async def work(interruption: Interruption) -> int:
+        await bench.open(options.session, fresh=True)
+        assert bench.folder is not None
+        async with _reach(options, command, hosts) as reach:
+            record = await _measure(bench, interruption, reach, hosts, target, how.stagger_s)
+        _tell(record, bench.folder, as_json=how.as_json)
+        return _status(record)
+
+    with workbench() as bench:
+        return run(work)
+
+
+def _command(options: Options, words: Sequence[str], lease_s: int) -> tuple[str, ...]:
+    return (*_before(options), "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
+
+
+def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Reach]:
+    """The way to these hosts for the workbench; `words`: what stands behind `bench` on each. Raises RaidbenchError."""
+    if len(hosts) > MOST_HOSTS:
+        raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
+    options = current()
+    return _reach(options, _command(options, words, LEASE_S), hosts, program or PROGRAM)
+
+
+@contextlib.asynccontextmanager
+async def _reach(
+    options: Options, command: Sequence[str], hosts: Sequence[str], program: str = PROGRAM
+) -> AsyncIterator[Reach]:
+    if not options.demo:
+        yield SshReach(command, await ssh_options(LocalHost()), program)
+        return
+    with TemporaryDirectory(prefix="raidbench-hosts-", ignore_cleanup_errors=True) as folder:
+        yield ChildReach(command, options, hosts, Path(folder))
+
+
+async def _measure(
+    bench: Workbench,
+    interruption: Interruption,
+    reach: Reach,
+    hosts: tuple[str, ...],
+    target: str,
+    stagger_s: float,
+) -> JointRecord:
+    """The run, kept in the session. Raises StorageError."""
+    assert bench.folder is not None
+    at = time.time()
+    folder = JointFolder(bench.folder, hosts)
+    with contextlib.closing(folder):
+        conductor = Conductor(reach, folder, hosts, stagger_s=stagger_s, say=lambda sentence: live.say(sentence))
+        live = JointLive(conductor)
+        telling = asyncio.create_task(live.tell())
+        say(f"Measuring on {plural(len(hosts), 'host')} ...")
+        try:
+            with interruption.gracefully(conductor.stop):
+                await conductor.conduct()
+        finally:
+            telling.cancel()
+            live.clear()
+        return kept(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+
+
+def _tell(record: JointRecord, session: Path, *, as_json: bool) -> None:
+    if as_json:
+        document(schema.document(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated))
+    else:
+        lines(fitted_lines(joint_table(record), terminal_width()))
+    for sentence in joint_sentences(record):
+        say(clean(sentence, 600))
+    say(f"Kept as {record.id} in {clean(str(session), 300)}")
+
+
+def _status(record: JointRecord) -> int:
+    if record.stopped:
+        return INTERRUPTED
+    if record.complete:
+        return DONE
+    return MISSING if any(host.counts for host in record.hosts) else FAILED
+
+
+def _before(options: Options) -> list[str]:
+    """What stands before `bench` on each host."""
+    words = ["--read-only"] if options.read_only else []
+    words += ["--no-helper"] if options.no_helper else []
+    if options.demo:
+        words.append(f"--demo={options.demo}")
+        words += [f"--demo-state={state}" for state in options.demo_state]
+    return words

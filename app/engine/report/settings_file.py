@@ -1,0 +1,39 @@
+"""The settings of a machine as a file on disk: a new one, or over an older one of settings, whose comments stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.engine.desired.exporting import ExportedTarget, document_of
+from app.engine.desired.file import LARGEST
+from app.engine.report.writing import write_file
+from backends.errors import NotFoundError, RefusedError
+from backends.text import clean
+
+
+def write_settings(file: Path, targets: Sequence[ExportedTarget]) -> None:
+    """Write them; see `document_of` for what becomes of an older file. It is replaced as a whole or not at all.
+
+    Raises DesiredError, NotFoundError, RefusedError, StorageError.
+    """
+    older = _older(file)
+    write_file(file, document_of(targets, older), force=older is not None)
+
+
+def _older(file: Path) -> str | None:
+    """What is in the file; None where there is none. Raises NotFoundError where it cannot be read."""
+    shown = clean(str(file), 300)
+    try:
+        with file.open("rb") as handle:
+            data = handle.read(LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
+    if len(data) > LARGEST:
+        raise RefusedError(f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings.", hint="Name another.")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise RefusedError(f"{shown} is no text.", hint="Name another file.") from None

@@ -1,0 +1,34 @@
+"""Names of the hosts of runs on many hosts, which lie beside the log of the session that has them."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+PLACE = re.compile(r"j[1-9][0-9]{0,5}")
+"""The folder of such a run, below `runs`."""
+
+NAMES = "hosts"
+"""A file with a name a line."""
+
+LINES = re.compile(rf"runs/{PLACE.pattern}/h[0-9]+\.jsonl")
+"""What each host said, with numbers of devices there that nobody here knows to be such."""
+
+_MOST = 1 << 20
+
+
+def joint_folders(folder: Path) -> tuple[Path, ...]:
+    """Where the runs on many hosts of a session lie, in their order; none where that cannot be read."""
+    found: list[Path] = []
+    with contextlib.suppress(OSError):
+        found = [place for place in (folder / "runs").iterdir() if PLACE.fullmatch(place.name)]
+    return tuple(sorted(found, key=lambda place: int(place.name[1:])))
+
+
+def joint_hosts(folder: Path) -> Iterator[str]:
+    """All hosts that a session names; of what cannot be read nothing."""
+    for place in joint_folders(folder):
+        with contextlib.suppress(OSError), (place / NAMES).open(encoding="utf-8", errors="replace") as file:
+            yield from filter(None, file.read(_MOST).splitlines())

@@ -1,0 +1,42 @@
+"""What ssh means by how it ended: why a host was not reached, or has no raidbench. Pure."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+
+class SshFault(StrEnum):
+    """Why nothing ran on a host."""
+
+    UNREACHABLE = "unreachable"
+    NAME_UNKNOWN = "name-unknown"
+    KEY_UNKNOWN = "key-unknown"
+    KEY_CHANGED = "key-changed"
+    NO_PERMISSION = "no-permission"
+    ABSENT = "raidbench-absent"
+
+
+_SAID: tuple[tuple[SshFault, str], ...] = (
+    (SshFault.KEY_CHANGED, r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for \S+ has changed|revoked"),
+    (SshFault.KEY_UNKNOWN, r"No \S+ host key is known|Host key verification failed"),
+    (SshFault.NAME_UNKNOWN, r"Could not resolve hostname|hostname contains invalid characters"),
+    (
+        SshFault.NO_PERMISSION,
+        r"Permission denied|Too many authentication failures|No supported authentication methods",
+    ),
+)
+"""Words of OpenSSH 7 to 10 when it ends with 255 (ssh(1), Exit status), the first that are there count."""
+
+_BY_ITSELF = 255
+_NO_PROGRAM = (126, 127)
+"""Statuses of a shell that cannot start what is named (POSIX, 2.8.2 Exit Status for Commands)."""
+
+
+def ssh_fault(status: int | None, said: str) -> SshFault | None:
+    """Why nothing ran there; None where something did. `said`: what came on standard error."""
+    if status == _BY_ITSELF:
+        return next((fault for fault, words in _SAID if re.search(words, said)), SshFault.UNREACHABLE)
+    if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", said)):
+        return SshFault.ABSENT
+    return None

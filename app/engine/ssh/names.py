@@ -1,0 +1,66 @@
+"""Names of hosts: sets, groups and exclusions as ClusterShell has them, and many names folded into few words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from backends.errors import InvalidValueError, ToolMissingError
+from backends.text import clean
+
+MOST = 4096
+"""Hosts that one command asks at most."""
+
+_BRACKETS = re.compile(r"\[([^\]]*)")
+_RANGE = re.compile(r"(\d{1,12})-(\d{1,12})")
+"""A range of numbers within brackets: counted before it is unfolded, which takes memory."""
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}", re.ASCII)
+"""What ssh may be given as a host: never a word that it would take for an option, nor a user."""
+
+
+def _node_sets() -> Any:
+    """ClusterShell's NodeSet module. Raises ToolMissingError."""
+    try:
+        from ClusterShell import NodeSet
+    except ImportError as error:
+        raise ToolMissingError(
+            "Several hosts need ClusterShell 1.10, which is not installed.",
+            hint="`pip install 'raidbench[hosts]'` gets it; the one file and the packages have it inside.",
+        ) from error
+    return NodeSet
+
+
+def hosts_named(text: str, *, most: int = MOST) -> tuple[str, ...]:
+    """The hosts that a node set means (`node[1-50],@raid!node7`), each once, in their order.
+
+    Groups are those of ClusterShell's own configuration. Raises ToolMissingError, InvalidValueError.
+    """
+    node_sets = _node_sets()
+    ranges = [pair for inner in _BRACKETS.findall(text) for pair in _RANGE.findall(inner)]
+    if any(int(last) - int(first) > 100 * MOST for first, last in ranges):
+        raise InvalidValueError(f"{clean(text, 100)!r} are more than {most} hosts.", hint="Name fewer.")
+    try:
+        names = [str(name) for name in node_sets.NodeSet(text)]
+    except node_sets.NodeSetException as error:
+        raise InvalidValueError(
+            f"{clean(text, 100)!r} names no hosts: {clean(str(error), 200)}.",
+            hint="As node[1-40], @group, or both with a comma between; !node7 leaves one out.",
+        ) from error
+    if not names:
+        raise InvalidValueError(f"{clean(text, 100)!r} names no hosts: nothing is left of it.")
+    if len(names) > most:
+        raise InvalidValueError(f"{clean(text, 100)!r} are {len(names)} hosts; one command takes {most} at most.")
+    for name in names:
+        if _NAME.fullmatch(name) is None:
+            raise InvalidValueError(
+                f"{clean(name, 100)!r} cannot be the name of a host.",
+                hint="The user, the port and the key of a host belong into ~/.ssh/config.",
+            )
+    return tuple(names)
+
+
+def folded(names: Iterable[str]) -> str:
+    """Names of hosts in few words: `node[1-6,8-40]`. Raises ToolMissingError."""
+    return str(_node_sets().NodeSet.fromlist(list(names)))

@@ -1,0 +1,1 @@
+"""Many hosts: all of them, and the devices of one."""

@@ -1,0 +1,237 @@
+"""The devices of one host of many, as it told them: the list and the selected one, to be read and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+
+from app.engine.hosts.causes import Missing, judged
+from app.engine.hosts.told_devices import WORDS, ToldDevices, told_devices
+from app.engine.session.state import Session
+from app.engine.view.arrangement import Thing
+from app.engine.view.device import counts, facts, problems_at
+from app.engine.view.schema import DEVICES
+from app.engine.view.setting import Tuning, tuning
+from app.engine.view.table import Facts
+from app.tui.base import WorkbenchScreen
+from app.tui.header import HeaderLines
+from app.tui.screens.devices.detail import DeviceDetail, FactsPane
+from app.tui.screens.devices.device_list import DeviceList, unfolded_words
+from app.tui.screens.devices.screen import BESIDE, title_words
+from app.tui.screens.devices.settings_panel import Part, SettingsPanel, Spot, able_first, pairs
+from backends.errors import RaidbenchError
+from backends.model import Array, Drive, Inventory, Target
+from backends.names import addresses, name_of
+from widgets.keyed_table import KeyedTable
+from widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from app.engine.desired.drift import Drift
+    from app.engine.hosts.fleet import Fleet
+    from app.engine.hosts.outlook import Outlook
+
+
+class ToldSettings(SettingsPanel):
+    """Settings as a host told them: nothing can be staged."""
+
+    def staged_at(self, target: str) -> Mapping[str, str]:
+        """Nothing: what is staged is of this machine, whose addresses may be the same."""
+        return {}
+
+    def drifts_at(self, target: str) -> Mapping[str, Drift]:
+        """Nothing: the file of settings is this machine's."""
+        return {}
+
+    def _changeable(self) -> Spot | None:
+        self._app.tell_briefly("Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many.")
+        return None
+
+    def _stage(self, spot: Spot, value: str | None) -> None:
+        self._changeable()
+
+
+class ToldDetail(DeviceDetail):
+    """A device of another host: its settings and its facts."""
+
+    @property
+    def tabs(self) -> tuple[str, ...]:
+        """Without the history, which is that of this machine's session."""
+        return "settings", "facts"
+
+    def make_panel(self) -> SettingsPanel:
+        """One that stages nothing."""
+        return ToldSettings()
+
+
+class HostScreen(WorkbenchScreen):
+    """The list of a host's devices, and the selected one: beside it where there is room, else over it."""
+
+    NAME: ClassVar[str] = "host"
+    AUTO_FOCUS = "#devices"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (BESIDE, "-beside")]  # noqa: RUF012
+
+    def __init__(self, fleet: Fleet, host: str, outlook: Outlook) -> None:
+        """`outlook`: what is known of all hosts, of which the findings are taken."""
+        super().__init__()
+        self._fleet, self._host, self._outlook = fleet, host, outlook
+        self._told = ToldDevices(inventory=Inventory(), settings={})
+        self._tuned: Mapping[Target, Tuning] = {}
+        self._shown: str | None = None
+
+    def body(self) -> ComposeResult:
+        """The list; the selected device."""
+        options = self.workbench_app.options
+        with Pane(f"Devices of {self._host}", id="devices-pane"):
+            yield DeviceList(options.devices_columns, options.devices_order)
+        with Pane("", id="detail-pane"):
+            yield ToldDetail()
+
+    def on_mount(self) -> None:
+        """It is asked at once."""
+        self.query_one(HeaderLines).of_host = self._host
+        self.action_ask()
+
+    @property
+    def devices(self) -> DeviceList:
+        """The list."""
+        return self.query_one(DeviceList)
+
+    @property
+    def detail(self) -> DeviceDetail:
+        """The selected device."""
+        return self.query_one(ToldDetail)
+
+    def show(self, session: Session) -> None:
+        """Nothing of this machine's session is about it."""
+
+    def action_ask(self) -> None:
+        """Ask the host anew; what it told before is shown until it has answered."""
+        if not self._told.inventory.drives:
+            self._say_empty(f"asking {self._host} ...")
+        self.query_one("#devices-pane", Pane).note = f"asking {self._host} ..."
+        self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
+
+    def _say_empty(self, words: str) -> None:
+        self.devices.empty = self.query_one(SettingsPanel).table.empty = words
+
+    async def _ask(self) -> None:
+        note = self.query_one("#devices-pane", Pane)
+        try:
+            async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
+                outcomes = [judged(raw, DEVICES) async for raw in answers if raw.host == self._host]
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title=f"{self._host} was not asked")
+            note.note = "not asked"
+            self._say_empty(f"{error.message} {error.hint}".strip())
+            return
+        for outcome in outcomes:
+            if isinstance(outcome, Missing):
+                note.note = "missing"
+                self._say_empty(" ".join(filter(None, (outcome.message, outcome.hint, outcome.evidence))))
+                if self._told.inventory.drives:
+                    self.say(f"{outcome.message} What it told before is shown.", severity="warning")
+                return
+            self._take(told_devices(outcome.document))
+
+    def _take(self, told: ToldDevices) -> None:
+        inventory = told.inventory
+        self._told = told
+        things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+        self._tuned = {thing.target: tuning(pairs(self._parts(thing))) for thing in things}
+        self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
+        self.devices.show(inventory, self._tuned, ())
+        self.query_one("#devices-pane", Pane).note = " · ".join(counts(inventory)) or "nothing"
+        self._shown = None
+        self._turn_to_row()
+
+    def _parts(self, thing: Thing) -> list[Part]:
+        """Its own settings and those of its queue."""
+        queue = self._told.inventory.twin(thing)
+        headed = [(thing, "")] if queue is None else [(thing, ""), (queue, f"Queue of {queue.device}")]
+        return [
+            Part(
+                target=str(one.target),
+                heading=heading,
+                settings=settings,
+                readings=dict(readings),
+                scope=one.target.scope,
+            )
+            for one, heading in headed
+            for settings, readings in (self._told.settings.get(one.target, ((), {})),)
+        ]
+
+    @on(KeyedTable.RowHighlighted, "#devices")
+    def _turn_to_row(self) -> None:
+        """Show the device under the cursor: all of it is known by now."""
+        selected = self.devices.selected
+        if selected is None or selected == self._shown:
+            return
+        self._shown = selected
+        thing = self._told.inventory.find(selected)
+        parts = able_first(self._parts(thing)) if thing is not None else ()
+        self.query_one(SettingsPanel).show(parts, of=selected)
+        self.query_one("#detail-pane", Pane).title = selected if thing is None else title_words(thing)
+        self.query_one(FactsPane).show(
+            (*problems_at(self._told.inventory, selected), *self._known_of(thing, parts)), anew=True
+        )
+        self._say_beside()
+
+    def _known_of(self, thing: Thing | None, parts: tuple[Part, ...]) -> tuple[Facts, ...]:
+        if thing is None:
+            return ()
+        places = {name_of(thing), *addresses(self._told.inventory, thing)}
+        labels = {setting.label for part in parts for setting in part.settings}
+        return (*self._outlook.found_at(self._host, places), *facts(thing, told=labels))
+
+    def _say_beside(self) -> None:
+        """What the row has no column for, where the device is not shown beside the list."""
+        self.hint(self.devices.beside if self.size.width < BESIDE and not self.detail.holds_focus else "")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Beside each other, or one over the other: whatever has the keys stays in sight."""
+        super().on_resize(event)
+        self.set_class(self.detail.holds_focus, "-inside")
+        self.call_after_refresh(self._say_beside)
+
+    def on_descendant_focus(self) -> None:
+        """Where there is room for one only, it is the one with the keys."""
+        self.set_class(self.detail.holds_focus, "-inside")
+        self._say_beside()
+
+    @on(KeyedTable.RowSelected, "#devices")
+    def _row_selected(self) -> None:
+        self._go_inside()
+
+    def _go_inside(self) -> None:
+        self.devices.stay()
+        self.add_class("-inside")
+        self.set_focus(self.detail.entrance)
+
+    def action_into(self) -> None:
+        """Open the branch, or go into the device."""
+        if not self.detail.holds_focus and not self.devices.open_branch():
+            self._go_inside()
+
+    def action_back(self) -> None:
+        """One step back: out of the device, out of the branch, to the hosts."""
+        if self.detail.holds_focus:
+            self.remove_class("-inside")
+            self.set_focus(self.devices)
+        elif not self.devices.close_branch():
+            self.dismiss()
+
+    def action_tab(self) -> None:
+        """Show the next tab of the device."""
+        self.detail.next_tab()
+        if self.size.width < BESIDE and not self.detail.holds_focus:
+            self._go_inside()
+
+    def action_unfold(self) -> None:
+        """Open everything, or close again what is well."""
+        self.remove_class("-inside")
+        self.set_focus(self.devices)
+        self.say(unfolded_words(self.devices.toggle_all()))

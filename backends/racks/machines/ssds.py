@@ -1,0 +1,65 @@
+"""The rack `ssds`: 24 SATA SSDs behind a SAS adapter, free for md to make arrays of, and a DS3400."""
+
+from __future__ import annotations
+
+from backends.racks.machines.lsi import NVME
+from backends.racks.pathed import PathedDisk
+from backends.racks.rack import Clock, Rack
+from backends.racks.smcli import DiskSystem, HostDisk
+from backends.racks.volume import Content
+
+SSD = "SATA SSD 64GB"
+"""Drive model; article B names none."""
+
+DISKS = tuple(f"sd{chr(ord('a') + number)}" for number in range(24))
+"""By kernel name."""
+
+_PORTS = ("0000:af:00.0", "0000:af:00.1")
+"""The two ports of the Fibre Channel adapter."""
+
+_ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="6f0e2b91-47d3-4c8a-b5e6-19a8d7c3f254", mount="/")
+
+
+def ssds_rack(clock: Clock | None = None, *, seed: int = 82) -> Rack:
+    """Everything new. Every rack of the same seed is the same."""
+    rack = Rack(
+        name="ssds", seed=seed, nvme={"nvme0n1": NVME}, lying={"nvme0n1": _ROOT}, sata=dict.fromkeys(DISKS, SSD)
+    )
+    rack.systems = [_ds3400()]
+    rack.pathed = [_lun(at, rack.systems[0], one) for at, one in enumerate(rack.systems[0].volumes)]
+    if clock is not None:
+        rack.clock = clock
+    return rack
+
+
+def _ds3400() -> DiskSystem:
+    """Article F: a logical drive with segments of either size, since another size takes hours."""
+    return DiskSystem(
+        name="DS3400_A",
+        wwn="600a0b8000301f6e000000004b1c2d40",
+        blocks=(4, 16),
+        drives=12,
+        product_id="1726-4xx  FAStT",
+        product="IBM DS3400",
+        drive="EG000600JWEBH",
+        cache_mib=512,
+        volumes=[
+            HostDisk(name="seg128", wwn="600a0b8000301f6e000004d44b1c2e01", segment_kib=128),
+            HostDisk(name="seg256", wwn="600a0b8000301f6e000004d54b1c2e1c", segment_kib=256),
+        ],
+    )
+
+
+def _lun(number: int, system: DiskSystem, one: HostDisk) -> PathedDisk:
+    """The multipath disk that a logical drive is."""
+    return PathedDisk(
+        device=f"dm-{number}",
+        alias=f"mpath{chr(ord('a') + number)}",
+        paths=(("sdy", "sdz"), ("sdaa", "sdab"))[number],
+        hosts=(4, 5),
+        pci=_PORTS,
+        lun=number,
+        wwn=one.wwn,
+        vendor="IBM",
+        product=system.product_id,
+    )

@@ -1,0 +1,159 @@
+"""btrfs of several devices: an array of its own, which no block device stands for; nothing can be set on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from backends.host import Host
+from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
+from backends.protocol import Vendor, where
+from backends.raid import data_drives
+from backends.text import clean
+from backends.topology import Node, Topology, look
+
+NAME = "btrfs"
+"""The prefix of this backend's targets."""
+
+_ROOT = "/sys/fs/btrfs"
+"""Mounted ones by their UUID (Documentation of btrfs-progs, ch-sysfs)."""
+
+_LEVELS = {
+    "single": Level.CONCAT,
+    "dup": Level.CONCAT,
+    "raid0": Level.RAID0,
+    "raid1": Level.RAID1,
+    "raid1c3": Level.RAID1,
+    "raid1c4": Level.RAID1,
+    "raid10": Level.RAID10,
+    "raid5": Level.RAID5,
+    "raid6": Level.RAID6,
+}
+"""Profiles of data; the kernel's words for them (fs/btrfs/volumes.c, btrfs_raid_array)."""
+
+_COPIES = {"raid1": 2, "raid1c3": 3, "raid1c4": 4, "raid10": 2}
+_STRIPED = (Level.RAID0, Level.RAID10, Level.RAID5, Level.RAID6)
+
+STRIP = 64 << 10
+"""Bytes on one device before the next follows (fs/btrfs/volumes.h, BTRFS_STRIPE_LEN)."""
+
+_TASKS = {"device replace": "rebuild", "device remove": "reshape", "device add": "reshape"}
+"""What is under way, by what alone may be (`exclusive_operation`, since Linux 5.10); else its own word, `balance`."""
+
+
+class Btrfs:
+    """Every mounted btrfs of one host that lies on several devices, or lacks one."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def inventory(self) -> Inventory:
+        """The filesystems by label, or by UUID where two have the same or there is none."""
+        picture = await look(self._host)
+        texts: dict[str, Mapping[str, str]] = {}
+        profiles: dict[str, Mapping[str, list[str]]] = {}
+        for uuid in picture.btrfs:
+            texts[uuid] = await self._texts(uuid)
+            profiles[uuid] = {kind: await self._profiles(uuid, kind) for kind in ("data", "metadata")}
+        wide = [uuid for uuid, members in picture.btrfs.items() if len(members) > 1 or _missing(texts[uuid])]
+        labels = [clean(texts[uuid].get("label", "")) for uuid in wide]
+        named = {uuid: label if labels.count(label) == 1 else "" for uuid, label in zip(wide, labels, strict=True)}
+        return Inventory(arrays=tuple(_array(uuid, named[uuid], texts[uuid], profiles[uuid], picture) for uuid in wide))
+
+    async def diagnose(self) -> tuple[Problem, ...]:
+        """The kernel tells all of it."""
+        return ()
+
+    async def _texts(self, uuid: str) -> Mapping[str, str]:
+        """Small files by their path below the filesystem's folder."""
+        folder = f"{_ROOT}/{uuid}"
+        devices = await self._host.list(f"{folder}/devinfo/*/missing")
+        errors = [path.replace("/missing", "/error_stats") for path in devices]
+        paths = [f"{folder}/label", f"{folder}/exclusive_operation", *devices, *errors]
+        found = await self._host.read_many(paths)
+        return {path.removeprefix(f"{folder}/"): text.strip() for path, text in found.items()}
+
+    async def _profiles(self, uuid: str, kind: str) -> list[str]:
+        """Profiles that data or metadata have; two while they are converted."""
+        paths = await self._host.list(f"{_ROOT}/{uuid}/allocation/{kind}/*/total_bytes")
+        sizes = await self._host.read_many(paths)
+        return [path.split("/")[-2] for path in paths if sizes.get(path, "0").strip() != "0"]
+
+
+def _array(
+    uuid: str, label: str, texts: Mapping[str, str], profiles: Mapping[str, Sequence[str]], picture: Topology
+) -> Array:
+    members = picture.btrfs[uuid]
+    nodes = [picture.tree.nodes[name] for name in members if name in picture.tree.nodes]
+    missing = _missing(texts)
+    count = len(members) + len(missing)
+    profile = profiles["data"][0] if len(profiles["data"]) == 1 else ""
+    level = _LEVELS.get(profile, Level.UNKNOWN)
+    points = sorted({mount.point for name in members for mount in picture.mounted.get(name, ()) if not mount.seen_in})
+    return Array(
+        target=Target(backend=NAME, address=label or clean(uuid), scope=Scope.ARRAY),
+        name=label or None,
+        level=level,
+        state=State.DEGRADED if missing else State.OPTIMAL,
+        why=f"{len(missing)} of {count} devices missing" if missing else "",
+        size_bytes=None if missing or len(nodes) < count else _usable(profile, level, nodes),
+        strip_bytes=STRIP if level in _STRIPED else None,
+        data_drives=data_drives(level, count, copies=_COPIES.get(profile)) if level in _STRIPED else None,
+        folder=min(points, key=len, default=None),
+        members=tuple(dict.fromkeys(_disks(members, picture))),
+        uses=tuple(dict.fromkeys(use for name in members for use in picture.uses(name) if use.kind == "mount")),
+        tasks=tuple(_tasks(texts.get("exclusive_operation", ""))),
+        facts=tuple(Fact(label=name, value=value) for name, value in _lines(uuid, texts, profiles) if value),
+    )
+
+
+def _missing(texts: Mapping[str, str]) -> list[str]:
+    """Paths of the devices that are not there."""
+    return [path for path, text in texts.items() if path.endswith("/missing") and text == "1"]
+
+
+def _disks(members: Iterable[str], picture: Topology) -> Iterator[Target]:
+    for name in members:
+        if name in picture.tree.nodes:
+            yield Target(backend="block", address=picture.tree.disk_of(name))
+
+
+def _usable(profile: str, level: Level, nodes: Sequence[Node]) -> int | None:
+    """Bytes for data where all devices are used to their end; None where unequal ones leave that open.
+
+    Pieces with two copies find room as long as half of it all is on other devices.
+    """
+    sizes = [node.size_bytes for node in nodes if node.size_bytes]
+    if len(sizes) < len(nodes):
+        return None
+    if profile == "single":
+        return sum(sizes)
+    if profile == "raid1":
+        return min(sum(sizes) // 2, sum(sizes) - max(sizes))
+    drives = data_drives(level, len(sizes), copies=_COPIES.get(profile))
+    return sizes[0] * drives if drives and len(set(sizes)) == 1 else None
+
+
+def _tasks(operation: str) -> Iterator[Task]:
+    if operation not in ("", "none", "swap activate", "resize") and not operation.endswith("paused"):
+        yield Task(kind=_TASKS.get(operation, clean(operation, 40)))
+
+
+def _lines(uuid: str, texts: Mapping[str, str], profiles: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    yield "UUID", clean(uuid)
+    yield "Data", ", ".join(clean(one, 20) for one in profiles["data"])
+    yield "Metadata", ", ".join(clean(one, 20) for one in profiles["metadata"])
+    for path, text in sorted(texts.items()):
+        if path.endswith("/error_stats"):
+            counts = (line.split() for line in text.splitlines())
+            errors = [f"{words[1]} {words[0].removesuffix('_errs')}" for words in counts if _counted(words)]
+            yield f"Errors, {path.split('/')[1]}", clean(", ".join(errors), 120)
+    if texts.get("exclusive_operation", "").endswith("paused"):
+        yield "Paused", clean(texts["exclusive_operation"].removesuffix(" paused"), 40)
+
+
+def _counted(words: Sequence[str]) -> bool:
+    return len(words) == 2 and words[1].isdigit() and words[1] != "0"
+
+
+VENDOR = Vendor(name=NAME, backend=Btrfs, present=where(f"{_ROOT}/*/devices/*"))
+"""Found by the registry."""

@@ -1,0 +1,107 @@
+"""What makes and deletes a logical drive, in each tool's own words, and which lines are none of these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.errors import InvalidValueError
+from backends.model import Level, State
+from backends.racks.smartarray.arcconf import CREATE_USAGE
+from backends.vendors.smartarray.arcconf.tool import Arcconf
+from backends.vendors.smartarray.dialect import NewLogical
+from backends.vendors.smartarray.facts import BayDrive, CardText, Family, RaidCard
+from backends.vendors.smartarray.ssacli.parsing import cards
+from backends.vendors.smartarray.ssacli.tool import Ssacli
+from tests.backends.fakes import FakeHost
+
+SSACLI, ARCCONF = Ssacli(FakeHost({}), "/usr/sbin/ssacli"), Arcconf(FakeHost({}), "/usr/Arcconf/arcconf")
+SMART = CardText(card=RaidCard(number="1"))
+SERIES = CardText(card=RaidCard(number="1", family=Family.SERIES))
+NEW = NewLogical(
+    level=Level.RAID5, places=("0:0", "0:1", "0:2"), strip_bytes=65536, parity_groups=None, cached=False, name="rb-1"
+)
+
+
+def line(tool: Ssacli | Arcconf, text: CardText, new: NewLogical, usage: str = "") -> str:
+    ((_, *words),) = tool.create(text, new, usage)
+    return " ".join(words)
+
+
+def test_ssacli_has_one_line_for_a_logical_drive_of_whole_drives() -> None:
+    words = "ctrl slot=1 create type=ld drives=0:0,0:1,0:2 raid=5 size=max ss=64 caching=disable"
+    assert line(SSACLI, SMART, NEW) == f"{words} logicaldrivelabel=rb-1 forced"
+    six = replace(NEW, level=Level.RAID50, parity_groups=2, cached=True)
+    assert " raid=50 size=max ss=64 numberparitygroups=2 caching=enable " in line(SSACLI, SMART, six)
+
+
+def test_what_hpacucli_is_told_is_not_known() -> None:
+    with pytest.raises(InvalidValueError, match="hpacucli"):
+        Ssacli(FakeHost({}), "/usr/sbin/hpacucli").create(SMART, NEW, "")
+
+
+def test_arcconf_says_only_words_that_its_usage_has() -> None:
+    start, end = "create 1 logicaldrive name rb-1", "max 5 0 0 0 1 0 2 noprompt"
+    assert line(ARCCONF, SMART, NEW, CREATE_USAGE) == f"{start} stripesize 64 method quick ldcache loff {end}"
+    assert line(ARCCONF, SERIES, NEW, CREATE_USAGE) == f"{start} stripesize 64 method quick wcache wt {end}"
+    assert line(ARCCONF, SMART, NEW, "Usage: CREATE [Name <NAME>] <Size>") == f"{start} {end}"
+
+
+@pytest.mark.parametrize(
+    ("new", "usage", "why"),
+    [
+        (NEW, "Usage: CREATE <Controller#> LOGICALDRIVE <Size>", "gives a logical device no name"),
+        (replace(NEW, level=Level.RAID60), CREATE_USAGE, "legs of a RAID60"),
+    ],
+)
+def test_what_could_not_be_told_again_is_not_made(new: NewLogical, usage: str, why: str) -> None:
+    with pytest.raises(InvalidValueError, match=why):
+        ARCCONF.create(SMART, new, usage)
+
+
+def test_each_deletes_one_logical_drive_and_answers_no_question() -> None:
+    assert SSACLI.delete(SMART, 3) == (("/usr/sbin/ssacli", "ctrl", "slot=1", "ld", "3", "delete", "forced"),)
+    assert ARCCONF.delete(SMART, 3) == (("/usr/Arcconf/arcconf", "delete", "1", "logicaldrive", "3", "noprompt"),)
+
+
+@pytest.mark.parametrize("tool", [SSACLI, ARCCONF], ids=["ssacli", "arcconf"])
+def test_its_own_lines_are_taken_on_its_own_card_alone(tool: Ssacli | Arcconf) -> None:
+    for argv in (*tool.create(SMART, NEW, CREATE_USAGE), *tool.delete(SMART, 3)):
+        assert tool.makes("1", argv)
+        assert not tool.makes("2", argv)
+        assert not tool.makes("1", (*argv, "more"))
+        assert not tool.makes("1", ("/bin/sh", *argv[1:]))
+
+
+@pytest.mark.parametrize(
+    ("use", "state", "free"),
+    [
+        ("Unassigned Drive", "OK", True),
+        ("Unassigned Drive", "Predictive Failure", False),
+        ("Unassigned Drive", "OK (encrypted)", False),
+        ("HBA Mode Drive", "OK", False),
+        ("", "OK", False),
+    ],
+)
+def test_a_drive_of_ssacli_is_free_by_two_words(use: str, state: str, free: bool) -> None:
+    drive = BayDrive(place="1I:1:1", use_raw=use, state=State.UNASSIGNED, state_raw=state)
+    assert SSACLI.is_free(drive) is free
+
+
+@pytest.mark.parametrize(("raw", "free"), [("Ready", True), ("Ready (missing)", False), ("Raw", False)])
+def test_a_drive_of_arcconf_is_free_by_one(raw: str, free: bool) -> None:
+    assert ARCCONF.is_free(BayDrive(place="0:1", state=State.UNASSIGNED, state_raw=raw)) is free
+
+
+@pytest.mark.parametrize(
+    ("told", "kinds"),
+    [("Queued", ["initialisation"]), ("In Progress", ["initialisation"]), ("Initialization Completed", [])],
+)
+def test_parity_that_waits_to_be_initialised_is_work_under_way(told: str, kinds: list[str]) -> None:
+    text = (
+        "\nSmart Array P440 in Slot 1\n   Array: A\n      Logical Drive: 1\n         Fault Tolerance: 5\n"
+        f"         Status: OK\n         Parity Initialization Status: {told}\n"
+    )
+    (card,) = cards(text)
+    assert [job.kind for job in card.volumes[0].jobs] == kinds

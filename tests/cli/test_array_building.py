@@ -1,0 +1,175 @@
+"""`array create` and `delete` on the rack: what is made, what is refused, and what a crash leaves for `recover`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.change import Write
+from backends.errors import ToolFailedError
+from backends.model import Target
+from backends.vendors.mdraid.backend import MdRaid
+from tests.cli.conftest import Cli
+
+RACK = ("--demo", "arrays")
+ARRAY = (*RACK, "array")
+MIRROR = ("create", "raid1", "sdb", "sdc")
+NESTED = ("create", "raid50", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "--strip", "64k")
+WORD = "1700,1701"
+
+
+class KilledError(BaseException):
+    """As if raidbench were gone from here on."""
+
+
+def made(cli: Cli, words: Sequence[str] = MIRROR, word: str = WORD) -> Any:
+    done = cli(*ARRAY, *words, "--confirm", word, "--json")
+    assert done.status == 0, done.err
+    return done.json["array"]
+
+
+def here(cli: Cli) -> list[tuple[str, str]]:
+    return [(entry["level"], entry["stage"]) for entry in cli(*ARRAY, "list", "--json").json["made_here"]]
+
+
+def free(cli: Cli) -> set[str]:
+    drives = cli(*ARRAY, "list", "--json").json["drives"]
+    return {drive["place"] for drive in drives if drive["free"] and drive["place"].startswith("/dev/sd")}
+
+
+EIGHT = {f"/dev/sd{letter}" for letter in "bcdefghi"}
+
+
+def run_only(monkeypatch: pytest.MonkeyPatch, count: int, error: BaseException) -> None:
+    """mdadm takes so many steps of what is made, and then that happens."""
+    take = MdRaid.run_making
+
+    async def some(self: MdRaid, controller: Target | None, steps: Sequence[Write]) -> None:
+        if steps[0].argv[1] != "--create":
+            return await take(self, controller, steps)
+        await take(self, controller, steps[:count])
+        raise error
+
+    monkeypatch.setattr(MdRaid, "run_making", some)
+
+
+def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, words: Sequence[str], word: str) -> None:
+    """raidbench is gone after so many steps; others see that it is."""
+    with monkeypatch.context() as patch:
+        run_only(patch, count, KilledError())
+        with pytest.raises(KilledError):
+            cli(*ARRAY, *words, "--confirm", word)
+    monkeypatch.setattr("app.engine.arrays.made_here.runs", lambda _pid, _start: False)
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [(MIRROR, WORD), (NESTED, "1700,1701,1702,1703,1704,1705")],
+    ids=["a mirror", "nested"],
+)
+def test_what_is_made_is_listed_and_deleted_without_a_trace(cli: Cli, words: Sequence[str], word: str) -> None:
+    array = made(cli, words, word)
+    assert (array["address"], array["device"]) == ("md:md100", "/dev/md100")
+    assert here(cli) == [(words[1], "made")]
+    gone = cli(*ARRAY, "delete", array["name"], "--confirm", array["name"])
+    assert (gone.status, gone.out.splitlines()[-1]) == (0, f"deleted  {array['name']}")
+    assert (here(cli), free(cli)) == ([], EIGHT)
+
+
+@pytest.mark.parametrize("words", [(), ("--confirm", "1700,1702"), ("--confirm", "1701,1700")])
+def test_without_the_word_of_its_drives_in_their_order_nothing_is_made(cli: Cli, words: tuple[str, ...]) -> None:
+    done = cli(*ARRAY, *MIRROR, *words)
+    assert (done.status, WORD in done.err, here(cli), free(cli)) == (3, True, [], EIGHT)
+
+
+@pytest.mark.parametrize("words", [("create", "raid1", "sdb", "sdc", "--confirm", WORD), ("delete", "rb-1")])
+def test_a_read_only_raidbench_makes_and_deletes_nothing(cli: Cli, words: tuple[str, ...]) -> None:
+    done = cli("--read-only", *ARRAY, *words)
+    assert (done.status, "Read-only" in done.err) == (3, True)
+
+
+def test_a_dry_run_of_a_deletion_shows_the_commands_and_runs_none(cli: Cli) -> None:
+    name = made(cli)["name"]
+    done = cli(*ARRAY, "delete", name, "--dry-run")
+    assert (done.status, "mdadm --stop /dev/md100" in done.out) == (0, True)
+    assert "mdadm --zero-superblock /dev/sdb /dev/sdc" in done.out
+    assert here(cli) == [("raid1", "made")]
+
+
+def test_only_what_was_made_here_is_deleted(cli: Cli) -> None:
+    done = cli(*ARRAY, "delete", "system", "--confirm", "system")
+    assert (done.status, "No array 'system' was made here" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_a_failed_step_leaves_is_taken_apart_at_once(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    run_only(monkeypatch, count, ToolFailedError("no luck."))
+    done = cli(*ARRAY, *NESTED, "--confirm", "1700,1701,1702,1703,1704,1705")
+    assert (done.status, "was not made: no luck." in done.err, "Nothing of it is left." in done.err) == (1, True, True)
+    assert (here(cli), free(cli)) == ([], EIGHT)
+
+
+@pytest.mark.parametrize(("count", "standing"), [(0, "absent"), (1, "partly"), (2, "partly"), (3, "whole")])
+def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, standing: str
+) -> None:
+    killed(cli, monkeypatch, count, NESTED, "1700,1701,1702,1703,1704,1705")
+    assert "was cut short" in cli(*RACK, "devices").err
+    (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
+    assert (left["standing"], bool(left["remove"])) == (standing, standing in ("partly", "whole"))
+    assert cli(*RACK, "recover", "--restore").status == 0
+    assert here(cli) == ([("raid50", "made")] if standing == "whole" else [])
+    assert (free(cli) == EIGHT) is (standing != "whole")
+    assert "was cut short" not in cli(*RACK, "devices").err
+
+
+def test_what_somebody_else_made_of_its_drives_meanwhile_is_left_alone(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(cli, monkeypatch, 0, MIRROR, WORD)
+    monkeypatch.setattr("app.engine.arrays.made_here.runs", lambda _pid, _start: True)
+    made(cli, ("create", "raid1", "sdc", "sdd"), "1701,1702")
+    monkeypatch.setattr("app.engine.arrays.made_here.runs", lambda _pid, _start: False)
+    done = cli(*RACK, "recover", "--restore")
+    assert (done.status, "which is not this one" in done.err, "cannot be told" in done.err) == (1, True, True)
+    assert ("raid1", "made") in here(cli)
+    assert "/dev/sdd" not in free(cli)
+
+
+def test_a_raidbench_that_is_at_it_is_not_disturbed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = made(cli)["name"]
+    with monkeypatch.context() as patch:
+        patch.setattr("app.engine.arrays.building.ArrayBuilding.find", _killed)
+        with pytest.raises(KilledError):
+            cli(*ARRAY, "delete", name, "--confirm", name)
+    assert here(cli) == [("raid1", "made")]
+
+
+async def _killed(*_words: object) -> None:
+    raise KilledError
+
+
+@pytest.mark.parametrize("name", ["rb-mine", "system"])
+def test_a_name_that_an_array_has_is_given_to_no_other(cli: Cli, name: str) -> None:
+    if name != "system":
+        made(cli, (*MIRROR, "--name", name))
+    done = cli(*ARRAY, "create", "raid1", "sdd", "sde", "--name", name, "--confirm", "1702,1703")
+    assert (done.status, f"There is an array called {name}." in done.err) == (3, True)
+    assert {"/dev/sdd", "/dev/sde"} <= free(cli)
+
+
+def test_a_full_disk_is_told_and_nothing_is_made(cli: Cli, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_words: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("app.engine.session.journal.open_own", full)
+    done = cli(*ARRAY, *MIRROR, "--confirm", WORD)
+    assert (done.status, "Nothing was made." in done.err) == (1, True)
+    monkeypatch.undo()
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(state))
+    assert free(cli) == EIGHT

@@ -1,0 +1,208 @@
+"""Arrays made and deleted with the real mdadm: nothing but what was made is taken apart, and no half is left.
+
+By the engine, as the emulated processor takes minutes for the command line's looks at everything. The end of raidbench
+by SIGKILL is tried in a copy of this process, which need not import anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from app.engine.arrays.building import ArrayBuilding
+from app.engine.arrays.candidates import candidates_of, new_name, plan_array
+from app.engine.arrays.made_here import ArrayStage
+from app.engine.session.paths import Paths
+from app.engine.workbench import Workbench
+from backends.errors import RefusedError
+from backends.hosts.local import LocalHost
+from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, words_to_type
+from backends.model import Level
+from backends.vendors.mdraid import making
+from tests.lab.disks import Disk, wait_until
+from tests.lab.running import Outcome, run
+
+pytestmark = [pytest.mark.vendors("block", "md", "nvme"), pytest.mark.seconds(900)]
+
+MOMENTS = (0, 3, 6, 9)
+"""Tenths of a second after the intent is on disk at which raidbench is killed, mdadm as well at the odd ones. All ten
+take ten minutes of emulation."""
+
+SIX = ("nvme0", "nvme1", "nvme2", "nvme3", "sata0", "sata2")
+
+
+@pytest.fixture
+def six(blank: Callable[..., tuple[Disk, ...]], monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Disk, ...]]:
+    """Six solid disks; that two of them have another interface is let pass."""
+    monkeypatch.setattr(making, "require_alike", lambda _drives: ())
+    taken = blank(*SIX)
+    yield taken
+    for name in arrays():  # the outer array has the lowest number
+        run("mdadm", "--stop", f"/dev/{name}", status=None)
+    for disk in taken:
+        run("mdadm", "--zero-superblock", disk.device, status=None)
+
+
+def arrays() -> list[str]:
+    found = sorted(Path("/sys/block").glob("md1[0-9][0-9]"))
+    return [path.name for path in found if (path / "md/array_state").exists()]
+
+
+def left_on(disks: Sequence[Disk]) -> list[str]:
+    """What wipefs finds."""
+    return [line for disk in disks for line in run("wipefs", "-n", disk.device).splitlines()[1:]]
+
+
+async def drives_of(bench: Workbench, disks: Sequence[Disk]) -> tuple[Candidate, ...]:
+    inventory = await bench.hardware.probe()
+    names = [disk.device for disk in disks]
+    free, _ = await candidates_of(bench.hardware.machine, inventory, names)
+    by_place = {candidate.place: candidate for candidate in free}
+    return tuple(by_place[name] for name in names)
+
+
+async def planned(
+    bench: Workbench, level: Level, drives: tuple[Candidate, ...], strip: int | None = 65536
+) -> ArrayPlan:
+    wish = ArrayWish(level=level, drives=drives, strip_bytes=strip, name=new_name())
+    return await plan_array(bench.hardware.machine, wish)
+
+
+async def create(bench: Workbench, plan: ArrayPlan) -> ArrayFound:
+    return await bench.arrays.create(plan, assume_clean=False, typed=words_to_type(plan.wish.drives))
+
+
+async def test_a_nested_array_is_made_known_again_and_deleted_without_a_trace(
+    workbench: Workbench, six: tuple[Disk, ...]
+) -> None:
+    plan = await planned(workbench, Level.RAID50, await drives_of(workbench, six))
+    made = await create(workbench, plan)
+    name = plan.wish.name
+    assert name in run("mdadm", "--detail", str(made.device))
+    assert [(entry.array.name, entry.stage) for entry in workbench.arrays.made_here.entries()] == [
+        (name, ArrayStage.MADE)
+    ]
+    with pytest.raises(RefusedError, match="not confirmed"):
+        await workbench.arrays.delete(name, typed=None)
+    await workbench.arrays.delete(name, typed=name)
+    assert (arrays(), left_on(six), workbench.arrays.made_here.entries()) == ([], [], ())
+
+
+async def test_a_file_system_made_between_question_and_word_is_kept(
+    workbench: Workbench, six: tuple[Disk, ...]
+) -> None:
+    plan = await planned(workbench, Level.RAID0, await drives_of(workbench, six[:2]))
+    run("mkfs.ext4", "-q", "-F", six[1].device)
+    with pytest.raises(RefusedError, match="ext4"):
+        await create(workbench, plan)
+    assert (arrays(), "ext4" in "".join(left_on(six[:2]))) == ([], True)
+
+
+async def test_what_lies_on_an_array_or_is_another_of_its_name_is_never_deleted(
+    workbench: Workbench, six: tuple[Disk, ...]
+) -> None:
+    plan = await planned(workbench, Level.RAID1, await drives_of(workbench, six[:2]))
+    made, name = await create(workbench, plan), plan.wish.name
+    run("mkfs.ext4", "-q", "-F", str(made.device))
+    with pytest.raises(RefusedError, match="is not empty: ext4") as refused:
+        await workbench.arrays.delete(name, typed=name)
+    assert "mdadm --stop" in refused.value.hint
+    run("mdadm", "--stop", str(made.device))
+    run("mdadm", "--zero-superblock", six[0].device, six[1].device)
+    twin = ("--level=raid1", "--raid-devices=2", "--bitmap=none", f"--name={name}", "--homehost=any")
+    run("mdadm", "--create", "/dev/md100", "--run", "--metadata=1.2", *twin, six[0].device, six[1].device)
+    with pytest.raises(RefusedError, match="is not this one"):
+        await workbench.arrays.delete(name, typed=name)
+    assert arrays() == ["md100"]
+
+
+def test_the_command_line_asks_for_the_drives_and_for_the_name(
+    raidbench: Callable[..., Outcome], six: tuple[Disk, ...]
+) -> None:
+    words = ("raid1", six[0].kernel, six[1].kernel)
+    refused = raidbench("array", "create", *words)
+    assert (refused.status, arrays()) == (3, [])
+    typed = refused.err.split("--confirm ")[1].split()[0]
+    done = raidbench("array", "create", *words, "--confirm", typed, "--json")
+    assert (done.status, done.json["array"]["device"]) == (0, "/dev/md100"), done.err
+    name = done.json["array"]["name"]
+    gone = raidbench("array", "delete", name, "--confirm", name)
+    assert (gone.status, arrays(), left_on(six[:2])) == (0, [], []), gone.err
+
+
+# -- the end of raidbench in the middle -------------------------------------------------------------------------------
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
+
+
+def longer(file: Path, than: int) -> bool:
+    return size(file) > than
+
+
+def at_rest(building: ArrayBuilding) -> bool:
+    """Whether no program that outlived its raidbench works on an array any more."""
+    return all(entry.left_running is None for entry in building.unfinished())
+
+
+async def opened() -> Workbench:
+    bench = Workbench(LocalHost(), paths=Paths.default())
+    await bench.open()
+    return bench
+
+
+async def settled(building: ArrayBuilding) -> list[ArrayStanding]:
+    """Recover what was cut short, delete what turns out whole; what was found of each."""
+    standings = []
+    for entry in building.unfinished():
+        standings.append((await building.find(entry)).standing)
+        left = await building.settle(entry, remove=True)
+        assert left.standing in (ArrayStanding.ABSENT, ArrayStanding.WHOLE), left.words
+    for entry in building.made_here.entries():
+        assert entry.stage is ArrayStage.MADE
+        await building.delete(entry.array.name, typed=entry.array.name)
+    return standings
+
+
+def test_after_a_kill_at_any_moment_nothing_half_made_is_left_without_a_word(
+    state: Path, six: tuple[Disk, ...]
+) -> None:
+    """Every second time mdadm is killed as well. This process has no threads while it is copied."""
+    file, standings = state / "journal" / "arrays.log", list[ArrayStanding]()
+    bench = asyncio.run(opened())
+    drives = asyncio.run(drives_of(bench, six[:3]))
+    for moment in MOMENTS:
+        plan, before = asyncio.run(planned(bench, Level.RAID5, drives)), size(file)
+        child = os.fork()
+        if child == 0:
+            try:
+                asyncio.run(create(bench, plan))
+            finally:
+                os._exit(0)
+        wait_until(partial(longer, file, before), "the intent", 120)
+        time.sleep(moment * 0.1)
+        tools = children(child)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        for tool in tools if moment % 2 else ():
+            os.kill(tool, signal.SIGKILL)
+        wait_until(partial(at_rest, bench.arrays), "the end of mdadm", 120)
+        standings += asyncio.run(settled(bench.arrays))
+        assert (arrays(), left_on(six[:3])) == ([], []), f"moment {moment}: {standings}"
+    bench.close()
+    assert standings  # else it was never killed in time
