@@ -106,8 +106,11 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Shows what happened while another screen was in front."""
-        self.query_one(KeyLine).over = None
-        self._session_changed(self.workbench_app.session)
+        # What goes on behind calls this too, also between the opening and the first widget: what comes then is shown
+        # by the event that follows the mounting.
+        if self.is_mounted:
+            self.query_one(KeyLine).over = None
+            self._session_changed(self.workbench_app.session)
 
     def on_resize(self, event: events.Resize) -> None:
         """Says so when there is no room."""
