@@ -8,21 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.widgets import Input
 
 from app.engine.session.state import ChangeRecord, Session
-from app.engine.view.arrangement import Branch, Thing, reason
-from app.engine.view.device import capacity_words, counts, facts, kind_words, problems_at, state_cell
+from app.engine.view.arrangement import Thing
+from app.engine.view.device import counts, facts, problems_at
 from app.engine.view.setting import UNREAD, Tuning, tuning
 from app.engine.view.table import Facts
-from app.tui.base import WorkbenchScreen
 from app.tui.first_steps import first_steps
 from app.tui.notices import commands_in
-from app.tui.render import MARKS
-from app.tui.screens.devices.detail import DeviceDetail, FactsPane
-from app.tui.screens.devices.device_list import DeviceList, unfolded_words
-from app.tui.screens.devices.settings_panel import Part, SettingsPanel, able_first, defect, pairs, parts_of, read_again
+from app.tui.screens.devices.beside import DevicesAndOne
+from app.tui.screens.devices.detail import FactsPane
+from app.tui.screens.devices.settings_panel import Part, able_first, defect, pairs, parts_of, read_again
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Array, Controller, Drive, Inventory, Target
 from backends.names import name_of
@@ -38,9 +35,6 @@ if TYPE_CHECKING:
     from app.tui.screens.devices.slowest import MemberReading
     from backends.change import Change
 
-BESIDE = 118
-"""Columns from which the device is shown beside the list: three fifths of them hold how a device is tuned."""
-
 THREE = 170
 """Columns from which its facts are shown beside its settings."""
 
@@ -54,12 +48,11 @@ SOON = 0.05
 """Seconds within which most settings are read: what takes longer is waited for before everybody's eyes."""
 
 
-class DevicesScreen(WorkbenchScreen):
-    """The list of devices, and the selected one: beside it where there is room, else over it."""
+class DevicesScreen(DevicesAndOne):
+    """The devices of this machine; filter and a pane for the facts come when they are wanted."""
 
     NAME: ClassVar[str] = "devices"
-    AUTO_FOCUS = "#devices"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (BESIDE, "-beside"), (THREE, "-three")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [*DevicesAndOne.HORIZONTAL_BREAKPOINTS, (THREE, "-three")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,14 +69,6 @@ class DevicesScreen(WorkbenchScreen):
         self._drifts: tuple[Drift, ...] = ()
         self._aim: tuple[str, str] | None = None  # target and key that the cursor goes to once they are read
 
-    def body(self) -> ComposeResult:
-        """The list; the selected device. Filter and a pane for the facts come when they are wanted."""
-        options = self.workbench_app.options
-        with Pane("Devices", id="devices-pane"):
-            yield DeviceList(options.devices_columns, options.devices_order)
-        with Pane("", id="detail-pane"):
-            yield DeviceDetail()
-
     def on_mount(self) -> None:
         """The first steps are among the facts."""
         self.panel.wanted = lambda: self._selected
@@ -92,35 +77,17 @@ class DevicesScreen(WorkbenchScreen):
             self.detail.show_tab("facts")
 
     @property
-    def devices(self) -> DeviceList:
-        """The list."""
-        return self.query_one(DeviceList)
-
-    @property
-    def detail(self) -> DeviceDetail:
-        """The selected device."""
-        return self.query_one(DeviceDetail)
-
-    @property
-    def panel(self) -> SettingsPanel:
-        """Its settings."""
-        return self.query_one(SettingsPanel)
-
-    @property
     def _selected(self) -> str | None:
         """The address under the cursor: what every key acts on, whatever is drawn beside the list by now."""
         return self.devices.selected
 
     def on_resize(self, event: events.Resize) -> None:
-        """Beside each other, or one over the other: whatever has the keys stays in sight."""
-        super().on_resize(event)
+        """Where there is room for three, the facts stand beside the settings."""
         if self.detail.facts_apart != (event.size.width >= THREE):
             self.detail.facts_apart = event.size.width >= THREE
             self.detail.show_tab(self.detail.tab)
             if self.detail.facts_apart and not self.query("#facts-pane"):
                 self.call_later(self._open_facts)
-        self.set_class(self.detail.holds_focus, "-inside")
-        self.call_after_refresh(self._say_beside)
 
     async def _open_facts(self) -> None:
         """The pane for the facts, with what they are now."""
@@ -185,10 +152,8 @@ class DevicesScreen(WorkbenchScreen):
         staged = self.workbench_app.staged
         inventory = self._inventory or Inventory()
         self.devices.show(inventory, self._tuned, _marked(inventory, staged))
-        self.query_one("#devices-pane", Pane).note = (
-            self.devices.count or self._awaited() or " · ".join(counts(inventory))
-        )
-        self._say_beside()
+        self.note(self.devices.count or self._awaited() or " · ".join(counts(inventory)))
+        self.say_beside()
 
     def _awaited(self) -> str:
         """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
@@ -196,10 +161,6 @@ class DevicesScreen(WorkbenchScreen):
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         return f"waiting for {', '.join(names[:3])}{more} ..." if names else ""
-
-    def _say_beside(self) -> None:
-        """What the row has no column for, where the device is not shown beside the list."""
-        self.hint(self.devices.beside if self.size.width < BESIDE and not self.detail.holds_focus else "")
 
     def _read_tuning(self) -> None:
         work = partial(self._tuning, self._inventory or Inventory())
@@ -239,7 +200,7 @@ class DevicesScreen(WorkbenchScreen):
     def _highlighted(self) -> None:
         if self._offered is not None and self._offered.key != self._selected:
             self._offered = None
-        self._say_beside()
+        self.say_beside()
         if self._shown is None:
             self._turn_to_row()
         elif self._selected not in (None, self._shown):
@@ -297,7 +258,7 @@ class DevicesScreen(WorkbenchScreen):
         thing = self._thing()
         app = self.workbench_app
         if thing is None:
-            known, title = self._problems(), self._selected or ""
+            known = self._problems()
         else:
             parts = self.panel.parts if self.panel.of == self._selected else ()
             told = {setting.label for part in parts for setting in part.settings}
@@ -306,9 +267,8 @@ class DevicesScreen(WorkbenchScreen):
                 *app.findings.facts(str(thing.target)),
                 *facts(app.workbench.jobs.remembered(thing), told=told),
             )
-            title = title_words(thing)
             self._show_history(thing)
-        self.query_one("#detail-pane", Pane).title = title
+        self.show_title(thing, self._selected or "")
         for pane in self.query(FactsPane):
             pane.show((*first_steps(app), *known), anew=anew)
 
@@ -382,45 +342,39 @@ class DevicesScreen(WorkbenchScreen):
             self._go_to_settings()
 
     def action_back(self) -> None:
-        """One step back: out of the filter, out of the device, out of the branch."""
-        if self.detail.holds_focus:
-            self._leave_inside()
-        elif self._filter is not None and self._filter.display:
+        """One step back: out of the device, out of the filter, out of the branch."""
+        if not self.detail.holds_focus and self._filter is not None and self._filter.display:
             self._filter.value = ""
             self._close_filter()
-        elif not self.devices.close_branch():
-            self.say("This is the top of the list: Enter goes into a device.")
+        else:
+            super().action_back()
 
-    def _go_inside(self) -> None:
+    def leave_list(self) -> None:
+        """There is nothing above it."""
+        self.say("This is the top of the list: Enter goes into a device.")
+
+    def go_inside(self) -> None:
         """To the device that is selected."""
         self._turn_to_row()
-        self.devices.stay()
-        self.add_class("-inside")
         if self._beginning:  # the first steps stood where the settings are
             self._beginning = False
             self.detail.show_tab("settings")
-        self.set_focus(self.detail.entrance)
-
-    def _leave_inside(self) -> None:
-        self.remove_class("-inside")
-        self.set_focus(self.devices)
+        super().go_inside()
 
     def on_descendant_focus(self) -> None:
-        """Where there is room for one only, it is the one with the keys."""
-        self.set_class(self.detail.holds_focus, "-inside")
+        """What the keys go into is the device under the cursor."""
         if self.detail.holds_focus:
             self._turn_to_row()
-        self._say_beside()
 
-    @on(KeyedTable.RowSelected, "#devices")
-    def _row_selected(self) -> None:
+    def enter_row(self) -> None:
+        """Enter on a row stages what was offered, or goes into its device."""
         if not self._stage_offered():
             self._go_to_settings()
 
     def _go_to_settings(self) -> None:
         """Whatever was looked at before: going into a device is going to its settings."""
         self.detail.show_tab("settings")
-        self._go_inside()
+        self.go_inside()
 
     def choose_setting(self, row: str) -> None:
         """Open the legal values of a setting of the selected device, by its row."""
@@ -439,12 +393,10 @@ class DevicesScreen(WorkbenchScreen):
     def action_tab(self) -> None:
         """Show the next tab of the device."""
         self._turn_to_row()
-        self.detail.next_tab()
+        super().action_tab()
         thing = self._thing()
         if thing is not None:
             self._show_history(thing)
-        if self.size.width < BESIDE and not self.detail.holds_focus:
-            self._go_inside()
 
     def action_cycle(self, step: int) -> None:
         """Stage the value after or before; from the list, go to the settings."""
@@ -457,7 +409,7 @@ class DevicesScreen(WorkbenchScreen):
         """Go to the next thing that wants a look."""
         found = self.workbench_app.findings.troubles(self._inventory or Inventory())
         told = self.devices.next_trouble(found)
-        self._leave_inside()
+        self.leave_inside()
         if told is None:
             self.say("Nothing wants a look: all is well, as far as can be seen.")
             return
@@ -584,11 +536,6 @@ class DevicesScreen(WorkbenchScreen):
             self._filter.display = bool(self._filter.value)
         self.set_focus(self.devices)
 
-    def action_unfold(self) -> None:
-        """Show every member of every array, or again only what wants a look."""
-        self._leave_inside()
-        self.say(unfolded_words(self.devices.toggle_all()))
-
     def action_sort(self) -> None:
         """Choose what the list is sorted by."""
         from app.tui.screens.devices.arranging import Arranging
@@ -658,15 +605,6 @@ class DevicesScreen(WorkbenchScreen):
             self.workbench_app.measure_device(folder, folder)
         else:
             self.say("This has no block device to measure.", severity="warning")
-
-
-def title_words(thing: Thing) -> str:
-    """Name, level, size and state of a device."""
-    branch = Branch(thing=thing, why=reason(thing) if isinstance(thing, Array) else "")
-    state = state_cell(branch)
-    sign = "" if state.mark is None else f"{MARKS[state.mark]} "
-    words = (name_of(thing), kind_words(thing), capacity_words(thing), f"{sign}{state.text}".strip())
-    return " · ".join(filter(None, words))
 
 
 def _marked(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual import on
 
 from app.engine.hosts.causes import Missing, judged
 from app.engine.hosts.told_devices import WORDS, ToldDevices, told_devices
@@ -17,17 +16,14 @@ from app.engine.view.device import counts, facts, problems_at
 from app.engine.view.schema import DEVICES
 from app.engine.view.setting import Tuning, tuning
 from app.engine.view.table import Facts
-from app.tui.base import WorkbenchScreen
 from app.tui.header import HeaderLines
+from app.tui.screens.devices.beside import DevicesAndOne
 from app.tui.screens.devices.detail import DeviceDetail, FactsPane
-from app.tui.screens.devices.device_list import DeviceList, unfolded_words
-from app.tui.screens.devices.screen import BESIDE, title_words
 from app.tui.screens.devices.settings_panel import Part, SettingsPanel, Spot, able_first, pairs
 from backends.errors import RaidbenchError
 from backends.model import Array, Drive, Inventory, Target
 from backends.names import addresses, name_of
 from widgets.keyed_table import KeyedTable
-from widgets.pane import Pane
 
 if TYPE_CHECKING:
     from app.engine.desired.drift import Drift
@@ -67,12 +63,10 @@ class ToldDetail(DeviceDetail):
         return ToldSettings()
 
 
-class HostScreen(WorkbenchScreen):
-    """The list of a host's devices, and the selected one: beside it where there is room, else over it."""
+class HostScreen(DevicesAndOne):
+    """The list of a host's devices, and the selected one."""
 
     NAME: ClassVar[str] = "host"
-    AUTO_FOCUS = "#devices"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (BESIDE, "-beside")]  # noqa: RUF012
 
     def __init__(self, fleet: Fleet, host: str, outlook: Outlook) -> None:
         """`outlook`: what is known of all hosts, of which the findings are taken."""
@@ -82,28 +76,19 @@ class HostScreen(WorkbenchScreen):
         self._tuned: Mapping[Target, Tuning] = {}
         self._shown: str | None = None
 
-    def body(self) -> ComposeResult:
-        """The list; the selected device."""
-        options = self.workbench_app.options
-        with Pane(f"Devices of {self._host}", id="devices-pane"):
-            yield DeviceList(options.devices_columns, options.devices_order)
-        with Pane("", id="detail-pane"):
-            yield ToldDetail()
+    @property
+    def list_title(self) -> str:
+        """Whose they are."""
+        return f"Devices of {self._host}"
+
+    def make_detail(self) -> DeviceDetail:
+        """One that stages nothing."""
+        return ToldDetail()
 
     def on_mount(self) -> None:
         """It is asked at once."""
         self.query_one(HeaderLines).of_host = self._host
         self.action_ask()
-
-    @property
-    def devices(self) -> DeviceList:
-        """The list."""
-        return self.query_one(DeviceList)
-
-    @property
-    def detail(self) -> DeviceDetail:
-        """The selected device."""
-        return self.query_one(ToldDetail)
 
     def show(self, session: Session) -> None:
         """Nothing of this machine's session is about it."""
@@ -112,25 +97,24 @@ class HostScreen(WorkbenchScreen):
         """Ask the host anew; what it told before is shown until it has answered."""
         if not self._told.inventory.drives:
             self._say_empty(f"asking {self._host} ...")
-        self.query_one("#devices-pane", Pane).note = f"asking {self._host} ..."
+        self.note(f"asking {self._host} ...")
         self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
 
     def _say_empty(self, words: str) -> None:
-        self.devices.empty = self.query_one(SettingsPanel).table.empty = words
+        self.devices.empty = self.panel.table.empty = words
 
     async def _ask(self) -> None:
-        note = self.query_one("#devices-pane", Pane)
         try:
             async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
                 outcomes = [judged(raw, DEVICES) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
             self.workbench_app.tell(error, title=f"{self._host} was not asked")
-            note.note = "not asked"
+            self.note("not asked")
             self._say_empty(f"{error.message} {error.hint}".strip())
             return
         for outcome in outcomes:
             if isinstance(outcome, Missing):
-                note.note = "missing"
+                self.note("missing")
                 self._say_empty(" ".join(filter(None, (outcome.message, outcome.hint, outcome.evidence))))
                 if self._told.inventory.drives:
                     self.say(f"{outcome.message} What it told before is shown.", severity="warning")
@@ -144,7 +128,7 @@ class HostScreen(WorkbenchScreen):
         self._tuned = {thing.target: tuning(pairs(self._parts(thing))) for thing in things}
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
-        self.query_one("#devices-pane", Pane).note = " · ".join(counts(inventory)) or "nothing"
+        self.note(" · ".join(counts(inventory)) or "nothing")
         self._shown = None
         self._turn_to_row()
 
@@ -173,12 +157,12 @@ class HostScreen(WorkbenchScreen):
         self._shown = selected
         thing = self._told.inventory.find(selected)
         parts = able_first(self._parts(thing)) if thing is not None else ()
-        self.query_one(SettingsPanel).show(parts, of=selected)
-        self.query_one("#detail-pane", Pane).title = selected if thing is None else title_words(thing)
+        self.panel.show(parts, of=selected)
+        self.show_title(thing, selected)
         self.query_one(FactsPane).show(
             (*problems_at(self._told.inventory, selected), *self._known_of(thing, parts)), anew=True
         )
-        self._say_beside()
+        self.say_beside()
 
     def _known_of(self, thing: Thing | None, parts: tuple[Part, ...]) -> tuple[Facts, ...]:
         if thing is None:
@@ -187,51 +171,6 @@ class HostScreen(WorkbenchScreen):
         labels = {setting.label for part in parts for setting in part.settings}
         return (*self._outlook.found_at(self._host, places), *facts(thing, told=labels))
 
-    def _say_beside(self) -> None:
-        """What the row has no column for, where the device is not shown beside the list."""
-        self.hint(self.devices.beside if self.size.width < BESIDE and not self.detail.holds_focus else "")
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Beside each other, or one over the other: whatever has the keys stays in sight."""
-        super().on_resize(event)
-        self.set_class(self.detail.holds_focus, "-inside")
-        self.call_after_refresh(self._say_beside)
-
-    def on_descendant_focus(self) -> None:
-        """Where there is room for one only, it is the one with the keys."""
-        self.set_class(self.detail.holds_focus, "-inside")
-        self._say_beside()
-
-    @on(KeyedTable.RowSelected, "#devices")
-    def _row_selected(self) -> None:
-        self._go_inside()
-
-    def _go_inside(self) -> None:
-        self.devices.stay()
-        self.add_class("-inside")
-        self.set_focus(self.detail.entrance)
-
-    def action_into(self) -> None:
-        """Open the branch, or go into the device."""
-        if not self.detail.holds_focus and not self.devices.open_branch():
-            self._go_inside()
-
-    def action_back(self) -> None:
-        """One step back: out of the device, out of the branch, to the hosts."""
-        if self.detail.holds_focus:
-            self.remove_class("-inside")
-            self.set_focus(self.devices)
-        elif not self.devices.close_branch():
-            self.dismiss()
-
-    def action_tab(self) -> None:
-        """Show the next tab of the device."""
-        self.detail.next_tab()
-        if self.size.width < BESIDE and not self.detail.holds_focus:
-            self._go_inside()
-
-    def action_unfold(self) -> None:
-        """Open everything, or close again what is well."""
-        self.remove_class("-inside")
-        self.set_focus(self.devices)
-        self.say(unfolded_words(self.devices.toggle_all()))
+    def leave_list(self) -> None:
+        """To the hosts."""
+        self.dismiss()
