@@ -91,7 +91,7 @@ async def test_a_host_is_read_and_never_set(tmp_path: Path) -> None:
         assert [hosts for hosts, words in fleet.asked if words != WORDS] == [("n2",)]
 
 
-async def test_what_is_staged_here_is_not_shown_of_a_disk_of_the_same_name_there(tmp_path: Path) -> None:
+async def test_what_is_staged_here_is_not_that_of_a_disk_of_the_same_name_there(tmp_path: Path) -> None:
     async with opened(set_table(tmp_path, fleet=a_fleet().fleet())) as pilot:
         await told(pilot, "4 of 5 hosts answered")
         app_of(pilot).stage("block:sda", "scheduler", "bfq")
@@ -99,6 +99,8 @@ async def test_what_is_staged_here_is_not_shown_of_a_disk_of_the_same_name_there
         await told(pilot, "I/O scheduler")
         assert "bfq" not in text_in(pilot, "#settings")
         assert "staged" not in text_of(pilot).splitlines()[0]
+        await pilot.press("enter", *[key for _ in range(8) for key in ("backspace", "down")])
+        assert app_of(pilot).staged == {"block:sda": {"scheduler": "bfq"}}
 
 
 async def test_a_host_that_is_missing_says_why_instead_of_devices(tmp_path: Path) -> None:

@@ -46,9 +46,6 @@ class ToldSettings(SettingsPanel):
         self._app.tell_briefly("Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many.")
         return None
 
-    def _stage(self, spot: Spot, value: str | None) -> None:
-        self._changeable()
-
 
 class ToldDetail(DeviceDetail):
     """A device of another host: its settings and its facts."""
