@@ -1,10 +1,13 @@
-"""What one interval of many hosts that measure together costs here, by a reading of the same lines and nothing else."""
+"""What many hosts cost here: an interval in which they measure together, and a question that all of them answer."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
+import os
+import resource
+import subprocess
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterator
@@ -20,6 +23,8 @@ from tests.bench.place import Place
 
 _HOSTS = 40
 _TICKS = 200
+_MANY = 500
+_FEW = 20
 _LENGTH_S = 0.001
 """Of an interval as it is told: all of them lie within what the clock allows."""
 
@@ -92,7 +97,7 @@ class Fleet:
 
 
 def measure(place: Place) -> Iterator[Figure]:
-    """Processor time of an interval of forty hosts, by that of its lines read and written as JSON."""
+    """An interval of forty hosts, by its lines read and written as JSON; then five hundred that are asked."""
     pairs = [asyncio.run(_run()) for _ in range(3 if place.quick else 7)]
     ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     middle = sorted(ours)[len(ours) // 2]
@@ -101,6 +106,50 @@ def measure(place: Place) -> Iterator[Figure]:
         *(ours, theirs),
         goal=6.0,
         note=f"{middle * 1000:.1f} ms of processor time an interval, with a histogram of {len(_BINS)} buckets each",
+    )
+    yield from _asking(place)
+
+
+def _asking(place: Place) -> Iterator[Figure]:
+    """Processor time of a question to 500 hosts, ssh and all, by that of their answers got one by one; and memory."""
+    answer = place.folder / "answer.json"
+    answer.write_bytes(
+        subprocess.run(place.raidbench("--demo", "check", "--json"), env=place.environment(), stdout=-1).stdout
+    )
+    (stub := place.folder / "asked" / "ssh").parent.mkdir()
+    stub.write_text(f"#!/bin/sh\nexec cat {answer}\n")
+    stub.chmod(0o755)
+    environment = place.environment(PATH=f"{stub.parent}:{os.environ['PATH']}")
+
+    def asked(number: int) -> resource.struct_rusage:
+        words = place.raidbench("check", "--hosts", f"n[1-{number}]", "--json")
+        with subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise AssertionError(process.returncode)
+        return used
+
+    asked(1)  # code is compiled once
+    ours, theirs, few, many = [], [], [], []
+    for _ in range(2 if place.quick else 5):
+        used = asked(_MANY)
+        ours.append(used.ru_utime + used.ru_stime)
+        many.append(used.ru_maxrss)
+        few.append(asked(_FEW).ru_maxrss)
+        before = sum(os.times()[:4])
+        for _ in range(_MANY):
+            json.loads(subprocess.run((str(stub),), stdout=subprocess.PIPE, check=True).stdout)
+        theirs.append(sum(os.times()[:4]) - before)
+    middle = sorted(ours)[len(ours) // 2]
+    yield ratio_of_medians(
+        f"check of {_MANY} hosts / their answers started and read one by one",
+        *(ours, theirs),
+        goal=6.0,
+        note=f"{1000 * middle / _MANY:.1f} ms of processor time a host, {answer.stat().st_size} bytes each",
+    )
+    yield ratio_of_medians(
+        f"memory for {_MANY} hosts / for {_FEW}", many, few, goal=2.0, note=f"{max(many) / 1024:.0f} MiB at the most"
     )
 
 
