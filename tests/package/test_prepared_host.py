@@ -62,5 +62,8 @@ def test_it_copies_itself_to_a_host_and_tells_its_devices(tmp_path: Path, host: 
     there = run(tmp_path, "devices", "--hosts", "node", "--json")
     here = run(tmp_path, "devices", "--json")
     (answer,) = there.json["answers"]
-    drives = [[drive["address"] for drive in document["drives"]] for document in (answer["document"], here.json)]
-    assert (there.status, answer["hosts"], drives[0]) == (0, "node", drives[1])
+    told, own = (
+        [drive["address"] for drive in document["drives"] if not drive["address"].startswith("block:loop")]
+        for document in (answer["document"], here.json)  # loops come and go on a machine that others work on, too
+    )
+    assert (there.status, answer["hosts"], told) == (0, "node", own)
