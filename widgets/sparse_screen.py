@@ -9,9 +9,9 @@ from rich.console import Console
 from textual import events
 from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region, Size
-from textual.screen import Screen
 from textual.strip import Strip
 
+from widgets.screen_end import EndingScreen
 from widgets.shown_cells import Piece, ShownCells
 
 Result = TypeVar("Result")
@@ -113,7 +113,7 @@ def _fill(
     return rest
 
 
-class CalmScreen(Screen[Result]):
+class CalmScreen(EndingScreen[Result]):
     """A screen that is laid out and drawn when all is there, where Textual (8.2) does it at every step on the way.
 
     That one draws a screen that comes to the front, whatever it holds by then, and once more with what its widgets make

@@ -404,7 +404,9 @@ class WorkbenchApp(SessionApp):
     def action_command_palette(self) -> None:
         """Open the palette, except over a dialog: its question comes first."""
         if self.front is not None:
-            super().action_command_palette()
+            from app.tui.palette import Palette
+
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_leave(self) -> None:
         """Leave, asking first where that matters; once."""

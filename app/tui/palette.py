@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from app.commands import COMMANDS, SCREENS, SHEETS, CommandSpec
 from backends.values import dataclass
 from widgets.plain.text import clean as plain
+from widgets.screen_end import EndingScreen
 
 if TYPE_CHECKING:
     from app.tui.screens.devices.screen import DevicesScreen
@@ -114,6 +115,10 @@ class PaletteEntry:
     def title(self) -> str:
         """All that its letters are looked for in."""
         return f"{self.place}: {self.name}" if self.place else self.name
+
+
+class Palette(CommandPalette, EndingScreen[None]):
+    """Textual's, which a second Enter takes away once."""
 
 
 class CommandsProvider(Provider):

@@ -53,6 +53,9 @@ async def from_target_to_target(pilot: Pilot[int], table: Table, way: Way) -> No
     await asked(pilot)
     way["in use"] = station(pilot)
     await left(pilot)
+    app_of(pilot).refresh_screen()  # as what goes on behind does at any time
+    await pilot.pause()
+    way["left"] = station(pilot)
     table.gate.refused, table.gate.found = (), ("/dev/sda1: ext4 'home', 931.5 GiB",)
     await asked(pilot)
     way["not empty"] = station(pilot)
@@ -93,6 +96,11 @@ def test_m_takes_the_device_to_the_bench(targets: Way) -> None:
 def test_writing_to_a_device_in_use_is_refused_with_the_reason(targets: Way) -> None:
     text = targets["in use"].text
     assert ("mounted on /srv" in text, "REFUSED" in text) == (True, True)
+
+
+def test_that_it_did_not_start_stands_until_something_else_is_to_be_measured(targets: Way) -> None:
+    said = "not started" in targets["left"].text, "not measured" in targets["taken along"].text
+    assert said == (True, False)
 
 
 def test_writing_to_a_device_names_what_is_lost(targets: Way) -> None:

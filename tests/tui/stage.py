@@ -377,11 +377,15 @@ async def opened(table: Table, size: tuple[int, int] = (120, 40)) -> AsyncIterat
 async def settled(pilot: Pilot[int]) -> None:
     """Until the session is open, hardware is found, the settings are read and what they say is judged."""
     app = app_of(pilot)
-    await until(pilot, lambda: app.opened and not app.session.probing)
+    awaited = {"probe", "read", "tuning", "check"}
+
+    def busy() -> bool:
+        workers = (worker for worker in app.workers if worker.group in awaited)
+        return not app.opened or app.session.probing or not all(worker.is_finished for worker in workers)
+
     await pilot.pause()
-    awaited = {"read", "tuning", "check"}
-    await until(pilot, lambda: not any(worker.group in awaited for worker in app.workers if not worker.is_finished))
-    await pilot.pause()
+    while busy():  # one thing begins the next, which the pause behind lets it do
+        await until(pilot, lambda: not busy())
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], object]) -> None:

@@ -130,8 +130,8 @@ class ExperimentDialog(ChoiceDialog):
     threshold = THRESHOLD_PERCENT
     """In percent, as it was when the choice was made."""
 
-    def on_mount(self) -> None:
-        """The field comes in when the rest is there."""
+    async def on_mount(self) -> None:  # type: ignore[override]  # Textual takes either
+        """The field comes in when the rest is there; no key is taken before it is."""
         super().on_mount()
         field = Horizontal(
             Static("No difference within +- "),
@@ -140,7 +140,7 @@ class ExperimentDialog(ChoiceDialog):
             classes="threshold",
         )
         dialog = self.query_one(".dialog", Vertical)
-        dialog.mount(field, Prose("", "bad", classes="complaint"), before=".dialog-keys")
+        await dialog.mount(field, Prose("", "bad", classes="complaint"), before=".dialog-keys")
         self.query_one(".dialog-keys", Static).update(Content("enter chooses   tab to the threshold   esc leaves"))
 
     @on(Input.Changed, "#threshold")

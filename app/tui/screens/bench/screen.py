@@ -114,7 +114,7 @@ class BenchScreen(GraphKeys, StartingScreen):
             self.show_ended(run)
         elif not self.pending:
             self.graphs.draw(Curves(), total=None, waiting="r runs the job")
-            self.show_message(self._why_not or _IDLE)
+            self.show_message(self._why_not or self.not_run or _IDLE)
         self._show_experiment(session)
 
     def _show_experiment(self, session: Session) -> None:
@@ -211,7 +211,7 @@ class BenchScreen(GraphKeys, StartingScreen):
         wanted = (self.job, self.where, self.target_name, self.beside, session.inventory, session.changes)
         if session.probing or session.active is not None or self._foreseen == wanted:
             return
-        self._foreseen = wanted
+        self._foreseen, self.not_run = wanted, ""
         self.run_worker(self._ask_advice(wanted), group="advice", exclusive=True)
 
     async def _ask_advice(self, wanted: object) -> None:

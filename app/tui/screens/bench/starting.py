@@ -28,6 +28,8 @@ class StartingScreen(ChoosingScreen):
         super().__init__()
         self.pending = False
         """Whether a job was asked for and is not over."""
+        self.not_run = ""
+        """Whether the job as it stands was asked for and did not begin, in words."""
         self.shown: str | None = None
         """The run whose figures are shown."""
 
@@ -65,7 +67,7 @@ class StartingScreen(ChoosingScreen):
         if self.workbench_app.workbench.jobs.running or self.pending:
             self.say("A job is running already: x stops it.")
             return
-        self.pending = True
+        self.pending, self.not_run = True, ""
         self.show_message("looking at the target ...")
         # On the app, so that looking at another screen does not end the run.
         self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
@@ -76,7 +78,7 @@ class StartingScreen(ChoosingScreen):
             ready = await bench.jobs.prepare(request())
             self.show_advice(ready.advice)
             if not await allowed(self.workbench_app, ready):
-                self.show_message("not started")
+                self._say_not_run("not started")
                 return
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
@@ -86,9 +88,14 @@ class StartingScreen(ChoosingScreen):
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not measured")
-            self.show_message("not measured")  # the notice says why, once
+            self._say_not_run("not measured")  # the notice says why, once
         finally:
             self.pending = False
+
+    def _say_not_run(self, words: str) -> None:
+        """Say it, and again whenever the screen is shown anew."""
+        self.not_run = words
+        self.show_message(words)
 
     def action_stop(self) -> None:
         """End the running job in good order."""

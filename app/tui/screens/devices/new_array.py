@@ -105,7 +105,7 @@ class NewArrayScreen(WorkbenchScreen):
 
     def _say_busy(self, words: str) -> None:
         self._busy = words
-        if self.is_mounted:
+        if self.there:
             self._draw()
 
     def _draw(self) -> None:

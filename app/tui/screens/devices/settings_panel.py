@@ -317,7 +317,8 @@ class SettingsPanel(Vertical):
 
     @on(KeyedTable.RowSelected)
     def _row_selected(self) -> None:
-        self.choose()
+        if self.screen.is_active:  # a second Enter, before anybody saw what the first has opened
+            self.choose()
 
     def choose(self) -> None:
         """Open the list of legal values, or a field for a number."""

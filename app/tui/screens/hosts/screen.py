@@ -91,7 +91,8 @@ class HostsScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected, "#hosts")
     def _row_selected(self) -> None:
-        self.action_open()
+        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+            self.action_open()
 
     def action_mark(self) -> None:
         """Mark the host under the cursor, or unmark it."""

@@ -174,7 +174,8 @@ class HistoryScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
-        self.action_open()
+        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+            self.action_open()
 
     def action_open(self) -> None:
         """Open the graphs of the run under the cursor again."""

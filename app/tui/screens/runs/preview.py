@@ -53,6 +53,7 @@ class RunPreview(Pane):
         self._may_read = may_read
         self._shown: tuple[Path, str] | None = None
         self._folder = Path()
+        self._put_off = False  # its curves are read once nothing is measured
         self._baseline: RunRecord | None = None
         self._known: dict[tuple[Path, str], Curves] = {}
 
@@ -89,8 +90,10 @@ class RunPreview(Pane):
         place = (folder, run.id)
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
         if place == self._shown:
+            if self._put_off and self._may_read():
+                self._begin(run, folder)
             return
-        self._shown, self._folder = place, folder
+        self._shown, self._folder, self._put_off = place, folder, False
         self.query_one(VerticalScroll).scroll_home(animate=False)
         known = self._known.get(place)
         self._draw(run, known or Curves())
@@ -98,7 +101,10 @@ class RunPreview(Pane):
             self.set_timer(PAUSE, partial(self._begin, run, folder))
 
     def _begin(self, run: RunRecord, folder: Path) -> None:
-        if self._shown == (folder, run.id) and self._may_read():
+        if self._shown != (folder, run.id):
+            return
+        self._put_off = not self._may_read()
+        if not self._put_off:
             self.run_worker(partial(self._read, run, folder), thread=True, group="preview", exclusive=True)
 
     def _read(self, run: RunRecord, folder: Path) -> None:

@@ -223,7 +223,8 @@ class RunsScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
-        self.action_figures()
+        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+            self.action_figures()
 
     def action_figures(self) -> None:
         """The graphs of the run under the cursor, and from there all its figures."""
@@ -288,7 +289,7 @@ class RunsScreen(WorkbenchScreen):
             self.say(note)
         if found is None:
             self.say("This run is not in the history.")
-        elif self.is_current:
+        elif self.is_active:
             self.app.push_screen(HistoryScreen(found, alike, baseline))
 
     def action_baseline(self) -> None:

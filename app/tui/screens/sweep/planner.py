@@ -85,6 +85,7 @@ class SweepPlanner(PlanChoices):
         if wanted != self._looked:
             self._looked, self._known = wanted, None
             self._show_left()
+            self.workers.cancel_group(self, "sweep-survey")
             self.run_worker(self._look(), group="sweep-look", exclusive=True)
         elif self._known is not None:
             self._with(self._known)
@@ -115,6 +116,7 @@ class SweepPlanner(PlanChoices):
         if self.draft is not None and self.file is None:
             self.axes = axes_of(next(iter(known.holders.values()), ()), self.draft)
         self._show_left()
+        self.workers.cancel_group(self, "sweep-survey")  # of what was ticked before: what is said now stands
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
