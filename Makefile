@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-quick test-exhaustive browser metrics ansible lab check trust mutants method bench screenshots cast build package package-fio package-test lock
+.PHONY: help run demo test test-user test-quick test-exhaustive browser metrics ansible lab check trust mutants method bench screenshots cast build package package-fio package-test lock
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -10,6 +10,10 @@ ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist loadfile --no-loadscope-reorder
 SHARED_OUT = -n $$(($$(nproc) * 2)) --dist worksteal
 # One worker a core where nothing is waited for: a worker that reads all tests takes as long as a hundred of them.
 ONE_A_CORE = -n $$(nproc) --dist worksteal
+# Values, widgets, parsers and simulated tools: nothing of the system is asked there, so it is the same who runs them
+# (tests/test_alike.py).
+ALIKE := tests/widgets tests/engine/judge tests/backends/bcache tests/backends/lvm tests/backends/mdraid tests/backends/nvme \
+	tests/backends/racks tests/backends/scsi tests/backends/smcli tests/backends/zfs
 # The first time both cores compile a part of the tests and of what they import: else every worker compiles all of it.
 APART := tests/backends tests/priv tests/tui tests/widgets
 COMPILED = @[ -e .venv/.compiled ] || { \
@@ -34,6 +38,9 @@ test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
 	$(COMPILED)
 	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or long or browser or prometheus or ansible or package)" $(ARGS)
+
+test-user: ## run those that may end otherwise for another user: .ci/run runs all of them as root
+	@$(MAKE) --no-print-directory test ARGS="$(ALIKE:%=--ignore=%) $(ARGS)"
 
 test-quick: ## run those of engine, backends and widgets that start no program, for while you write
 	$(SETUP) test

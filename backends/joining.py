@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from backends.model import (
     KERNEL,
@@ -25,6 +25,8 @@ from backends.model import (
 
 BUS = "hba"
 """The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
+
+_Told = TypeVar("_Told", Array, Drive)
 
 _UNKNOWN = (None, "", (), Media.UNKNOWN, State.UNKNOWN)
 _OF_A_DISK = (
@@ -143,20 +145,22 @@ def _disks(inventory: Inventory) -> Inventory:
 
 def _filled(one: Drive, other: Drive) -> Drive:
     """A drive with what another view of the same disk knows and it does not."""
-    return replace(
-        one,
-        **_missing(one, other, *_OF_A_DISK),
-        read_only=one.read_only or other.read_only,  # whoever says so is believed
-        facts=_facts(one.facts, other.facts),
-    )
+    known = _missing(one, other, *_OF_A_DISK)
+    if other.read_only and not one.read_only:  # whoever says so is believed
+        known["read_only"] = True
+    return _told(one, other, known)
 
 
 def _filled_array(array: Array, twin: Drive | None) -> Array:
     if twin is None:
         return array
-    return replace(
-        array, **_missing(array, twin, "size_bytes", "identity", "uses", "above"), facts=_facts(array.facts, twin.facts)
-    )
+    return _told(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
+
+
+def _told(one: _Told, other: Array | Drive, known: Mapping[str, Any]) -> _Told:
+    """The one with what is known besides and the other's facts; itself where that is nothing new, as it mostly is."""
+    facts = _facts(one.facts, other.facts)
+    return replace(one, **known, facts=facts) if known or len(facts) > len(one.facts) else one
 
 
 def _missing(one: object, other: object, *names: str) -> dict[str, Any]:
@@ -173,10 +177,12 @@ def _facts(own: tuple[Fact, ...], others: Iterable[Fact]) -> tuple[Fact, ...]:
 def _members(inventory: Inventory) -> Inventory:
     """Members by their primary targets, and drives that know their array."""
     primary = _primaries(inventory)
-    arrays = tuple(
-        replace(array, members=tuple(dict.fromkeys(primary.get(member, member) for member in array.members)))
-        for array in inventory.arrays
-    )
+
+    def of_primaries(array: Array) -> Array:
+        members = tuple(dict.fromkeys(primary.get(member, member) for member in array.members))
+        return array if members == array.members else replace(array, members=members)
+
+    arrays = tuple(map(of_primaries, inventory.arrays))
     array_of: dict[Target, Target] = {}
     for array in arrays:
         for member in array.members:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
+_BLANKS = re.compile("  +")
 _REPLACED = {"Cc", "Cs", "Co", "Cn", "Cf"}
 _SEPARATORS = {"Zs", "Zl", "Zp"}
 
@@ -22,6 +24,8 @@ def clean(text: str, limit: int = 128) -> str:
     plain = head.isascii() or max(head) < "\u0300"
     if plain and head.isprintable() and "  " not in head:
         return _shortened(head.strip(), limit)
+    if text.isascii() and text.isprintable():  # rows of tables
+        return _shortened(_BLANKS.sub(" ", text)[: limit + 1].strip(), limit)
     kept: list[str] = []
     marks = 0
     for char in text:
@@ -53,12 +57,13 @@ def _shortened(line: str, limit: int) -> str:
 
 def clean_lines(text: str, lines: int = 200, width: int = 400) -> str:
     """Several lines, each cleaned; the middle of a long text is left out and said so."""
-    rows = [clean(row, width) for row in text.splitlines()]
-    if len(rows) > lines:
-        head = lines * 3 // 4
-        tail = lines - head
-        rows = [*rows[:head], f"... {len(rows) - head - tail} lines left out ...", *rows[-tail:]]
-    return "\n".join(rows)
+    rows = text.splitlines()
+    if len(rows) <= lines:
+        return "\n".join([clean(row, width) for row in rows])
+    head = lines * 3 // 4
+    tail = lines - head
+    first, last = ([clean(row, width) for row in some] for some in (rows[:head], rows[-tail:]))
+    return "\n".join([*first, f"... {len(rows) - head - tail} lines left out ...", *last])
 
 
 def quote(word: str) -> str:

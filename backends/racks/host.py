@@ -312,7 +312,8 @@ class SimulatedHost(MadeUpHost):
 
     def which(self, names: Sequence[str]) -> str | None:
         """The first that is installed."""
-        vendors = {name: one.path for name, one in PROGRAMS.items() if one.there(self._file.rack)}
+        rack = self._file.rack
+        vendors = {name: one.path for name, one in PROGRAMS.items() if one.there(rack)}
         paths = {**PATHS, **vendors}
         known = set(paths.values())
         return next((paths.get(name, name) for name in names if name in paths or name in known), None)

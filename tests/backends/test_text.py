@@ -44,6 +44,11 @@ def test_printable_text_stays_as_it_is(text: str) -> None:
     assert clean(text) == text
 
 
+@given(st.text("e x|", max_size=300), st.integers(1, 60))
+def test_rows_of_a_table_are_cleaned_alike_with_an_accent_and_without(text: str, limit: int) -> None:
+    assert clean(text.replace("e", "é"), limit) == clean(text, limit).replace("e", "é")
+
+
 @pytest.mark.parametrize(
     ("hostile", "harmless"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from app.cli.main import cli as group
 from app.cli.names import COMMANDS
 from app.engine.fio.profile_names import TITLES
 from app.engine.fio.profiles import PROFILES
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, run_here
 from tests.journeys.terminal import Terminal
 from tests.packages import needs
 
@@ -55,11 +56,21 @@ def tab(line: str, program: str = ASK) -> subprocess.CompletedProcess[str]:
     return subprocess.run((sys.executable, "-c", program), env=os.environ | asked, capture_output=True, text=True)
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The state folder of somebody who has looked at the rack, and at one of its volumes."""
+    folder = tmp_path_factory.mktemp("looked") / "state"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAIDBENCH_STATE_DIR", str(folder))
+        assert run_here(*DEMO, "devices").status == 0
+        assert run_here(*DEMO, "show", "/c0/v1").status == 0
+    return folder
+
+
 @pytest.fixture
-def looked(cli: Cli) -> None:
-    """Somebody has looked at the rack, and at one of its volumes."""
-    assert cli(*DEMO, "devices").status == 0
-    assert cli(*DEMO, "show", "/c0/v1").status == 0
+def looked(kept: Path, state: Path) -> None:
+    """A copy of it."""
+    shutil.copytree(kept, state)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ from tests.priv.helping import NOBODY, Helper, helper, needs_root, running
 
 pytestmark = [needs_root, needs_loops(), needs("fio", "setpriv")]
 
-LONG = Job(rw=Pattern.RANDREAD, runtime=600, ramp=0, size=16 << 20)
-SHORT = Job(rw=Pattern.RANDREAD, runtime=1, ramp=0, size=16 << 20)
+LONG = Job(rw=Pattern.RANDREAD, runtime=600, ramp=0, size=16 << 20, rate_iops=500)
+SHORT = Job(rw=Pattern.RANDREAD, runtime=1, ramp=0, size=16 << 20, rate_iops=500)
 
 
 @pytest.fixture(scope="module")

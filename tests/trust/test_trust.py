@@ -198,6 +198,7 @@ def test_the_tests_of_a_row_are_there(row: Row) -> None:
     assert find_tests((*row.tests, *row.lab)).notes == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_short_cut_tries_every_row_that_is_there() -> None:
     done = subprocess.run(

@@ -18,6 +18,7 @@ from tests.backends.lvm.machines import target
 from tests.backends.racks.asking import NOW
 
 MIB = 1 << 20
+LONG = pytest.mark.long
 
 
 def volumes_rack(clock: Clock | None = None) -> Rack:
@@ -53,6 +54,6 @@ class TestLvmOnTheRack(Conformance):
         await found.inventory()
         return found
 
-    @pytest.fixture(params=["vg0/db", "vg0/mail", "vg0/spare", "r-1/mir", "r-1/par"])
+    @pytest.fixture(params=["vg0/db", "vg0/mail", "vg0/spare", pytest.param("r-1/mir", marks=LONG), "r-1/par"])
     def targets(self, request: pytest.FixtureRequest) -> tuple[Target, ...]:
         return (target(request.param),)

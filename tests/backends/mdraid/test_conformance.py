@@ -28,7 +28,7 @@ class TestMd(Conformance):
         return (MD0,)
 
 
-@pytest.mark.parametrize("layout", ["513", "66049"])
+@pytest.mark.parametrize("layout", ["513", pytest.param("66049", marks=pytest.mark.long)])
 class TestFarCopies(Conformance):
     @pytest.fixture
     async def backend(self, layout: str) -> MdRaid:

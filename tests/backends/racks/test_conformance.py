@@ -23,6 +23,7 @@ class TestMegaRaidOnTheRack(Conformance):
         return (card_target("/c0"), volume_target("/c0", 1))
 
 
+@pytest.mark.long
 class TestMegaRaidOnTheDegradedCard(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:

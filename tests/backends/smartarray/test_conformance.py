@@ -26,6 +26,7 @@ class TestSmartArray(Conformance):
         return (card_target("/slot0"), volume_target("/slot0", 1))
 
 
+@pytest.mark.long
 class TestADeadBattery(TestSmartArray):
     @pytest.fixture
     def backend(self) -> Backend:
@@ -44,6 +45,7 @@ class TestACardWithACacheProblem(TestSmartArray):
         return SmartArray(PlayedCards((replace(HPE, cache_problem=True),)))
 
 
+@pytest.mark.long
 class TestSmartPath(TestSmartArray):
     @pytest.fixture
     def backend(self) -> Backend:

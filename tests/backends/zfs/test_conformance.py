@@ -26,7 +26,7 @@ class TestThePool(Conformance):
     async def backend(self) -> Backend:
         return await zfs(linux_rack())
 
-    @pytest.fixture(params=["tank", "tank/files", "tank/vm"])
+    @pytest.fixture(params=["tank", pytest.param("tank/files", marks=pytest.mark.long), "tank/vm"])
     def targets(self, request: pytest.FixtureRequest) -> tuple[Target, ...]:
         return (target_of(request.param),)
 

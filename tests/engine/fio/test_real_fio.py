@@ -297,7 +297,7 @@ async def test_a_file_is_filled_as_often_as_asked(scratch: JobTarget, tmp_path: 
     "texts",
     [
         {"rw": "randrw", "rwmixread": "75"},
-        {"bssplit": "4k/50:16k/50"},
+        pytest.param({"bssplit": "4k/50:16k/50"}, marks=pytest.mark.long),
         {"bssplit": "4k/50:16k/50", "arrival": "poisson"},
     ],
 )
