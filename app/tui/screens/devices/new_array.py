@@ -226,7 +226,12 @@ class NewArrayScreen(WorkbenchScreen):
             self._app.tell(error, title=f"{plan.wish.name} was not made")
         else:
             self._ticked = ()
-            self._app.notify(f"{plan.wish.name} is made: {made.words}", title="Made", markup=False)
+            self._app.notify(
+                " ".join((f"{plan.wish.name} is made: {made.words}", *made.differs.values())),
+                title="Made",
+                severity="warning" if made.differs else "information",
+                markup=False,
+            )
         await self._look_again()
 
     async def _review_deletion(self, entry: ArrayEntry) -> None:
