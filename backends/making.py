@@ -284,7 +284,7 @@ def at_birth(wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usua
         if value not in legal[key]:
             raise InvalidValueError(
                 f"{key} is {' or '.join(legal[key])} at birth, not {clean(value, 40)!r}.",
-                hint="Others are set on the array." if legal[key] else "",
+                hint="Others are set on the array.",
             )
     return {key: value for key, value in {**usual, **wished}.items() if value in legal.get(key, ())}
 
