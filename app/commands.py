@@ -524,6 +524,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("array.level-before", "minus L", "level(-1)", "Level before", "The level before.", "array"),
     _command("array.strip", "right_square_bracket", "strip(1)", "Strip", "The next strip.", "array", 3),
     _command("array.strip-before", "left_square_bracket", "strip(-1)", "Strip before", "The strip before.", "array"),
+    _command("array.spans", "s", "spans(1)", "Spans", "The next number of spans that the drives leave.", "array"),
+    _command("array.spans-before", "S", "spans(-1)", "Spans before", "The number of spans before.", "array"),
     _command(
         "array.make",
         "a",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 
@@ -84,7 +84,7 @@ class ArrayWish:
     name: str
     """What it is to be called, at most 15 letters, digits, `-` and `_`; the token by which it is known again."""
     policies: dict[str, str] = field(default_factory=dict)
-    """Policies at birth, by our keys: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`."""
+    """Policies at birth: values by the keys of the array's settings, as they are set later (`at_birth`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +214,8 @@ class ArrayFound:
     """The locks under which that is done."""
     remove: tuple[Write, ...] = ()
     """The steps that take apart what is its own, in order; () where nothing is, or nothing may be done."""
+    differs: Mapping[str, str] = field(default_factory=dict)
+    """Policies that do not read as it was made with, where these were looked at: sentences by their keys."""
 
 
 _LEAST = {
@@ -226,6 +228,9 @@ _LEAST = {
     Level.RAID60: 8,
 }
 """Fewest drives. Some makers take fewer (md a RAID 5 of two), which nobody measures."""
+
+_EACH = {Level.RAID10: 2, Level.RAID50: 3, Level.RAID60: 4}
+"""Fewest drives of a span."""
 
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
@@ -245,14 +250,43 @@ def spans_of(level: Level, drives: int, spans: int | None) -> int:
             raise InvalidValueError(f"{level.name} has no spans.", hint="RAID10, RAID50 and RAID60 have.")
         return 1
     found = spans if spans is not None else drives // 2 if level is Level.RAID10 else 2
-    each = {Level.RAID10: 2, Level.RAID50: 3, Level.RAID60: 4}[level]
-    if found < 2 or drives % found or drives // found < each or (level is Level.RAID10 and drives // found % 2):
+    if not _fits(level, drives, found):
         raise InvalidValueError(
             f"{level.name} of {drives} drives cannot have {found} spans.",
-            hint=f"Each span has the same number of drives, at least {each}"
+            hint=f"Each span has the same number of drives, at least {_EACH[level]}"
             + (", and an even one." if level is Level.RAID10 else "."),
         )
     return found
+
+
+def spans_that_fit(level: Level, drives: int) -> tuple[int, ...]:
+    """Every number of spans that so many drives of a level can be divided into, least first; () without spans."""
+    return tuple(spans for spans in range(2, drives // 2 + 1) if level in SPANNED and _fits(level, drives, spans))
+
+
+def _fits(level: Level, drives: int, spans: int) -> bool:
+    each, left = divmod(drives, max(1, spans))
+    return spans > 1 and not left and each >= _EACH[level] and not (level is Level.RAID10 and each % 2)
+
+
+def at_birth(wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usual: Mapping[str, str]) -> dict[str, str]:
+    """The policies that an array is made with: what is wished, else the usual ones.
+
+    `legal`: what its maker can be told when it makes one, values by the keys of the array's settings; a usual one that
+    it cannot be told is left out. Raises InvalidValueError for a wish that it cannot be told.
+    """
+    for key, value in wished.items():
+        if key not in legal:
+            hint = f"{', '.join(legal)} can be said when it is made. " if legal else ""
+            raise InvalidValueError(
+                f"{clean(key, 40)} is no policy at birth of this card.", hint=f"{hint}Others are set on the array."
+            )
+        if value not in legal[key]:
+            raise InvalidValueError(
+                f"{key} is {' or '.join(legal[key])} at birth, not {clean(value, 40)!r}.",
+                hint="Others are set on the array.",
+            )
+    return {key: value for key, value in {**usual, **wished}.items() if value in legal.get(key, ())}
 
 
 def require_shape(wish: ArrayWish) -> int:

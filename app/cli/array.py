@@ -10,15 +10,15 @@ from app.cli import confirm
 from app.cli.confirm import steps
 from app.cli.devices_text import terminal_width
 from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.options import policies_of
 from app.cli.output import document, lines, say
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.running import run
-from app.cli.status import DONE
+from app.cli.status import DONE, FAILED
 from app.engine.fio.sizes import parse_size
 from app.engine.view import making as view
 from app.engine.view import schema
 from app.engine.view.table import filled
-from backends.errors import InvalidValueError
 from backends.making import LEVELS
 from backends.model import Level, Problem
 from backends.settings import Risk
@@ -28,8 +28,6 @@ from backends.values import dataclass
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
     from backends.making import ArrayPlan, Candidate
-
-_POLICIES = {"write_cache", "read_ahead", "io_policy", "drive_cache"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +132,7 @@ def create_command(
         strip=None if strip is None else parse_size(strip),
         spans=spans,
         name=name,
-        policies=_pairs(policies),
+        policies=policies_of(policies),
         assume_clean=assume_clean,
     )
     if not dry_run:
@@ -165,12 +163,14 @@ async def _create(bench: Workbench, asked: _Asked, typed: str | None, *, dry_run
     await begin(bench)
     made = await bench.arrays.create(plan, assume_clean=asked.assume_clean, typed=word)
     if as_json:
-        array = {**view.plan(plan), "address": str(made.target), "device": made.device}
+        array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
         document(schema.document(dry_run=False, simulated=bench.simulated, array=array))
     else:
         lines([f"made  {plan.wish.name}: {clean(made.words, 400)}"])
         say(f"It is deleted again with `raidbench array delete {plan.wish.name}`.")
-    return DONE
+    for sentence in made.differs.values():
+        say(clean(sentence, 400))
+    return FAILED if asked.policies.keys() & made.differs.keys() else DONE
 
 
 @array_command.command("delete")
@@ -210,19 +210,6 @@ async def _delete(bench: Workbench, name: str, typed: str | None, *, dry_run: bo
     else:
         lines([f"deleted  {name}"])
     return DONE
-
-
-def _pairs(words: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in _POLICIES:
-            raise InvalidValueError(
-                f"{clean(word, 60)!r} is no policy.",
-                hint=f"{', '.join(sorted(_POLICIES))}, for example write_cache=write-back.",
-            )
-        found[key] = value
-    return found
 
 
 async def _plan(bench: Workbench, asked: _Asked) -> ArrayPlan:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from backends.errors import InvalidValueError
+from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -169,3 +171,16 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
     names = ("LC_ALL", "LANG") if environment.get("LC_CTYPE") == "C.UTF-8" else ("LC_ALL", "LC_CTYPE", "LANG")
     locale = next((value for name in names if (value := environment.get(name))), None)
     return locale is None or "utf" in locale.lower()
+
+
+def policies_of(words: Sequence[str]) -> dict[str, str]:
+    """`KEY=VALUE` of policies at birth, each; which there are the maker of the array says. Raises InvalidValueError."""
+    found: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key or not value:
+            raise InvalidValueError(
+                f"{clean(word, 60)!r} is no policy.", hint="KEY=VALUE, for example write_cache=write-back."
+            )
+        found[key] = value
+    return found

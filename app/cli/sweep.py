@@ -15,7 +15,7 @@ from app.cli import confirm
 from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, workbench
-from app.cli.options import CONFIRM_HELP, current
+from app.cli.options import CONFIRM_HELP, current, policies_of
 from app.cli.output import document, lines, say
 from app.cli.render import listing
 from app.cli.running import Interruption, run
@@ -69,6 +69,8 @@ class SweepOptions:
 @click.option("--members", type=click.IntRange(1, 256), metavar="N", help="How many drives of --pool.")
 @click.option("--pool", metavar="WORDS", help='Free drives by their words: "unassigned ssd of c1", "hdd of kernel".')
 @click.option("--strip", metavar="SIZE,...", help="Strips of the arrays.")
+@click.option("--spans", metavar="N,...", help="Spans of raid10, raid50, raid60; or `every` number that fits.")
+@click.option("--set", "birth", metavar="KEY=VALUE", multiple=True, help="A policy of a card's arrays at birth.")
 @click.option("--assume-clean", is_flag=True, help="md: a pass over the whole array makes parity right, not a resync.")
 @click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")
 @click.option("--order", is_flag=True, help="With --dry-run: every step in its order.")
@@ -88,6 +90,8 @@ def sweep_command(
     members: int | None,
     pool: str | None,
     strip: str | None,
+    spans: str | None,
+    birth: tuple[str, ...],
     assume_clean: bool,
     dry_run: bool,
     order: bool,
@@ -119,11 +123,18 @@ def sweep_command(
         wanted = with_levels(
             wanted,
             axis_of(
-                levels, drives=drives, members=members or 0, pool=pool or "", strip=strip, assume_clean=assume_clean
+                levels,
+                drives=drives,
+                members=members or 0,
+                pool=pool or "",
+                strip=strip,
+                assume_clean=assume_clean,
+                spans_words=spans,
+                birth=policies_of(birth),
             ),
         )
-    elif strip or assume_clean:
-        raise click.UsageError("--strip and --assume-clean belong to --level.")
+    elif strip or spans or birth or assume_clean:
+        raise click.UsageError("--strip, --spans, --set and --assume-clean belong to --level.")
     elif drives or members or pool:
         wanted = with_drives(wanted, drives=drives, members=members or 0, pool=pool or "")
     how = SweepOptions(

@@ -10,12 +10,14 @@ from backends.errors import InvalidValueError, RefusedError
 from backends.making import (
     ArrayWish,
     Candidate,
+    at_birth,
     capacity,
     is_name,
     require_alike,
     require_free_drive,
     require_shape,
     spans_of,
+    spans_that_fit,
     words_to_type,
 )
 from backends.model import Level, Media, Target
@@ -92,6 +94,59 @@ def test_copies_of_three_drives_are_for_the_kernel_alone() -> None:
 
 def test_a_raid_10_has_pairs_unless_somebody_says_otherwise() -> None:
     assert (spans_of(Level.RAID10, 8, None), spans_of(Level.RAID10, 8, 2), spans_of(Level.RAID50, 6, None)) == (4, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("level", "drives", "spans"),
+    [
+        (Level.RAID50, 12, (2, 3, 4)),
+        (Level.RAID60, 12, (2, 3)),
+        (Level.RAID10, 12, (2, 3, 6)),
+        (Level.RAID10, 8, (2, 4)),
+        (Level.RAID50, 6, (2,)),
+        (Level.RAID50, 5, ()),
+        (Level.RAID60, 7, ()),
+        (Level.RAID50, 0, ()),
+        (Level.RAID5, 12, ()),
+    ],
+)
+def test_drives_can_be_divided_into_each_number_of_spans_that_a_level_allows(
+    level: Level, drives: int, spans: tuple[int, ...]
+) -> None:
+    assert spans_that_fit(level, drives) == spans
+    for number in spans:
+        assert spans_of(level, drives, number) == number
+    for number in {0, 1, 2, 3, 4, 5, 6, 7, 12} - {*spans}:
+        if level is not Level.RAID5:
+            with pytest.raises(InvalidValueError, match=f"cannot have {number} spans"):
+                spans_of(level, drives, number)
+
+
+LEGAL = {"write_cache": ("write-through", "write-back"), "read_cache": ("on",)}
+USUAL = {"write_cache": "write-through", "read_cache": "off", "acceleration": "none"}
+
+
+def test_policies_at_birth_are_wishes_else_the_usual_ones_that_can_be_said() -> None:
+    assert at_birth({}, LEGAL, USUAL) == {"write_cache": "write-through"}
+    assert at_birth({"write_cache": "write-back"}, LEGAL, USUAL) == {"write_cache": "write-back"}
+    assert at_birth({"read_cache": "on"}, LEGAL, USUAL) == {"write_cache": "write-through", "read_cache": "on"}
+    assert at_birth({}, {}, USUAL) == {}
+
+
+@pytest.mark.parametrize(
+    ("wished", "legal", "why", "hint"),
+    [
+        ({"io_policy": "direct"}, LEGAL, "io_policy is no policy at birth", "write_cache, read_cache can be said"),
+        ({"io_policy": "direct"}, {}, "io_policy is no policy at birth", "Others are set on the array."),
+        ({"write_cache": "maybe"}, LEGAL, "write_cache is write-through or write-back at birth, not 'maybe'", "Others"),
+    ],
+)
+def test_a_policy_that_cannot_be_said_at_birth_is_refused_and_never_left_out(
+    wished: dict[str, str], legal: dict[str, tuple[str, ...]], why: str, hint: str
+) -> None:
+    with pytest.raises(InvalidValueError, match=why) as caught:
+        at_birth(wished, legal, USUAL)
+    assert caught.value.hint.startswith(hint)
 
 
 @pytest.mark.parametrize(

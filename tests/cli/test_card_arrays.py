@@ -129,6 +129,22 @@ def test_an_array_that_a_card_refuses_leaves_nothing(
     assert (here(cli), free(cli)) == ([], FREE)
 
 
+def test_a_policy_that_reads_otherwise_than_it_was_asked_for_is_told_and_the_array_stays(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backends.racks.smartarray.arcconf._WRITE", dict.fromkeys(("wt", "wbb", "wb"), "Enabled"))
+    done = cli(*ARRAY, *SERIES, "--set", "write_cache=write-back", "--json")
+    assert done.status == 1
+    assert done.json["array"]["differs"] == {
+        "write_cache": "write_cache of rb-1 is always-write-back, and was to be write-back."
+    }
+    assert "and was to be write-back." in done.err
+    assert here(cli) == [("raid5", "made")]
+    assert cli(*ARRAY, "delete", "rb-1", "--confirm", "rb-1").status == 0
+    usual = cli(*ARRAY, *SERIES)
+    assert (usual.status, "and was to be write-through." in usual.err) == (0, True)
+
+
 def test_one_that_is_another_by_now_is_not_deleted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli(*ARRAY, *MEGACLI).status == 0
     striped = dict.fromkeys(Level, "Primary-0, Secondary-0, RAID Level Qualifier-0")

@@ -69,6 +69,13 @@ def test_options_make_the_arrays_that_a_plan_measures_and_the_word_is_asked_for_
     [
         (("--level", "raid0"), "--level wants its drives"),
         (("--strip", "64k"), "belong to --level"),
+        (("--spans", "2"), "belong to --level"),
+        (("--set", "write_cache=write-back"), "belong to --level"),
+        (("--level", "raid0", "--spans", "2", *DRIVES), "--spans belongs to raid10, raid50, raid60"),
+        (("--level", "raid50", "--spans", "2,two", *DRIVES), "--spans wants different whole numbers"),
+        (("--level", "raid50", "--spans", "2,2", *DRIVES), "--spans wants different whole numbers"),
+        (("--level", "raid0", "--set", "write_cache", *DRIVES), "'write_cache' is no policy"),
+        (("--level", "raid0", "--set", "write_cache=write-back", *DRIVES), "md has no policies at birth"),
         (DRIVES, "makes no arrays"),
         (("--level", "raid9", *DRIVES), "--level can be raid0"),
         (("--level", "raid0", "--drives", "sdb,sdz"), "There is no drive 'sdz'"),
@@ -91,6 +98,39 @@ drives = ["sdb", "sdc", "sdd"]\nmembers = { raid0 = 2 }\n"""
     swept = done.json["sweep"]
     assert (swept["result"], swept["left"], swept["refused"]) == ("finished", [], [])
     assert [(one["level"], one["members"]) for one in swept["design"]["making"]["arrays"]] == [("raid0", 2)]
+    assert cli(*ARRAYS, "array", "list", "--json").json["made_here"] == []
+
+
+CARD = ("--drives", ",".join(f"/aac2/0:{device}" for device in range(8)))
+CARD_WORD = "1000,1037,1074,1111,1148,1185,1222,1259"
+
+
+def test_each_number_of_spans_is_an_array_that_is_made_measured_and_deleted(cli: Cli, plan: str) -> None:
+    drives = ("--drives", ",".join(f"245:{slot}" for slot in range(8)))
+    words = (*ARRAYS, "sweep", plan, "--level", "raid10,raid50", "--spans", "every", *drives, "--confirm", CARD_WORD)
+    done = cli(*words, "--json")
+    assert done.status == 0, done.err
+    swept = done.json["sweep"]
+    assert (swept["result"], swept["left"]) == ("finished", [])
+    assert {cell["row"] for cell in swept["cells"]} == {"raid10, 2 spans", "raid10, 4 spans", "raid50, 2 spans"}
+    assert [one["spans"] for one in swept["design"]["making"]["arrays"]] == [2, 4, 2]
+    assert done.err.count("Made the array") == done.err.count("Deleted the array") == 6
+    assert cli(*ARRAYS, "array", "list", "--json").json["made_here"] == []
+
+
+def test_nothing_is_measured_on_an_array_whose_policy_is_not_the_one_it_was_made_with(
+    cli: Cli, plan: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = (*ARRAYS, "sweep", plan, "--level", "raid50", "--confirm", CARD_WORD, *CARD)
+    policy = ("--set", "write_cache=write-back")
+    done = cli(*words, *policy, "--json")
+    assert done.status == 0, done.err
+    assert done.json["sweep"]["design"]["making"]["policies"] == {"write_cache": "write-back"}
+    monkeypatch.setattr("backends.racks.smartarray.arcconf._WRITE", dict.fromkeys(("wt", "wbb", "wb"), "Disabled"))
+    done = cli(*words, *policy, "--json")
+    assert "is write-through, and was to be write-back" in done.err
+    cells = done.json["sweep"]["cells"]
+    assert [(cell["runs"], "was to be write-back" in cell["failures"][0]) for cell in cells] == [(0, True)]
     assert cli(*ARRAYS, "array", "list", "--json").json["made_here"] == []
 
 

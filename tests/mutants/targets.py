@@ -80,6 +80,11 @@ TARGETS: dict[str, Target] = {
         modules=("backends/card_arrays.py", *(f"backends/vendors/smartarray/{name}.py" for name in ("made", "making"))),
         tests=("tests/backends/racks/test_makers.py", "tests/backends/megaraid/test_made.py"),
     ),
+    "shapes of arrays": Target(modules=("backends/making.py",), tests=("tests/backends/test_making.py",)),
+    "births by arcconf": Target(
+        modules=("backends/vendors/smartarray/arcconf/commands.py",),
+        tests=("tests/backends/smartarray/test_making.py", "tests/backends/smartarray/test_backend.py"),
+    ),
     "smcli": Target(
         modules=("backends/vendors/smcli/backend.py", "backends/vendors/smcli/statements.py"),
         tests=("tests/backends/smcli/test_backend.py", "tests/backends/smcli/test_conformance.py"),

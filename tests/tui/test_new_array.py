@@ -56,6 +56,28 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
         assert words(pilot).startswith("45 drives of 55 can be made an array of.")
 
 
+async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
+    async with sheet(tmp_path) as pilot:
+        await pilot.press("space", *["down", "space"] * 7)
+        await pilot.press("s")
+        assert "raid0 of 8 drives has no spans to choose." in notices(pilot)
+        await pilot.press(*["plus"] * 4, "s", "s")
+        assert words(pilot).startswith("raid10 of 8 drives, 4 spans, usual strip: about 3.49 TiB")
+        await pilot.press("S")
+        assert words(pilot).startswith("raid10 of 8 drives, 2 spans, usual strip")
+        await pilot.press("a")
+        await until(pilot, lambda: "md makes a RAID10 of pairs" in notices(pilot))
+        await pilot.press("plus")
+        assert words(pilot).startswith("raid50 of 8 drives, 2 spans, usual strip: about 5.2")
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        assert text_of(pilot).count("--level=raid5") == 2
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, NewArrayScreen))
+        await pilot.press("space", "s")
+        assert words(pilot).startswith("raid50 of 7 drives, usual strip: RAID50 of 7 drives cannot have 2 spans.")
+
+
 async def test_a_drive_that_is_not_free_says_why_and_is_not_ticked(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         table = pilot.app.screen.query_one("#array-drives")

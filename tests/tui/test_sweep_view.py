@@ -15,7 +15,7 @@ from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
 from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.engine.view.table import Tone, text_of
-from app.tui.screens.sweep.draft import Draft, DraftAxis, WantedArrays, axes_of, plan_text
+from app.tui.screens.sweep.draft import LEVEL_AXIS, Draft, DraftAxis, WantedArrays, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, fold_words, plan_groups, question
 from app.tui.screens.sweep.results_view import grid, short, state_words
 from backends.model import Level
@@ -122,6 +122,22 @@ def ticked_arrays(of: Draft, **values: tuple[str, ...]) -> Draft:
         for value in each:
             of = of.toggled(listed[name], value)
     return of
+
+
+def test_spans_are_offered_as_the_drives_can_be_divided_and_ticked_for_levels_that_have_some() -> None:
+    drives = tuple(f"scsi:sd{letter}" for letter in "abcdefghijkl")
+    wanted = draft().over_arrays(WantedArrays(drives=drives, level=Level.RAID50))
+    offered = {axis.name: [value.label for value in axis.values] for axis in axes_of((), wanted)}
+    assert offered["spans"] == ["2 of 6 drives", "3 of 4 drives", "4 of 3 drives", "6 of 2 drives"]
+    ticked = ticked_arrays(wanted, spans=("3", "2"))
+    levels = parse_plan(plan_text(ticked, axes_of((), ticked)).encode(), "x").levels
+    assert levels is not None
+    assert levels.spans == {Level.RAID50: (2, 3)}
+    assert ticked.arrays != wanted.arrays
+    spanless = replace(ticked, ticked={**ticked.ticked, LEVEL_AXIS: ("raid5",)})
+    assert "spans" not in plan_text(spanless, axes_of((), spanless))
+    few = replace(wanted, drives=drives[:3])
+    assert "spans" not in {axis.name for axis in axes_of((), few)}
 
 
 def test_levels_of_the_same_drives_are_ticked_as_a_plan_has_them() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.arrays.candidates import SOFTWARE, plan_array
@@ -57,7 +58,8 @@ class ArrayBuilding:
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayFound:
         """Make what was planned and shown.
 
-        `typed`: the ends of the serial numbers, which mean its drives. Raises RefusedError, BlockedError, HeldError,
+        `typed`: the ends of the serial numbers, which mean its drives. What is made stays when a policy of it is not as
+        it was made: `differs` says so. Raises RefusedError, BlockedError, HeldError,
         DeviceGoneError (nothing was done), StorageError, ToolFailedError: then what was made of it is taken apart
         again, or the message says what is left.
         """
@@ -79,7 +81,9 @@ class ArrayBuilding:
                 made = await self._appeared(builder, self._entry(array.name))
             if made.standing is ArrayStanding.WHOLE:
                 self.made_here.reached(array.name, ArrayStage.MADE)
-                self._note(f"Made the array {array.name}: {_told(plan)}. `raidbench array delete {array.name}`.")
+                made = replace(made, differs=await self._differs(plan, made))
+                told = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
+                self._note(f"Made the array {array.name}: {told}")
                 return made
             raise await self._half_made(builder, self._entry(array.name), made, lock, trouble)
 
@@ -337,6 +341,23 @@ class ArrayBuilding:
             if found.standing is not ArrayStanding.WHOLE or found.device is not None or time.monotonic() > end:
                 return found
             await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _differs(self, plan: ArrayPlan, made: ArrayFound) -> Mapping[str, str]:
+        """Sentences about policies that the new array does not read as it was made with, by their keys."""
+        policies, read = plan.wish.policies, f"of {plan.wish.name}"
+        if made.target is None or not policies:
+            return {}
+        try:
+            with asked_anew():
+                readings = await self._hardware.read(made.target)
+        except RaidbenchError as error:
+            return {key: f"{key} {read} could not be read: {error.message}" for key in policies}
+        now = {key: readings[key].now if key in readings else None for key in policies}
+        return {
+            key: f"{key} {read} is {clean(now[key] or 'not told', 60)}, and was to be {wanted}."
+            for key, wanted in policies.items()
+            if now[key] != wanted
+        }
 
     def _note(self, text: str) -> None:
         with contextlib.suppress(StorageError):

@@ -212,6 +212,8 @@ class SweepArray:
     """Its level."""
     strip_bytes: int | None = None
     """Strip; None for a level without, and for the maker's usual one."""
+    spans: int | None = None
+    """Spans; None for a level without, and for the usual ones."""
     steps: tuple[str, ...] = ()
     """The commands that make it, as shown; name and UUID are others each time."""
     size_bytes: int | None = None
@@ -240,6 +242,8 @@ class SweepMaking:
     """What was typed for the drives, for all that the sweep makes of them."""
     assume_clean: bool = False
     """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
+    policies: dict[str, str] = field(default_factory=dict)
+    """Policies that they are to have at birth, by the keys of their settings; others are the usual ones."""
     once: bool = False
     """Whether making takes so long that each is made once, and the first of them again at the end."""
 

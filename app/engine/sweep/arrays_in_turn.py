@@ -136,7 +136,14 @@ class ArraysInTurn:
     async def _make(self, standing: Standing, array: SweepArray) -> None:
         bench, making = self._bench, self._making
         drives = (await self._drives(making))[: array.members]
-        wish = ArrayWish(level=array.level, drives=drives, strip_bytes=array.strip_bytes, name=new_name())
+        wish = ArrayWish(
+            level=array.level,
+            drives=drives,
+            strip_bytes=array.strip_bytes,
+            spans=array.spans,
+            name=new_name(),
+            policies=dict(making.policies),
+        )
         try:
             plan = await plan_array(bench.hardware.machine, wish, assume_clean=making.assume_clean)
             found = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.word_of(array))
@@ -151,13 +158,14 @@ class ArraysInTurn:
         births: Mapping[str, Assignment] = {}
         self._present = _Present(standing=standing, found=found, births=births, failure=None)
         try:
+            if wrong := [words for key, words in found.differs.items() if key in making.policies]:
+                raise NotPreparedError(" ".join(wrong))
             await prepare(bench, found, array, self._stop, assume_clean=making.assume_clean)
             births = await self._births(found)
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
-            words = array_words(array.level, array.strip_bytes)
-            failure = RaidbenchError(f"{words}: {error.message}", hint=error.hint, evidence=error.evidence)
+            failure = RaidbenchError(f"{array_words(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
         self._present = _Present(standing=standing, found=found, births=births, failure=failure)
 
     async def _drives(self, making: SweepMaking) -> tuple[Candidate, ...]:

@@ -122,7 +122,7 @@ def labels(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
     columns = tuple(column.label for column in _columns(plan))
     if plan.levels is None:
         return tuple(row.label for row in rows), columns
-    made = [array_words(*shape) for shape in shapes(plan.levels)]
+    made = [array_words(shape) for shape in shapes(plan.levels)]
     return tuple(_on_array(row, array) for array in made for row in rows), columns
 
 
@@ -139,7 +139,7 @@ def _of_arrays(rows: Sequence[_Row], known: Known) -> list[_Row]:
     if known.arrays is None:
         return [*rows]
     return [
-        replace(row, array=array, label=_on_array(row, array_words(array.level, array.strip_bytes)))
+        replace(row, array=array, label=_on_array(row, array_words(array)))
         for array in known.arrays.making.arrays
         for row in rows
     ]
@@ -152,7 +152,7 @@ def _on_array(row: _Row, array: str) -> str:
 def _refused(rows: Sequence[_Row], columns: Sequence[_Column], known: Known) -> list[Skipped]:
     """What would be measured on arrays that cannot be made."""
     return [
-        Skipped(row=_on_array(row, array_words(one.level, one.strip_bytes)), column=column.label, reason=one.reason)
+        Skipped(row=_on_array(row, array_words(one.shape)), column=column.label, reason=one.reason)
         for one in (known.arrays.refused if known.arrays is not None else ())
         for row in rows
         for column in columns

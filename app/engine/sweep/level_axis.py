@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from app.engine.sweep.plan import LevelAxis, PlanError, SweepPlan
-from app.engine.sweep.plan_values import levels, names, strips
+from app.engine.sweep.plan_values import EVERY, levels, names, policies, spans, strips
 from app.engine.toml_table import TomlTable, flag, text, whole
+from backends.making import SPANNED
 from backends.model import Level
 
 ROLE = "array"
 """What the array of the moment is called in a plan that has a level axis."""
 
-_KEYS = ("array", "values", "drives", "members", "pool", "strip", "assume_clean")
+_KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "policies", "assume_clean")
+
+_BESIDE = ("strip", "spans")
+"""What may have an axis beside that of levels."""
 
 
 def is_level_axis(row: TomlTable) -> bool:
-    """Whether an axis is one over arrays that are made: of `level`, or of `strip` beside it."""
+    """Whether an axis is one over arrays that are made: of `level`, or of `strip` or `spans` beside it."""
     return "array" in row.given
 
 
@@ -26,30 +31,32 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     by_kind: dict[str, TomlTable] = {}
     for row in rows:
         kind = row.parse("array", text, row.given["array"])
-        if kind not in ("level", "strip"):
-            raise row.error("array", "an axis over arrays is of `level`, or of `strip` beside it.")
+        if kind not in ("level", *_BESIDE):
+            raise row.error("array", "an axis over arrays is of `level`, or of `strip` or `spans` beside it.")
         if kind in by_kind:
             raise row.error("array", f"there are two axes of {kind}.")
         by_kind[kind] = row
     if not by_kind:
         return None
     if "level" not in by_kind:
-        raise by_kind["strip"].error("array", "an axis of strips stands beside one of levels.")
+        kind, beside = next(iter(by_kind.items()))
+        raise beside.error("array", f"an axis of {kind} stands beside one of levels.")
     row = by_kind["level"]
     row.only(*_KEYS)
-    none: tuple[int, ...] = ()
-    given = row.get("strip", strips, none)
-    if (beside := by_kind.get("strip")) is not None:
+    given = {kind: (row, kind, row.given[kind]) for kind in _BESIDE if kind in row.given}
+    for kind, beside in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
         beside.only("array", "values")
-        if given:
-            raise row.error("strip", "the strip has an axis of its own.")
-        given = beside.parse("values", strips, beside.given.get("values"))
+        if kind in given:
+            raise row.error(kind, f"{kind} has an axis of its own.")
+        given[kind] = (beside, "values", beside.given.get("values"))
     listed = row.parse("values", levels, row.given.get("values"))
     members_of = _members_of(row, listed)
     found = LevelAxis(
         role=ROLE,
         levels=listed,
-        strips=given,
+        strips=_parsed(given["strip"], strips) if "strip" in given else (),
+        spans=_spans(*given["spans"], listed) if "spans" in given else {},
+        policies=row.get("policies", policies, {}),
         drives=row.get("drives", names, ()),
         members=max(members_of.values(), default=0) if members_of else row.get("members", _COUNT, 0),
         members_of=members_of,
@@ -61,6 +68,20 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     if bool(found.pool) != bool(found.members) and not found.members_of:
         raise row.error("members", "members = N says how many drives of pool = ... are taken.")
     return found
+
+
+def _parsed(given: tuple[TomlTable, str, Any], parse: Callable[[Any], tuple[int, ...]]) -> tuple[int, ...]:
+    row, key, value = given
+    return row.parse(key, parse, value)
+
+
+def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
+    """`spans = [2, 3]` or `"every"`: of all levels that have some; `{ raid50 = [2, 3], raid60 = "every" }`: these."""
+    having = {level.value: level for level in listed if level in SPANNED}
+    by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
+    if not having or by_level.keys() - having.keys():
+        raise row.error(key, f"spans have {', '.join(SPANNED)}; name levels of the axis.")
+    return {having[name]: row.parse(key, spans, one) for name, one in by_level.items()}
 
 
 _COUNT = whole(1, 256)
@@ -78,17 +99,31 @@ def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
 
 
 def axis_of(
-    words: str, *, drives: str | None, members: int, pool: str, strip: str | None, assume_clean: bool
+    words: str,
+    *,
+    drives: str | None,
+    members: int,
+    pool: str,
+    strip: str | None,
+    assume_clean: bool,
+    spans_words: str | None = None,
+    birth: Mapping[str, str] | None = None,
 ) -> LevelAxis:
-    """The axis that options of the command line make, each a list with commas. Raises PlanError."""
+    """The axis that options of the command line make, each a list with commas. Raises PlanError.
+
+    `birth`: policies at birth.
+    """
     listed = {
         name: [word.strip() for word in text.split(",") if word.strip()]
         for name, text in (("--level", words), ("--drives", drives or ""), ("--strip", strip or ""))
     }
     try:
+        named = levels(listed["--level"])
         found = LevelAxis(
             role=ROLE,
-            levels=levels(listed["--level"]),
+            levels=named,
+            spans=_spans_of(named, spans_words),
+            policies=birth or {},
             strips=strips(listed["--strip"]) if listed["--strip"] else (),
             drives=tuple(listed["--drives"]),
             members=members,
@@ -100,6 +135,20 @@ def axis_of(
     if bool(found.drives) == bool(pool) or bool(pool) != bool(members):
         raise PlanError("--level wants its drives: --drives DRIVE,..., or --members N and --pool WORDS.")
     return found
+
+
+def _spans_of(named: Sequence[Level], words: str | None) -> dict[Level, tuple[int, ...]]:
+    """Spans of all levels that have some. Raises PlanError."""
+    having = [level for level in named if level in SPANNED]
+    if words is None:
+        return {}
+    if not having:
+        raise PlanError(f"--spans belongs to {', '.join(SPANNED)}.")
+    try:
+        numbers = spans(words if words == EVERY else [int(word) for word in words.split(",")])
+    except ValueError:
+        raise PlanError(f"--spans wants different whole numbers with commas, or {EVERY}.") from None
+    return dict.fromkeys(having, numbers)
 
 
 def require_levels_alone(plan: SweepPlan) -> None:

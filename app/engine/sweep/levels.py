@@ -11,7 +11,7 @@ from app.engine.arrays.candidates import candidates_of, chosen, maker_of, new_na
 from app.engine.session.sweep_steps import SweepArray, SweepDrive, SweepMaking
 from app.engine.sweep.plan import LevelAxis, PlanError
 from backends.errors import InvalidValueError, ToolFailedError
-from backends.making import SYNC_RATE, ArrayPlan, ArrayWish, Candidate, words_to_type
+from backends.making import SYNC_RATE, ArrayPlan, ArrayWish, Candidate, spans_that_fit, words_to_type
 from backends.model import Level, Media, Target
 from backends.sizes import size_words
 from backends.text import clean
@@ -36,11 +36,23 @@ _POOL = re.compile(r"(?:unassigned\s+|free\s+)?(?P<media>\w+)\s+of\s+(?P<where>\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayShape:
+    """An array of a plan, whatever it is made of."""
+
+    level: Level
+    """Its level."""
+    strip_bytes: int | None = None
+    """Its strip; None for a level without, and for the maker's usual one."""
+    spans: int | None = None
+    """Its spans; None for a level without, and for the usual ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """An array that cannot be made of these drives."""
 
-    level: Level
-    strip_bytes: int | None
+    shape: ArrayShape
+    """Which."""
     reason: str
     """Why, a sentence."""
 
@@ -78,17 +90,25 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     arrays: list[SweepArray] = []
     refused: list[Refused] = []
     warnings: dict[str, None] = {problem.message: None for problem in problems if not axis.drives}
-    for level, strip in shapes(axis):
+    for shape in shapes(axis):
+        level = shape.level
         members = axis.members_of.get(level)
-        wish = ArrayWish(level=level, drives=drives[:members], strip_bytes=strip, name=new_name())
+        wish = ArrayWish(
+            level=level,
+            drives=drives[:members],
+            strip_bytes=shape.strip_bytes,
+            spans=shape.spans,
+            name=new_name(),
+            policies=dict(axis.policies),
+        )
         try:
             plan = await plan_array(bench.hardware.machine, wish, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
-            refused.append(Refused(level=level, strip_bytes=strip, reason=f"{error.message} {error.hint}".strip()))
+            refused.append(Refused(shape=shape, reason=f"{error.message} {error.hint}".strip()))
             continue
         if members is not None and len(wish.drives) < members:
             raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
-        array = _array(f"a{len(arrays) + 1}", plan, strip, assume_clean=axis.assume_clean)
+        array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
         warnings |= dict.fromkeys(plan.warnings)
     if not arrays:
@@ -111,6 +131,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         arrays=tuple(arrays),
         word=words_to_type(drives),
         assume_clean=axis.assume_clean,
+        policies=dict(axis.policies),
         once=any(one.making_seconds + one.preparing_seconds > LONG for one in arrays),
     )
     return PlannedArrays(
@@ -118,19 +139,24 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     )
 
 
-def shapes(axis: LevelAxis) -> Iterator[tuple[Level, int | None]]:
-    """Each level with each of its strips in bytes, in the order of the table."""
+def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
+    """Each level with each of its spans and each of its strips, in the order of the table."""
     for level in axis.levels:
-        for strip in (None,) if level in WITHOUT_STRIP or not axis.strips else axis.strips:
-            yield level, strip
+        named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
+        for spans in named:
+            for strip in (None,) if level in WITHOUT_STRIP or not axis.strips else axis.strips:
+                yield ArrayShape(level=level, strip_bytes=strip, spans=spans)
 
 
-def array_words(level: Level, strip_bytes: int | None) -> str:
-    """`raid5, strip 64 KiB`: what a set-up on it is called."""
-    return level.value if strip_bytes is None else f"{level.value}, strip {size_words(strip_bytes)}"
+def array_words(shape: ArrayShape | SweepArray) -> str:
+    """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
+    spans = "" if shape.spans is None else f", {shape.spans} spans"
+    return f"{shape.level.value}{spans}" + (
+        "" if shape.strip_bytes is None else f", strip {size_words(shape.strip_bytes)}"
+    )
 
 
-def _array(array_id: str, plan: ArrayPlan, strip: int | None, *, assume_clean: bool) -> SweepArray:
+def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: bool) -> SweepArray:
     level, software = plan.wish.level, plan.wish.drives[0].controller is None
     member = min((drive.size_bytes or 0 for drive in plan.wish.drives), default=0)
     parity = level in PARITY
@@ -153,7 +179,8 @@ def _array(array_id: str, plan: ArrayPlan, strip: int | None, *, assume_clean: b
     return SweepArray(
         id=array_id,
         level=level,
-        strip_bytes=strip,
+        strip_bytes=shape.strip_bytes,
+        spans=shape.spans,
         steps=tuple(step.shown() for step in plan.steps),
         size_bytes=plan.size_bytes,
         full_stripe_bytes=plan.full_stripe_bytes,

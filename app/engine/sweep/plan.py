@@ -51,6 +51,10 @@ class LevelAxis:
     """In the order of the table; what others are compared with is the first."""
     strips: tuple[int, ...] = ()
     """Strips in bytes, each with each level that has one; () for the maker's usual one."""
+    spans: Mapping[Level, tuple[int, ...]] = field(default_factory=dict)
+    """Spans by level, each with each strip: () for every number that its drives leave; the usual where not named."""
+    policies: Mapping[str, str] = field(default_factory=dict)
+    """Policies at birth of a card's arrays, by the keys of their settings."""
     drives: tuple[str, ...] = ()
     """What they are made of, in this order, as `raidbench array create` takes them; () for `pool`."""
     members: int = 0
@@ -61,6 +65,10 @@ class LevelAxis:
     """Free drives by their words: `unassigned ssd of c1`, `nvme of kernel`."""
     assume_clean: bool = False
     """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
+
+    def count(self, level: Level) -> int:
+        """Drives that an array of a level is made of."""
+        return self.members_of.get(level) or len(self.drives) or self.members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

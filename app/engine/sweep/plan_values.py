@@ -15,6 +15,9 @@ from app.engine.toml_table import TomlTable, text_or_empty, whole
 from backends.making import LEVELS
 from backends.model import Level
 
+EVERY = "every"
+"""What stands for every number of spans that the drives leave."""
+
 _JOB_FIELDS = {one.key: one for one in FIELDS}
 JOB_KEYS = ("profile", *_JOB_FIELDS)
 """What a job may name: a workload to begin with, and fields."""
@@ -81,6 +84,24 @@ def strips(value: Any) -> tuple[int, ...]:
     """One strip, or several, in bytes."""
     found = values(value if isinstance(value, list) else [value])
     return tuple(parse_size(text) for text in found)
+
+
+def spans(value: Any) -> tuple[int, ...]:
+    """One number of spans, or several; () for `every`."""
+    if value == EVERY:
+        return ()
+    found = value if isinstance(value, list) else [value]
+    numbers = tuple(whole(2, 128)(one) for one in found)
+    if not numbers or len(set(numbers)) != len(numbers):
+        raise ValueError(f'wants different numbers of spans, or "{EVERY}"')
+    return numbers
+
+
+def policies(value: Any) -> dict[str, str]:
+    """Policies at birth: values by the keys of settings. Which there are the maker of the array says."""
+    if not isinstance(value, dict):
+        raise ValueError('wants { KEY = "VALUE", ... }')
+    return {key: text_or_empty(one) for key, one in value.items()}
 
 
 def share(value: Any) -> float:

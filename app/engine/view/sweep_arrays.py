@@ -22,8 +22,8 @@ ONCE = (
 
 
 def called(array: SweepArray) -> str:
-    """`raid5, strip 64 KiB`."""
-    return array_words(array.level, array.strip_bytes)
+    """`raid50, 3 spans, strip 64 KiB`."""
+    return array_words(array)
 
 
 def array_called(record: SweepRecord, array_id: str) -> str:
@@ -65,6 +65,9 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         yield FactLine(called(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
         yield from (FactLine("", f"  {line}") for line in array.steps)
     yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
+    if making.policies:
+        told = ", ".join(f"{key}={value}" for key, value in making.policies.items())
+        yield FactLine("Policies", f"{clean(told, 300)}, read back from each")
     if making.assume_clean:
         passes = units.plural(sum(times.values()), "time")
         yield FactLine("Wear", f"the passes write each drive in full {passes}", Tone.ATTENTION)
@@ -97,13 +100,14 @@ def making_json(design: Design) -> Json | None:
     times = Counter(makings(design.steps, {cell.id: cell for cell in design.cells}, making))
     return {
         **picked(making, "word", "assume_clean", "once"),
+        "policies": dict(making.policies),
         "drives": [
             {**picked(drive, "place", "serial", "wwn", "model", "size_bytes"), "lies_on_it": list(drive.lies)}
             for drive in making.drives
         ],
         "arrays": [
             {
-                **picked(array, "id", "level", "members", "strip_bytes", "size_bytes", "full_stripe_bytes"),
+                **picked(array, "id", "level", "members", "spans", "strip_bytes", "size_bytes", "full_stripe_bytes"),
                 **picked(array, "making_seconds", "preparing_seconds", "prepared"),
                 "made": times[array.id],
                 "steps": list(array.steps),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from backends.racks.printed import Said
 from backends.racks.smartarray.cards import (
     NO_CHANGE,
+    STRIPS,
     Outcome,
     SmartBay,
     SmartCard,
@@ -27,7 +28,15 @@ _RULE = "-" * 70
 _PART = "   " + "-" * 56
 _SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
 _WRITE = {"wt": "Disabled", "wbb": "On when protected by battery/ZMM", "wb": "Enabled"}
-_CREATES = {"name", "stripesize", "ldcache", "wcache", "method"}
+_CREATES = {
+    "stripesize": STRIPS,
+    "legs": tuple(map(str, range(2, 17))),
+    "ldcache": ("lon", "loff"),
+    "rcache": ("ron", "roff"),
+    "wcache": ("wt", "wb", "wbb"),
+    "method": ("build", "clear", "quick"),
+}
+"""Options of `create` beside the name, and their values."""
 _BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
 """What takes no `noprompt`, as the usage says."""
 _MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}
@@ -46,8 +55,10 @@ USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical 
 CREATE_USAGE = """ Usage: CREATE <Controller#> LOGICALDRIVE [Options] <Size> <RAID#> <CHANNEL# ID#> ... [noprompt]
  Options:
     [Stripesize <STRIPE>]   16, 32, 64, 128, 256, 512, 1024 KB; default 256
+    [Legs <LEGS>]           RAID 50 and 60: 2 to 16; default 2
     [Name <NAME>]
     [LDcache <LON | LOFF>]
+    [Rcache <RON | ROFF>]
     [Wcache <WT | WB | WBB>]
     [Method <BUILD | CLEAR | QUICK>]
  Size: MAX or MB
@@ -154,20 +165,26 @@ def _created(card: SmartCard, words: Sequence[str], given: Sequence[str]) -> Out
     at = words.index("max")
     told = dict(zip(words[:at:2], given[:at:2] and given[1:at:2], strict=False))
     level, pairs = words[at + 1] if len(words) > at + 1 else "", list(words[at + 2 :])
-    strip = told.get("stripesize", "256")
-    if at % 2 or len(pairs) % 2 or not pairs or not strip.isdigit() or told.keys() - _CREATES:
-        return "Invalid command."
+    strange = [key for key, value in told.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
+    grouped = level in ("50", "60")
+    if at % 2 or len(pairs) % 2 or not pairs or strange or ("legs" in told and not grouped):
+        return "Invalid arguments."
+    other = ("rcache", "wcache") if not card.series else ("ldcache",)
+    if unfit := next((word for word in other if word in told), None):
+        return f"{unfit} is not supported on this controller."
     if told.get("name") in {volume.name for volume in card.volumes}:
         return "A logical device of this name exists already."
     new = SmartVolume(
         number=0,
-        strip_kib=int(strip),
+        strip_kib=int(told.get("stripesize", "256")),
         name=told.get("name", f"LogicalDrv {len(card.volumes)}"),
         acceleration="none" if told.get("ldcache") == "loff" else "cache",
+        read_cache=told.get("rcache") != "roff",
         write_cache=told.get("wcache", "wbb"),
     )
+    groups = int(told.get("legs", "2")) if grouped else 0
     places = tuple(f"{channel}:{device}" for channel, device in zip(pairs[::2], pairs[1::2], strict=True))
-    return with_new(card, "1+0" if level == "10" else level, places, new)
+    return with_new(card, "1+0" if level == "10" else level, places, new, groups)
 
 
 def _mode(card: SmartCard) -> str:
@@ -269,15 +286,17 @@ def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
         groups = list(dict.fromkeys(one.group for one in card.volumes))
         method = {"cache": "Controller Cache", "path": "SSD I/O Bypass", "none": "None"}[volume.acceleration]
         yield from _fields(("Array", str(groups.index(volume.group))), ("Disk Name", volume.device or "Not Applicable"))
-        yield from _fields(("Full Stripe Size", f"{volume.strip_kib * volume.data_drives} KB"))
+        yield from _fields(("Full Stripe Size", f"{volume.full_stripe_kib} KB"))
         yield from _fields(("Caching", "Enabled" if volume.acceleration == "cache" else "Disabled"))
         yield from _fields(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
     yield from _part("Logical Device segment information")
     members = card.members(volume.group)
+    each = len(members) // (volume.parity_groups or 1)
     for at, bay in enumerate(members):
+        segment = f"Group {at // each}, Segment {at % each}" if volume.parity_groups else f"Segment {at}"
         kind = "SSD" if bay.ssd else "HDD"
         where = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
-        yield from _fields((f"Segment {at}", f"Present {where} {bay.serial}"))
+        yield from _fields((segment, f"Present {where} {bay.serial}"))
 
 
 def _megabytes(bay: SmartBay) -> int:

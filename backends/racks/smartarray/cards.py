@@ -127,6 +127,11 @@ class SmartVolume:
     """How many were made before it: a new disk under an old name is another one."""
 
     @property
+    def full_stripe_kib(self) -> int:
+        """As the tools print it: of RAID 50 and 60 that of one parity group."""
+        return self.strip_kib * self.data_drives // (self.parity_groups or 1)
+
+    @property
     def size_bytes(self) -> int:
         """As the kernel has it."""
         return int(self.size_gib * 1024) << 20
@@ -298,7 +303,7 @@ def with_new(card: SmartCard, level: str, places: tuple[str, ...], new: SmartVol
     pairs = len(places) // 2 if level in ("1", "1+0") else 0
     if len(places) < _LEAST[level] or (pairs and len(places) % 2) or (level == "1" and len(places) > 2):
         return NO_ROOM
-    if groups and (len(places) % groups or level not in ("50", "60")):
+    if groups and (len(places) % groups or len(places) // groups < _LEAST[level] // 2):
         return NO_ROOM
     data = pairs or len(places) - _PARITY.get(level, 0) * (groups or 1)
     used = {volume.group for volume in card.volumes}

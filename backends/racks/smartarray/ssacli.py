@@ -32,6 +32,7 @@ WARNING = """Warning: Without the proper safety precautions, use of write cache 
 LOSS = "\nWarning: Deleting the specified device(s) will result in data being lost.\n         Continue? (y/n) "
 RENAMED = "\nWarning: Deleting an array can cause other array letters to become renamed.\n\n"
 _SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
+_CACHING = ("caching", "aa", "arrayaccelerator")
 _CARD_LINES = (
     ("Rebuild Priority", "rebuildpriority", "{}"),
     ("Expand Priority", "expandpriority", "{}"),
@@ -87,7 +88,7 @@ def _of_card(cards: Cards, card: SmartCard, words: list[str]) -> tuple[Said, Car
             key, _, value = word.partition("=")
             if key == "ss":
                 return _done(cards, card, with_strip(card, int(number), value))
-            if key in ("caching", "aa", "arrayaccelerator"):
+            if key in _CACHING:
                 return _done(cards, card, with_caching(card, int(number), value == "enable"))
             return _error(f'"{key}" is not a valid parameter.'), cards
         case ["create", "type=ld", *rest]:
@@ -124,19 +125,24 @@ def _deleted(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tup
 def _created(cards: Cards, card: SmartCard, words: Sequence[str]) -> tuple[Said, Cards]:
     """`create type=ld`: it says nothing when it is done."""
     given = dict(word.partition("=")[::2] for word in words if "=" in word)
-    known = {"drives", "raid", "size", "ss", "caching", "logicaldrivelabel", "numberparitygroups"}
+    known = {"drives", "raid", "size", "ss", *_CACHING, "logicaldrivelabel", "numberparitygroups"}
+    cached = next((given[word] for word in _CACHING if word in given), "enable")
     if strange := sorted(given.keys() - known):
         return _error(f'"{strange[0]}" is not a valid parameter.'), cards
     level = given.get("raid", "0").replace("5+0", "50").replace("6+0", "60").replace("10", "1+0")
-    if given.get("size", "max") != "max" or not all(part.isdigit() for part in (given.get("ss", "256"),)):
+    if given.get("size", "max") != "max" or not given.get("ss", "256").isdigit():
         return _error("Syntax error."), cards
+    if cached not in SWITCHES:
+        return _error(f'"{cached}" is not a valid option.'), cards
+    if "numberparitygroups" in given and not (level in ("50", "60") and given["numberparitygroups"].isdigit()):
+        return _error('"numberparitygroups" is not a valid parameter.'), cards
     label = given.get("logicaldrivelabel", "")
     if any(volume.name == label for one in cards for volume in one.volumes):
         return _error("The logical drive label is in use already."), cards
     new = SmartVolume(
         number=0,
         strip_kib=int(given.get("ss", "256")),
-        acceleration="cache" if given.get("caching", "enable") == "enable" else "none",
+        acceleration="cache" if cached == "enable" else "none",
         name=label,
     )
     groups = int(given.get("numberparitygroups", "2")) if level in ("50", "60") else 0
@@ -236,7 +242,7 @@ def _volume(volume: SmartVolume) -> Iterator[str]:
         ("Size", f"{volume.size_gib:.2f} GB"),
         ("Fault Tolerance", volume.level),
         ("Strip Size", f"{volume.strip_kib} KB"),
-        ("Full Stripe Size", f"{volume.strip_kib * volume.data_drives} KB"),
+        ("Full Stripe Size", f"{volume.full_stripe_kib} KB"),
         ("Status", volume.state),
         ("Caching", f" {'Enabled' if volume.acceleration == 'cache' else 'Disabled'}"),
         ("Unique Identifier", volume.wwn.upper()),

@@ -42,7 +42,9 @@ def plan_array(
         raise InvalidValueError("md has no policies at birth.", hint="Set them once the array is there.")
     if strip is not None and (strip < 4096 or strip & (strip - 1)):
         raise InvalidValueError(f"A chunk of {strip} bytes cannot be made.", hint="A power of two, 4k at least.")
-    spans = spans_of(wish.level, len(wish.drives), wish.spans) if wish.level in NESTED else 1
+    spans = spans_of(wish.level, len(wish.drives), wish.spans)
+    if wish.level is Level.RAID10 and spans != spans_of(wish.level, len(wish.drives), None):
+        raise InvalidValueError("md makes a RAID10 of pairs.", hint="Leave out the spans.")
     wanted = ArrayWish(
         level=wish.level,
         drives=wish.drives,

@@ -86,6 +86,9 @@ DRIVE_CACHE = (
         risk=Risk.POWER_LOSS,
     ),
 )
+BIRTH: Mapping[str, tuple[str, ...]] = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
+"""What a virtual drive is made with, and what each may be."""
+
 ACCESS = (
     Choice(value="read-write", label="read-write", help="As usual."),
     Choice(value="read-only", label="read-only", help="The card refuses writes.", risk=Risk.OUTAGE),

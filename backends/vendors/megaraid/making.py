@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from backends.card_arrays import not_told_apart
 from backends.errors import BlockedError, InvalidValueError
-from backends.making import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape, spans_of
+from backends.making import (
+    ArrayPlan,
+    ArrayWish,
+    Candidate,
+    at_birth,
+    capacity,
+    require_alike,
+    require_shape,
+    spans_of,
+)
 from backends.model import Level, State
 from backends.sizes import size_words
 from backends.topology import Topology
 from backends.vendors.megaraid.addresses import card_target, drive_target
-from backends.vendors.megaraid.choices import strips
+from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, strips
 from backends.vendors.megaraid.dialect import Contents, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
 from backends.vendors.megaraid.facts import GOOD, PRESERVED, PhysicalDrive
@@ -24,9 +33,6 @@ _MOST_ON_CARD, _MOST_IN_VOLUME, _MOST_SPANS = 64, 32, 8
 
 _BUSY = ("rebuild", "migration", "copyback")
 """Work beside which nothing is made."""
-
-_DEFAULTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
-"""Policies of an array for a measurement, where nobody says."""
 
 _CREATE_SECONDS = 0.4
 """`add vd` on a 9361."""
@@ -111,14 +117,7 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, legal))}."
         )
-    unknown = sorted(wish.policies.keys() - {*_DEFAULTS, "drive_cache"})
-    if unknown:
-        raise InvalidValueError(
-            f"{unknown[0]} is no policy at birth.", hint=f"{', '.join(_DEFAULTS)}, drive_cache are."
-        )
-    policies = _DEFAULTS | wish.policies
-    if contents.card.supports.get("io_policy") is False:
-        policies["io_policy"] = ""
+    policies = at_birth(wish.policies, born(contents, dialect), FASTPATH_PARTS)
     new = NewVolume(
         level=wish.level.value,
         drives=tuple(drive.place for drive in wish.drives),
@@ -126,7 +125,7 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
         strip_bytes=strip,
         write_cache=policies["write_cache"],
         read_ahead=policies["read_ahead"],
-        io_policy=policies["io_policy"],
+        io_policy=policies.get("io_policy", ""),
         drive_cache=policies.get("drive_cache"),
         name=wish.name,
         size_bytes=None,
@@ -139,7 +138,7 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
         strip_bytes=strip,
         spans=spans if spans > 1 else None,
         name=wish.name,
-        policies={key: value for key, value in policies.items() if value},
+        policies=policies,
     )
     return ArrayPlan(
         wish=wanted,
@@ -152,6 +151,23 @@ def plan_array(wish: ArrayWish, contents: Contents, dialect: Dialect) -> ArrayPl
         begins_later=_begins(wanted) is True,
         warnings=warnings,
     )
+
+
+def born(contents: Contents, dialect: Dialect) -> dict[str, tuple[str, ...]]:
+    """What can be said of a virtual drive when it is made: values by the keys of its settings.
+
+    As far as the tool has a word for them, and the card that choice.
+    """
+
+    def says(key: str, value: str) -> bool:
+        try:
+            return bool(dialect.set_volume(contents.card.number, 0, key, value))
+        except InvalidValueError:
+            return False
+
+    legal = {key: tuple(value for value in values if says(key, value)) for key, values in BIRTH.items()}
+    unsaid = [key for key in ("io_policy", "drive_cache") if contents.card.supports.get(key) is False]
+    return {key: values for key, values in legal.items() if values and key not in unsaid}
 
 
 def _begins(wish: ArrayWish) -> bool | None:

@@ -13,7 +13,7 @@ from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, worst
-from backends.vendors.megaraid.choices import DRIVE_CACHE, FASTPATH_PARTS, POLICIES, PRESET, policies_in
+from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, POLICIES, PRESET, policies_in
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.effective import CardView, VolumeView, protection_words
 from backends.vendors.megaraid.facts import UNKNOWN, Policies, VirtualDrive, Word
@@ -80,8 +80,7 @@ def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Patter
         "name": volume.name,
     }
     legal = {one: _NAME if text is None and one == "name" else _only(text) for one, text in own.items()}
-    words = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
-    return {**legal, **{one: re.compile("|".join(values)) for one, values in words.items()}}
+    return {**legal, **{one: re.compile("|".join(values)) for one, values in BIRTH.items()}}
 
 
 def _only(text: str | None) -> Pattern[str]:

@@ -38,8 +38,8 @@ class NewLogical:
     """Bytes on one drive before the next one follows."""
     parity_groups: int | None = None
     """Groups with a parity of their own, of RAID 50 and 60."""
-    cached: bool
-    """Whether the card's cache takes its writes."""
+    policies: Mapping[str, str] = field(default_factory=dict)
+    """What is said of its caches, by the keys of its settings: of what `ArrayTool.born` has."""
     name: str
     """Its label."""
 
@@ -95,6 +95,13 @@ class ArrayTool(Protocol):
 
     async def making(self) -> str:
         """What it says of its words for making a logical drive; "" where these are known. Raises as `cards`."""
+        ...
+
+    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+        """What can be said of a logical drive when it is made: values by the keys of its settings.
+
+        `usage`: what `making` said.
+        """
         ...
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:

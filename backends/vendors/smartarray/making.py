@@ -7,7 +7,16 @@ from dataclasses import replace
 from backends.card_arrays import not_told_apart
 from backends.change import Write
 from backends.errors import BlockedError, InvalidValueError
-from backends.making import ArrayPlan, ArrayWish, Candidate, capacity, require_alike, require_shape, spans_of
+from backends.making import (
+    ArrayPlan,
+    ArrayWish,
+    Candidate,
+    at_birth,
+    capacity,
+    require_alike,
+    require_shape,
+    spans_of,
+)
 from backends.model import Level, State
 from backends.raid import PARITY, PARITY_IN_SPANS
 from backends.sizes import size_words
@@ -26,8 +35,8 @@ _STRIPS = tuple(kib << 10 for kib in (8, 16, 32, 64, 128, 256, 512, 1024))
 _BUSY = ("rebuild", "migration")
 """Work beside which nothing is made."""
 
-_CACHED = {"write-back": True, "write-through": False}
-"""Write cache at birth."""
+_USUAL = {"acceleration": "none", "write_cache": "write-through", "read_cache": "off"}
+"""Policies of a logical drive for a measurement, where nobody says: of each card those that it has."""
 
 _CREATE_SECONDS = 5.0
 """How long such a tool takes for a change: it looks at all cards before and after it."""
@@ -103,18 +112,14 @@ def plan_array(wish: ArrayWish, text: CardText, tool: ArrayTool, usage: str) -> 
         raise InvalidValueError(
             f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
         )
-    if unknown := sorted(wish.policies.keys() - {"write_cache"}):
-        raise InvalidValueError(f"{unknown[0]} is no policy at birth of this card.", hint="write_cache is.")
-    policies = {"write_cache": "write-through"} | wish.policies
-    if policies["write_cache"] not in _CACHED:
-        raise InvalidValueError("write_cache is write-back or write-through.")
+    policies = at_birth(wish.policies, tool.born(text, usage), _USUAL)
     grouped = spans if wish.level in PARITY_IN_SPANS else None
     new = NewLogical(
         level=wish.level,
         places=tuple(drive.place for drive in wish.drives),
         strip_bytes=strip,
         parity_groups=grouped,
-        cached=_CACHED[policies["write_cache"]],
+        policies=policies,
         name=wish.name,
     )
     steps = tuple(Write(argv=line) for line in tool.create(text, new, usage))

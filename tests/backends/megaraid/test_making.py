@@ -136,7 +136,8 @@ async def test_background_initialisation_is_said_to_begin_where_it_does(bed: Bed
     [
         ({"strip_bytes": 8 << 10}, "makes no strips of 8 KiB"),
         ({"policies": {"access_policy": "blocked"}}, "is no policy at birth"),
-        ({"policies": {"write_cache": "sometimes"}}, "no word for write_cache"),
+        ({"policies": {"write_cache": "sometimes"}}, "write_cache is write-through or write-back or always-write-back"),
+        ({"policies": {"io_policy": ""}}, "io_policy is direct or cached at birth"),
         ({"name": "two words"}, "cannot be its name"),
     ],
 )

@@ -14,7 +14,7 @@ from backends.host import Command, Completed
 from backends.making import ArrayFound, ArrayPlan, ArrayStanding, MadeArray
 from backends.model import Array, Level, State, Target
 from backends.protocol import BuildsArrays
-from backends.racks.host import SimulatedHost
+from backends.racks.state import dumped
 from backends.registry import Machine
 from backends.values import dataclass
 from tests.backends.racks.making import drives_of, new_host, planned, seen
@@ -85,7 +85,7 @@ NEW = pytest.mark.parametrize(
 """Those whose rules are tried nowhere else."""
 
 
-OTHER_SHAPES = ((Level.RAID0, 1), (Level.RAID1, 2), (Level.RAID6, 4), (Level.RAID10, 4))
+OTHER_SHAPES = ((Level.RAID0, 1), (Level.RAID1, 2), (Level.RAID6, 4), (Level.RAID10, 4), (Level.RAID50, 6))
 
 
 class Bench:
@@ -100,14 +100,16 @@ class Bench:
         assert isinstance(backend, BuildsArrays)
         return backend
 
-    async def plan(self, level: Level = Level.RAID5, count: int = 3, first: int = 0, name: str = "rb-1") -> ArrayPlan:
-        return await planned(self.host, level, self.maker.names(first, count), name=name, strip=64 << 10)
+    async def plan(
+        self, level: Level = Level.RAID5, count: int = 3, first: int = 0, name: str = "rb-1", spans: int | None = None
+    ) -> ArrayPlan:
+        return await planned(self.host, level, self.maker.names(first, count), name=name, strip=64 << 10, spans=spans)
 
     async def take(self, steps: tuple[Write, ...]) -> None:
         await self.builder.run_making(self.maker.controller, steps)
 
-    async def made(self, level: Level = Level.RAID5, count: int = 3) -> MadeArray:
-        plan = await self.plan(level, count)
+    async def made(self, level: Level = Level.RAID5, count: int = 3, spans: int | None = None) -> MadeArray:
+        plan = await self.plan(level, count, spans=spans)
         await self.take(plan.steps)
         return plan.made()
 
@@ -280,6 +282,8 @@ async def test_what_the_card_refuses_is_told_in_its_words(maker: Maker) -> None:
     [
         (partial(Bench.plan, level=Level.RAID1, count=4), "two drives"),
         (partial(Bench.plan, level=Level.RAID6, count=3), "at least 4 drives"),
+        (partial(Bench.plan, level=Level.RAID50, count=6, spans=3), "cannot have 3 spans"),
+        (partial(Bench.plan, level=Level.RAID10, count=4, spans=1), "cannot have 1 spans"),
     ],
 )
 async def test_a_shape_that_it_does_not_make_is_a_sentence(maker: Maker, ask: partial[object], why: str) -> None:
@@ -287,14 +291,75 @@ async def test_a_shape_that_it_does_not_make_is_a_sentence(maker: Maker, ask: pa
         await ask(Bench(maker))  # type: ignore[misc]
 
 
-async def test_a_raid50_of_ssacli_has_its_groups_and_of_arcconf_is_not_made() -> None:
-    bench = Bench(MAKERS["ssacli"])
-    array = await bench.made(Level.RAID50, 6)
-    assert array.spans == 2
-    assert (await bench.find(array)).standing is ArrayStanding.WHOLE
-    assert "2 spans, not 3" in (await bench.find(replace(array, spans=3))).words
-    with pytest.raises(InvalidValueError, match="legs of a RAID50"):
-        await Bench(MAKERS["arcconf"]).plan(Level.RAID50, 6)
+@NEW
+@pytest.mark.parametrize(("level", "count", "data"), [(Level.RAID50, 6, 4), (Level.RAID60, 8, 4)])
+async def test_groups_with_a_parity_of_their_own_are_made_found_and_deleted(
+    maker: Maker, level: Level, count: int, data: int
+) -> None:
+    bench = Bench(maker)
+    if count > len(maker.places):
+        pytest.skip("this card has too few drives")
+    before = await bench.arrays()
+    plan = await bench.plan(level, count)
+    assert (plan.wish.spans, plan.data_drives, plan.cost) == (2, data, count - data)
+    assert plan.full_stripe_bytes == data * (64 << 10)
+    await bench.take(plan.steps)
+    array = plan.made()
+    (made,) = [one for key, one in (await bench.arrays()).items() if key not in before]
+    assert (made.level, made.spans, made.data_drives) == (level, 2, data)
+    assert made.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
+    found = await bench.find(array)
+    assert found.standing is ArrayStanding.WHOLE, found.words
+    other = await bench.find(replace(array, spans=3))
+    assert (other.standing, other.remove, "2 spans, not 3" in other.words) == (ArrayStanding.UNKNOWN, (), True)
+    await bench.take(found.remove)
+    assert (await bench.find(array)).standing is ArrayStanding.ABSENT
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (
+            "/usr/Arcconf/arcconf create 1 logicaldrive name x legs 3 max 50 {six} noprompt",
+            "Space for creation not available",
+        ),
+        ("/usr/Arcconf/arcconf create 1 logicaldrive name x legs 2 max 5 {six} noprompt", "Invalid arguments"),
+        ("/usr/Arcconf/arcconf create 1 logicaldrive name x legs two max 50 {six} noprompt", "Invalid arguments"),
+        (
+            "/usr/Arcconf/arcconf create 1 logicaldrive name x rcache ron max 5 {six} noprompt",
+            "rcache is not supported",
+        ),
+        (
+            "/usr/Arcconf/arcconf create 2 logicaldrive name x ldcache lon max 5 {six} noprompt",
+            "ldcache is not supported",
+        ),
+        ("/usr/Arcconf/arcconf create 2 logicaldrive name x wcache always max 5 {six} noprompt", "Invalid arguments"),
+        (
+            "/usr/sbin/ssacli ctrl slot=0 create type=ld drives={three} raid=5 numberparitygroups=2 forced",
+            "not a valid parameter",
+        ),
+        (
+            "/usr/sbin/ssacli ctrl slot=0 create type=ld drives={three} raid=5 caching=maybe forced",
+            "not a valid option",
+        ),
+    ],
+)
+async def test_the_simulated_tools_refuse_what_the_cards_do(line: str, says: str) -> None:
+    host = new_host()
+    six, three = " ".join(f"0 {device}" for device in range(6)), "2I:1:1,2I:1:2,2I:1:3"
+    argv = tuple(line.format(six=six, three=three).split())
+    before = dumped(host.rack)
+    done = await host.run(Command(argv=argv, mutates=True))
+    assert (done.returncode != 0, says in done.stdout, dumped(host.rack) == before) == (True, True, True), done.stdout
+
+
+async def test_arcconf_without_legs_divides_them_in_two_as_its_usage_says() -> None:
+    bench = Bench(MAKERS["arcconf"])
+    plan = await bench.plan(Level.RAID50, 6)
+    told = " ".join(plan.steps[0].argv)
+    assert " legs 2 " in told
+    await bench.host.run(Command(argv=tuple(told.replace(" legs 2 ", " ").split()), mutates=True))
+    assert (await bench.find(plan.made())).standing is ArrayStanding.WHOLE
 
 
 async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
@@ -375,15 +440,51 @@ async def test_a_card_that_rebuilds_makes_nothing_beside_it() -> None:
         await bench.plan()
 
 
-async def test_write_cache_is_said_at_birth_and_nothing_else_can_be() -> None:
-    host: SimulatedHost = new_host()
-    drives = MAKERS["ssacli"].names(0, 2)
-    plan = await planned(host, Level.RAID0, drives, write_cache="write-back")
-    assert "caching=enable" in plan.steps[0].argv
-    with pytest.raises(InvalidValueError, match="read_ahead is no policy at birth"):
-        await planned(host, Level.RAID0, drives, read_ahead="none")
-    series = await planned(host, Level.RAID0, MAKERS["arcconf"].names(0, 2))
-    assert series.steps[0].shown().endswith("name rb-1a2b stripesize 256 wcache wt max 0 0 0 0 1 noprompt")
+BORN = {
+    "storcli": (
+        {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"},
+        {"write_cache": "always-write-back", "read_ahead": "read-ahead", "io_policy": "cached", "drive_cache": "off"},
+    ),
+    "ssacli": ({"acceleration": "none"}, {"acceleration": "controller-cache"}),
+    "arcconf": (
+        {"write_cache": "write-through", "read_cache": "off"},
+        {"write_cache": "always-write-back", "read_cache": "on"},
+    ),
+    "arcconf of a SmartRAID": ({"acceleration": "none"}, {"acceleration": "controller-cache"}),
+}
+"""Policies at birth where nobody says, and others."""
+
+
+@pytest.mark.parametrize("name", MAKERS)
+async def test_policies_at_birth_are_the_settings_that_are_read_afterwards(name: str) -> None:
+    maker, (usual, others) = MAKERS[name], BORN[name]
+    for policies in ({}, others):
+        bench = Bench(maker)
+        plan = await planned(bench.host, Level.RAID5, maker.names(0, 3), **policies)  # type: ignore[arg-type]
+        assert plan.wish.policies == {**usual, **policies}
+        await bench.take(plan.steps)
+        found = await bench.find(plan.made())
+        assert found.target is not None
+        readings = await Machine.of(bench.host).read(found.target)
+        assert {key: readings[key].now for key in plan.wish.policies} == plan.wish.policies
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "why"),
+    [
+        ("ssacli", {"write_cache": "write-back"}, "write_cache is no policy at birth of this card"),
+        ("ssacli", {"acceleration": "smart-path"}, "acceleration is none or controller-cache at birth"),
+        ("arcconf", {"read_ahead": "none"}, "read_ahead is no policy"),
+        ("arcconf", {"write_cache": "sometimes"}, "write_cache is write-through or write-back or always-write-back"),
+        ("arcconf of a SmartRAID", {"read_cache": "on"}, "read_cache is no policy"),
+        ("storcli", {"auto_bgi": "off"}, "auto_bgi is no policy"),
+    ],
+)
+async def test_what_a_tool_cannot_be_told_at_birth_is_refused_with_what_it_can(
+    name: str, policy: dict[str, str], why: str
+) -> None:
+    with pytest.raises(InvalidValueError, match=why):
+        await planned(new_host(), Level.RAID0, MAKERS[name].names(0, 2), **policy)  # type: ignore[arg-type]
 
 
 async def test_states_of_drives_are_told_beside_what_they_are_used_for() -> None:

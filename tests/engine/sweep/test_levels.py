@@ -167,6 +167,55 @@ async def test_what_these_drives_do_not_make_is_left_out_of_the_plan(bed: Bed, s
     assert [(one.row, "at least 6 drives" in one.reason) for one in design.skipped] == [("raid50, strip 64 KiB", True)]
 
 
+EIGHT = str([f"sd{letter}" for letter in "bcdefghi"])
+
+
+@pytest.mark.parametrize(
+    ("spans", "made"),
+    [
+        ("[2]", ["raid0", "raid50, 2 spans", "raid60, 2 spans"]),
+        ('"every"', ["raid0", "raid50, 2 spans", "raid60, 2 spans", "raid10, 4 spans"]),
+        ("{ raid10 = 4 }", ["raid0", "raid50", "raid60", "raid10, 4 spans"]),
+        ('{ raid60 = "every", raid50 = [2, 4] }', ["raid0", "raid50, 2 spans", "raid60, 2 spans", "raid10"]),
+    ],
+)
+async def test_each_level_with_spans_is_made_with_each_of_them_that_fits(
+    bed: Bed, small: None, spans: str, made: list[str]
+) -> None:
+    text = plan("raid0", "raid50", "raid60", "raid10", more=f"spans = {spans}\n").replace('strip = "64k"\n', "")
+    text = text.replace(DRIVES_OF_MD, EIGHT)
+    design = (await bed.surveyed(bed.bench(), text)).design
+    assert list(dict.fromkeys(cell.row for cell in design.cells)) == made
+    left = {one.row: one.reason for one in design.skipped}
+    wanted = {"[2]": {"raid10, 2 spans"}, '"every"': {"raid10, 2 spans"}, "{ raid10 = 4 }": set()}
+    assert left.keys() == wanted.get(spans, {"raid50, 4 spans"})
+    assert all("RAID10 of pairs" in one or "cannot have 4 spans" in one for one in left.values())
+
+
+async def test_an_axis_of_spans_stands_beside_that_of_levels_and_of_strips(bed: Bed, small: None) -> None:
+    beside = '[[axis]]\narray = "spans"\nvalues = [2, 4]\n[[axis]]\narray = "strip"\nvalues = ["64k", "128k"]\n'
+    text = plan("raid10", more=beside).replace('strip = "64k"\n', "")
+    text = text.replace(DRIVES_OF_MD, str([f"245:{slot}" for slot in range(8)]))
+    making = (await bed.surveyed(bed.bench(), text)).design.making
+    assert making is not None
+    told = [(array.spans, array.strip_bytes, array.steps[0].count("-Array")) for array in making.arrays]
+    assert told == [(2, 64 << 10, 2), (2, 128 << 10, 2), (4, 64 << 10, 4), (4, 128 << 10, 4)]
+    assert [(array.size_bytes, array.full_stripe_bytes) for array in making.arrays[::2]] == [
+        (making.arrays[0].size_bytes, 256 << 10)
+    ] * 2
+
+
+async def test_policies_at_birth_are_those_of_the_plan_and_of_md_there_are_none(bed: Bed, small: None) -> None:
+    card = '["252:0", "252:1", "252:2"]'
+    text = plan("raid0", more='policies = { write_cache = "write-back", drive_cache = "off" }\n')
+    making = (await bed.surveyed(bed.bench(), text.replace(DRIVES_OF_MD, card))).design.making
+    assert making is not None
+    assert " pdcache=off wb nora direct " in making.arrays[0].steps[0]
+    with pytest.raises(PlanError, match="None of the arrays") as caught:
+        await bed.surveyed(bed.bench(), text)
+    assert "md has no policies at birth" in caught.value.hint
+
+
 async def test_arrays_that_take_long_are_made_once_and_the_first_again(bed: Bed) -> None:
     design = (await bed.surveyed(bed.bench(), plan("raid0", "raid5", "raid10", repeats=2, more=AHEAD))).design
     assert design.making is not None
@@ -238,6 +287,14 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
         (plan("raid7"), "can be raid0"),
         (plan("raid0", more='[[axis]]\narray = "strip"\nvalues = ["64k"]\n'), "axis of its own"),
         ("[targets]\narray = 'md:md0'\n" + plan("raid0"), "has no address"),
+        (plan("raid50", more='spans = [2]\n[[axis]]\narray = "spans"\nvalues = [3]\n'), "axis of its own"),
+        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "of `strip` or `spans` beside it"),
+        (plan("raid0", "raid5", more="spans = [2]\n"), "spans have raid10, raid50, raid60"),
+        (plan("raid50", more="spans = { raid60 = 2 }\n"), "name levels of the axis"),
+        (plan("raid50", more="spans = [2, 2]\n"), "wants different numbers of spans"),
+        (plan("raid50", more="spans = [1]\n"), "spans"),
+        (plan("raid50", more='spans = "all"\n'), "spans"),
+        (plan("raid50", more='policies = "write-back"\n'), "policies"),
     ],
 )
 def test_a_plan_that_makes_no_sense_says_so(text: str, says: str) -> None:

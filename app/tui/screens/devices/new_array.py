@@ -27,6 +27,7 @@ from backends.making import (
     capacity,
     require_alike,
     require_shape,
+    spans_that_fit,
 )
 from backends.model import Level
 from backends.sizes import exact_words, size_words
@@ -67,6 +68,7 @@ class NewArrayScreen(WorkbenchScreen):
         self._ticked: tuple[str, ...] = ()
         self._level = Level.RAID0
         self._strip: int | None = None
+        self._spans: int | None = None
         self._busy = ASKING
 
     def body(self) -> ComposeResult:
@@ -129,19 +131,24 @@ class NewArrayScreen(WorkbenchScreen):
         known = {str(drive.drive): drive for drive in self._drives}
         return tuple(known[key] for key in self._ticked)
 
+    def _offered(self) -> tuple[int | None, ...]:
+        """Spans that are offered; None for the usual ones."""
+        return (None, *spans_that_fit(self._level, len(self._ticked)))
+
     def _wish(self, name: str) -> ArrayWish:
-        return ArrayWish(level=self._level, drives=self._chosen(), strip_bytes=self._strip, name=name)
+        spans = self._spans if self._spans in self._offered() else None
+        return ArrayWish(level=self._level, drives=self._chosen(), strip_bytes=self._strip, spans=spans, name=name)
 
     def _words(self) -> str:
         """What would be made of what is ticked, or why nothing is."""
-        drives = self._chosen()
+        drives, wish = self._chosen(), self._wish("new")
+        spans = "" if wish.spans is None else f", {wish.spans} spans"
         strip = "usual strip" if self._strip is None else f"strip {exact_words(self._strip)}"
-        what = f"{self._level.value} of {plural(len(drives), 'drive')}, {strip}"
+        what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         if not drives:
             free = sum(drive.free for drive in self._drives)
             return f"{plural(free, 'drive')} of {len(self._drives)} can be made an array of. {what}."
         try:
-            wish = self._wish("new")
             data = require_shape(wish)
             maker_of(drives)
             require_alike(drives)
@@ -175,6 +182,15 @@ class NewArrayScreen(WorkbenchScreen):
         self._strip = OFFERED[(OFFERED.index(self._strip) + step) % len(OFFERED)]
         self._draw()
 
+    def action_spans(self, step: int) -> None:
+        """The number of spans after or before, of those that the drives leave."""
+        offered = self._offered()
+        if len(offered) == 1:
+            self.say(f"{self._level.value} of {plural(len(self._ticked), 'drive')} has no spans to choose.")
+        now = self._spans if self._spans in offered else None
+        self._spans = offered[(offered.index(now) + step) % len(offered)]
+        self._draw()
+
     def action_make(self) -> None:
         """Show what makes it, and make it after its word."""
         if self._ticked:
@@ -187,7 +203,8 @@ class NewArrayScreen(WorkbenchScreen):
         if not self._ticked:
             self.say("No drive is ticked: Space ticks one.")
             return
-        wanted = WantedArrays(drives=self._ticked, level=self._level, strip_bytes=self._strip)
+        wish = self._wish("new")
+        wanted = WantedArrays(drives=self._ticked, level=wish.level, strip_bytes=wish.strip_bytes, spans=wish.spans)
         await self.dismiss()
         self._app.compare_levels(wanted)
 
@@ -226,7 +243,12 @@ class NewArrayScreen(WorkbenchScreen):
             self._app.tell(error, title=f"{plan.wish.name} was not made")
         else:
             self._ticked = ()
-            self._app.notify(f"{plan.wish.name} is made: {made.words}", title="Made", markup=False)
+            self._app.notify(
+                " ".join((f"{plan.wish.name} is made: {made.words}", *made.differs.values())),
+                title="Made",
+                severity="warning" if made.differs else "information",
+                markup=False,
+            )
         await self._look_again()
 
     async def _review_deletion(self, entry: ArrayEntry) -> None:

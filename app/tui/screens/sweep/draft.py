@@ -11,7 +11,7 @@ from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.targets import Holder
-from backends.making import LEVELS, STRIPS
+from backends.making import LEVELS, SPANNED, STRIPS, spans_that_fit
 from backends.model import Level
 from backends.settings import Effect, Reading, Risk, Setting, Span
 from backends.sizes import exact_words
@@ -83,6 +83,8 @@ class WantedArrays:
     """The first level."""
     strip_bytes: int | None = None
     """Its strip, None for the maker's usual one."""
+    spans: int | None = None
+    """Its spans, None for the usual ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ class Draft:
     @property
     def arrays(self) -> tuple[object, ...]:
         """All that decides which arrays are made."""
-        return (self.drives, *(self.ticked.get(key) for key in (LEVEL_AXIS, STRIP_AXIS, CLEAN_AXIS)))
+        return (self.drives, *(self.ticked.get(key) for key in ARRAY_AXES))
 
     def over_arrays(self, wanted: WantedArrays) -> Draft:
         """The same over arrays that are made of drives."""
@@ -117,6 +119,8 @@ class Draft:
         kept[LEVEL_AXIS] = (wanted.level.value,)
         if wanted.strip_bytes is not None:
             kept[STRIP_AXIS] = (_strip_text(wanted.strip_bytes),)
+        if wanted.spans is not None:
+            kept[SPANS_AXIS] = (str(wanted.spans),)
         return replace(self, drives=wanted.drives, ticked=kept)
 
     def has(self, axis: DraftAxis, value: str) -> bool:
@@ -149,7 +153,12 @@ class Draft:
         return several or self.ticked.get(LOAD_AXIS, DEFAULTS[LOAD_AXIS]) != DEFAULTS[LOAD_AXIS]
 
 
-LEVEL_AXIS, STRIP_AXIS, CLEAN_AXIS = "array:level", "array:strip", "array:assume_clean"
+LEVEL_AXIS, SPANS_AXIS, STRIP_AXIS, CLEAN_AXIS = ARRAY_AXES = (
+    "array:level",
+    "array:spans",
+    "array:strip",
+    "array:assume_clean",
+)
 """What arrays are made of the same drives, and how."""
 
 LOAD_AXIS = "measure:load"
@@ -255,6 +264,9 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
         return []
     group = f"Arrays of {plural(len(draft.drives), 'drive')}"
     levels = tuple(Value(value=level.value, label=level.value, risk=Risk.DESTROYS_DATA) for level in LEVELS)
+    count = len(draft.drives)
+    fitting = sorted({spans for level in SPANNED for spans in spans_that_fit(level, count)})
+    spans = tuple(Value(value=str(one), label=f"{one} of {plural(count // one, 'drive')}") for one in fitting)
     strips = tuple(Value(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
     clean = (Value(value="no", label="synchronised first"), Value(value="yes", label="assume-clean, then written"))
     axes = (
@@ -263,6 +275,12 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
             "Level",
             "Each is made of the same drives, measured and deleted again. What is on the drives is lost.",
             levels,
+        ),
+        (
+            "spans",
+            "Spans",
+            "Of RAID 10, 50 and 60: an array for each that its level allows. Pairs, or two, where none is ticked.",
+            spans,
         ),
         (
             "strip",
@@ -280,6 +298,7 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
     return [
         DraftAxis(kind="array", name=name, label=label, help=help, group=group, values=values)
         for name, label, help, values in axes
+        if values
     ]
 
 
@@ -393,9 +412,12 @@ def _array_lines(draft: Draft) -> list[str]:
     lists = [("values", draft.ticked.get(LEVEL_AXIS, ())), ("drives", draft.drives)]
     if strips := draft.ticked.get(STRIP_AXIS):
         lists.append(("strip", strips))
+    spanned = any(level in SPANNED for level in draft.ticked.get(LEVEL_AXIS, ()))
+    spans = draft.ticked.get(SPANS_AXIS, ()) if spanned else ()
+    numbers = [f"spans = [{', '.join(sorted(spans, key=int))}]"] if spans else []
     clean = ["assume_clean = true"] if draft.ticked.get(CLEAN_AXIS) == ("yes",) else []
     rows = [f"{name} = [{', '.join(map(_text, values))}]" for name, values in lists]
-    return ["", "[[axis]]", 'array = "level"', *rows, *clean]
+    return ["", "[[axis]]", 'array = "level"', *rows, *numbers, *clean]
 
 
 def _job_lines(draft: Draft, varied: set[str]) -> list[str]:

@@ -28,22 +28,26 @@ Changes, one a command:
     setcache C logicaldrive L WORD [noprompt]   the pair of words that the usage names
 
     any
-    create C logicaldrive name NAME [stripesize KIB] [method quick] [ldcache lon|loff] [wcache wt|wbb]
-        max LEVEL CHANNEL ID ... noprompt
+    create C logicaldrive name NAME [stripesize KIB] [legs N] [method quick] [ldcache lon|loff] [rcache ron|roff]
+        [wcache wt|wbb|wb] max LEVEL CHANNEL ID ... noprompt
     delete C logicaldrive L noprompt
 
-`create` alone prints its usage (asked before something is planned): a word that is not in it is not said.
+`create` alone prints its usage (asked before something is planned): a word that is not in it is not said. RAID 50 and
+60 are made by number like the others (avocado-misc-tests, arcconf_raid_oper.py: `MAX 50`, of six drives, `MAX 60` of
+eight); a build whose usage has no `legs` makes none here, since how it divides the drives would not be known.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backends.answers import Whole, last_line, line_end
 from backends.errors import InvalidValueError
+from backends.making import LEVELS as BY_NUMBER
 from backends.making import is_name
-from backends.model import Level
+from backends.raid import PARITY
+from backends.sizes import size_words
 from backends.values import dataclass
 from backends.vendors.smartarray.dialect import NewLogical
 from backends.vendors.smartarray.facts import Family
@@ -102,12 +106,20 @@ DRIVES = {
 CREATE = ("create",)
 """Its usage for making a logical device; without more words it makes nothing."""
 
-LEVELS = {Level.RAID0: "0", Level.RAID1: "1", Level.RAID5: "5", Level.RAID6: "6", Level.RAID10: "10"}
-"""What it calls the levels. How it is told the legs of RAID 50 and 60 is not known."""
+LEVELS = {level: level.value.removeprefix("raid") for level in BY_NUMBER}
+"""What it calls the levels."""
 
-_CREATES = {"name", "stripesize", "method", "quick", "ldcache", "wcache", "max", "lon", "loff", "wt", "wbb"}
+STRIP = 256 << 10
+"""Bytes of a strip where nothing is said of it (its usage)."""
 
 _PAIRS = (("lon", "loff"), ("con", "coff"))
+
+_CREATES = {
+    *("stripesize", "legs", "method", "quick", "ldcache", "rcache", "wcache", "max"),
+    *(word for pair in _PAIRS for word in pair),
+    *READ_CACHE.values(),
+    *WRITE_CACHE.values(),
+}
 
 
 def config(number: str) -> tuple[str, ...]:
@@ -144,21 +156,41 @@ class CacheWords:
         return next((pair for pair in _PAIRS if set(pair) <= words), None)
 
 
+def births(family: Family, words: CacheWords) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+    """What may be said of caches at birth, as the usage of `create` tells: its word and those of its values, by keys.
+
+    A value whose word the usage does not have is left out.
+    """
+    on, off = words.caching or ("", "")
+    smart = {"acceleration": ("ldcache", {"none": off, "controller-cache": on})}
+    series = {"write_cache": ("wcache", WRITE_CACHE), "read_cache": ("rcache", READ_CACHE)}
+    return {
+        key: (word, {value: said for value, said in table.items() if words.knows(said)})
+        for key, (word, table) in (smart if family is Family.SMART else series).items()
+        if words.knows(word)
+    }
+
+
 def create(number: str, family: Family, new: NewLogical, words: CacheWords) -> tuple[str, ...]:
     """What makes a logical device of whole drives, in words that its usage has. Raises InvalidValueError."""
-    cache = "ldcache" if family is Family.SMART else "wcache"
-    cached = ("lon", "loff") if family is Family.SMART else ("wbb", "wt")
     if new.level not in LEVELS:
-        raise InvalidValueError(f"How arcconf is told the legs of a {new.level.name} is not known.")
+        raise InvalidValueError(f"arcconf makes no {new.level.name}.")
     if not words.knows("name"):  # then nothing would tell it from another one over the same drives
         raise InvalidValueError("This arcconf gives a logical device no name, by which it is known again.")
     line = ["name", new.name]
     if words.knows("stripesize"):
         line += ["stripesize", str(new.strip_bytes // 1024)]
-    if words.knows("quick") and new.level in (Level.RAID5, Level.RAID6):
+    elif new.strip_bytes != STRIP:
+        raise InvalidValueError("This arcconf cannot be told a strip.", hint=f"It makes {size_words(STRIP)}.")
+    if new.parity_groups is not None:
+        if not words.knows("legs"):
+            raise InvalidValueError(f"This arcconf has no word for the legs of a {new.level.name}.")
+        line += ["legs", str(new.parity_groups)]
+    if words.knows("quick") and new.level in PARITY:
         line += ["method", "quick"]
-    if words.knows(cache):
-        line += [cache, cached[0 if new.cached else 1]]
+    for key, (word, table) in births(family, words).items():
+        if (value := new.policies.get(key)) is not None:
+            line += [word, table[value]]
     pairs = [part for place in new.places for part in place.split(":")]
     return ("create", number, "logicaldrive", *line, "max", LEVELS[new.level], *pairs, "noprompt")
 

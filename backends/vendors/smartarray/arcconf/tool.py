@@ -149,6 +149,11 @@ class Arcconf:
         """The usage of `create`, whole lines of it."""
         return whole_lines((await self._run(commands.CREATE))[1].stdout)
 
+    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+        """What the usage has words for: caching of a SmartRAID, write and read cache of series 2 to 8."""
+        found = commands.births(text.card.family, commands.CacheWords(usage))
+        return {key: tuple(table) for key, (_, table) in found.items()}
+
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """One line, in words that the usage has."""
         return ((self._tool, *commands.create(text.card.number, text.card.family, new, commands.CacheWords(usage))),)

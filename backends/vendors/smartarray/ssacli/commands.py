@@ -19,7 +19,7 @@ Changes, one a command:
     ctrl slot=N array A modify ssdsmartpath=enable|disable forced
     ctrl slot=N ld L modify ss=KIB forced
     ctrl slot=N create type=ld drives=PLACE,... raid=LEVEL size=max ss=KIB [numberparitygroups=G]
-        caching=enable|disable logicaldrivelabel=NAME forced
+        caching=enable|disable logicaldrivelabel=NAME forced    arrayaccelerator= where the card says it so
     ctrl slot=N ld L delete forced
 
 What makes and deletes is that of ssacli 2 to 6 and hpssacli; what hpacucli says to it is not known.
@@ -39,7 +39,8 @@ LIST = ("ctrl", "all", "show")
 
 _QUERY = re.compile(r"[a-z]{2,40}=\?", re.ASCII)
 _CREATES = re.compile(
-    r"(?:drives|raid|size|ss|numberparitygroups|caching|logicaldrivelabel)=[A-Za-z0-9:,+_-]{1,400}", re.ASCII
+    r"(?:drives|raid|size|ss|numberparitygroups|caching|arrayaccelerator|logicaldrivelabel)=[A-Za-z0-9:,+_-]{1,400}",
+    re.ASCII,
 )
 _SLOT = re.compile(r"slot=[0-9A-Za-z]{1,8}", re.ASCII)
 
@@ -63,6 +64,9 @@ WORDS = {
     "monitor_delay": "mnpdelay",
 }
 """What ssacli calls the settings of a card."""
+
+CACHING = {"none": "disable", "controller-cache": "enable"}
+"""What is said of a logical drive's cache, by its acceleration."""
 
 USAGE = {"drive_write_cache_unconfigured": "unconfigured", "drive_write_cache_hba": "hba"}
 """Which drives a policy of caches is for; those in arrays are `configured`, where the card tells them apart."""
@@ -100,14 +104,18 @@ LEVELS = {
 """What levels are called in `raid=`."""
 
 
-def create(slot: str, new: NewLogical) -> tuple[str, ...]:
-    """What makes a logical drive of whole drives. Raises InvalidValueError for a level without a word."""
+def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
+    """What makes a logical drive of whole drives. Raises InvalidValueError for a level without a word.
+
+    `caching`: what the card's logical drives call it, `caching` or `arrayaccelerator`.
+    """
     if new.level not in LEVELS:
         raise InvalidValueError(f"ssacli makes no {new.level.name}.")
     groups = () if new.parity_groups is None else (f"numberparitygroups={new.parity_groups}",)
-    cached = f"caching={'enable' if new.cached else 'disable'}"
+    told = new.policies.get("acceleration")
+    cached = () if told is None else (f"{caching}={CACHING[told]}",)
     drives, strip = f"drives={','.join(new.places)}", f"ss={new.strip_bytes // 1024}"
-    words = ("type=ld", drives, f"raid={LEVELS[new.level]}", "size=max", strip, *groups, cached)
+    words = ("type=ld", drives, f"raid={LEVELS[new.level]}", "size=max", strip, *groups, *cached)
     return ("ctrl", f"slot={slot}", "create", *words, f"logicaldrivelabel={new.name}", "forced")
 
 

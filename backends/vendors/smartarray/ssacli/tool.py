@@ -185,13 +185,19 @@ class Ssacli:
         """Nothing is asked: its words are known, or it is another program."""
         return ""
 
+    def born(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
+        """The card's cache, or none. Smart Path is the whole array's, which has no name before it is made."""
+        return {"acceleration": tuple(commands.CACHING)}
+
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """One line."""
         if self._tool.endswith("hpacucli"):
             raise InvalidValueError(
                 "How hpacucli is told to make a logical drive is not known.", hint="Install ssacli."
             )
-        return ((self._tool, *commands.create(text.card.number, new)),)
+        old = any(volume.old_words for volume in text.volumes)
+        words = commands.create(text.card.number, new, "arrayaccelerator" if old else "caching")
+        return ((self._tool, *words),)
 
     def delete(self, text: CardText, number: int) -> Lines:
         """One line."""
