@@ -33,6 +33,16 @@ MISSING = "[unknown]"
 """What stands for a physical volume that is not there."""
 
 
+def is_lvm_name(text: str) -> bool:
+    """Whether LVM gives such names to groups and volumes."""
+    return _NAME.fullmatch(text) is not None
+
+
+def is_lvm_uuid(text: str) -> bool:
+    """Whether LVM gives such UUIDs."""
+    return _UUID.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LvFacts:
     """One logical volume, visible or hidden."""
