@@ -132,7 +132,7 @@ def _roomy() -> Rack:
 def test_what_a_disk_system_takes_hours_for_is_shown_and_nothing_is_run(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setitem(MACHINES, "ssds", _roomy)  # type: ignore[attr-defined]
+    monkeypatch.setitem(MACHINES, "ssds", _roomy)
     create = ("--demo", "ssds", "array", "create", "raid5", "0,13", "0,14", "0,15", "--strip", "128k", "--name", "rb-1")
     statement = 'create logicalDrive drives=(0,13 0,14 0,15) raidLevel=5 userLabel="rb-1" segmentSize=128;'
     done = cli(*create, *words)

@@ -141,3 +141,20 @@ async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) ->
         assert all(f"[x] {level}" in shown for level in ("raid0", "raid1"))
         await pilot.press("1")
         await until(pilot, lambda: "New array" not in text_of(pilot))
+
+
+async def test_what_a_disk_system_takes_hours_for_is_shown_and_not_asked_about(tmp_path: Path) -> None:
+    rack = MACHINES["ssds"]()
+    rack.systems[0].unassigned = 2
+    bench = Workbench(SimulatedHost(rack, speed=FAST), paths=paths_in(tmp_path))
+    app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
+    async with app.run_test(size=(160, 60)) as pilot:
+        await settled(pilot)
+        await pilot.press("A")
+        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "can be made an array" in words(pilot))
+        while app.screen.query_one("#array-drives").cursor != "smcli:DS3400_A/drive 0,13":  # type: ignore[attr-defined]
+            await pilot.press("down")
+        await pilot.press("space", "down", "space", "a")
+        await until(pilot, lambda: "takes hours" in notices(pilot))
+        assert "create logicalDrive drives=(0,13 0,14) raidLevel=0" in notices(pilot)
+        assert not isinstance(app.screen, ConfirmDialog)

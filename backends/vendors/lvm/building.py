@@ -21,8 +21,8 @@ from backends.making import (
 from backends.model import Target
 from backends.topology import look
 from backends.vendors.lvm.asking import SECONDS, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.facts import PVS
 from backends.vendors.lvm.groups import (
-    PVS,
     WHOLE_PVS,
     PvFacts,
     candidates_in,

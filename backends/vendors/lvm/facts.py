@@ -20,6 +20,9 @@ LVS = (
 """What lvs is asked. Without locking: a flush holds the group's lock for hours, and nothing is written to take one. All
 columns of a kind, since a column that a version does not know is an error."""
 
+PVS = ("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-o", "pv_all,vg_all")
+"""What pvs is asked. Why without locking and for all columns: see `LVS`."""
+
 CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
 """Kinds of volumes, in LVM's words (segtype)."""
 

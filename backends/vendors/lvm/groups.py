@@ -15,12 +15,6 @@ from backends.values import dataclass
 from backends.vendors.lvm.facts import is_lvm_name, is_lvm_uuid
 from backends.vendors.lvm.inventory import NAME, kernel_name_of
 
-PVS = (
-    *("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix"),
-    *("-o", "pv_all,vg_all"),
-)
-"""What pvs is asked. See `LVS` for why without locking and why all columns."""
-
 WHOLE_PVS = Whole(
     tool="pvs",
     mark="a closed JSON document with `report`",
