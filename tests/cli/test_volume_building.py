@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backends.change import Write
+from backends.making import ArrayFound, MadeArray
 from backends.model import Target
 from backends.vendors.lvm.backend import Lvm
 from tests.cli.conftest import Cli
@@ -101,6 +103,20 @@ def test_what_cannot_be_made_is_refused(cli: Cli, words: tuple[str, ...], status
 def test_others_volumes_are_never_deleted(cli: Cli) -> None:
     done = cli(*ARRAY, "delete", "mail", "--confirm", "mail")
     assert (done.status, volumes(cli)) == (2, ["data/mail"])
+
+
+def test_what_cannot_be_looked_at_is_not_deleted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(cli)
+    find = Lvm.find_made
+
+    async def inactive(self: Lvm, array: MadeArray) -> ArrayFound:
+        found = await find(self, array)
+        return replace(found, device=None, looked_at=(), remove=(), words="It is not active.")
+
+    monkeypatch.setattr(Lvm, "find_made", inactive)
+    done = cli(*ARRAY, "delete", "bench", "--confirm", "bench")
+    assert (done.status, "bench is not deleted: It is not active." in done.err) == (3, True)
+    assert here(cli) == [("bench", "made")]
 
 
 @pytest.mark.parametrize(("before", "standing", "left"), [(True, "absent", []), (False, "whole", [("bench", "made")])])

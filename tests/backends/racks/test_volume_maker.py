@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -16,6 +16,11 @@ from backends.protocol import BuildsArrays
 from backends.racks.lvm.volumes import LvmGroup, LvmVolume
 from backends.racks.volume import Content
 from backends.registry import Machine
+from backends.topology import look
+from backends.vendors.lvm.asking import ask_lvs
+from backends.vendors.lvm.building import ask_pvs
+from backends.vendors.lvm.groups import PvFacts
+from backends.vendors.lvm.made import find_volume
 from tests.backends.racks.making import drives_of, new_host, planned, seen
 
 GROUP = Target(backend="lvm", address="data", scope=Scope.CONTROLLER)
@@ -239,6 +244,43 @@ async def test_lvremove_itself_leaves_what_has_become_another_since_the_look(
     change(bench)
     await bench.builder.run_making(GROUP, found.remove)
     assert [one.name for one in bench.group.volumes] == ["mail", "rb-1"]
+
+
+async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_it() -> None:
+    bench = Bench()
+    array = await bench.made()
+    told = [replace(one, told={**one.told, "lv_active": ""}) for one in (await ask_lvs(bench.host)).volumes]
+    found = find_volume(array, told, await ask_pvs(bench.host), await look(bench.host), "/usr/sbin/lvremove")
+    assert (found.standing, found.device, found.remove) == (ArrayStanding.WHOLE, None, ())
+    assert "It is not active (`lvchange --activate y data/rb-1`)." in found.words
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda disks: [replace(one, group="moved") for one in disks], "is called moved now, not data"),
+        (
+            lambda disks: [*disks, replace(disks[0], uuid="other", group_uuid="other")],
+            "Several volume groups are called data",
+        ),
+    ],
+)
+async def test_a_group_that_was_renamed_or_whose_name_another_has_is_left_alone(
+    change: Callable[[Sequence[PvFacts]], Sequence[PvFacts]], why: str
+) -> None:
+    bench = Bench()
+    array = await bench.made()
+    volumes, disks = (await ask_lvs(bench.host)).volumes, await ask_pvs(bench.host)
+    found = find_volume(array, volumes, change(disks), await look(bench.host), "/usr/sbin/lvremove")
+    assert (found.standing, found.remove, why in found.words) == (ArrayStanding.UNKNOWN, (), True), found.words
+
+
+async def test_where_lvm_does_not_tell_all_nothing_is_found_or_planned() -> None:
+    bench = Bench()
+    array = await bench.made()
+    bench.group.refuses["vg_uuid"] = "torn"
+    with pytest.raises(ToolFailedError, match="lines of pvs tell of nothing that could be understood"):
+        await bench.find(array)
 
 
 async def test_a_volume_that_lvm_uses_is_not_removed() -> None:
