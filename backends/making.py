@@ -1,10 +1,15 @@
-"""Arrays to be made: which drives are free and why the others are not, and what a level makes of those. Pure."""
+"""Arrays to be made: which drives are free and why the others are not, and what a level makes of those. Pure.
+
+A physical volume of LVM is such a drive as well, as far as its extents are free: others' volumes on it stay.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
+from functools import partial
 
 from backends import raid
 from backends.change import Write
@@ -37,19 +42,21 @@ class Candidate:
     drive: Target
     """Its address."""
     controller: Target | None = None
-    """The card that it hangs from, where that makes arrays of it; None where the kernel does."""
+    """The card that it hangs from, or the volume group, where that makes arrays of it; None where md does."""
     place: str
     """What the tool calls it: `252:3`, `/dev/sdb`."""
     model: str | None = None
     """Model."""
     serial: str | None = None
-    """Serial number."""
+    """Serial number; of a physical volume LVM's UUID."""
     media: Media = Media.UNKNOWN
     """What stores the bits."""
     interface: str | None = None
     """`sata`, `sas`, `nvme`."""
     size_bytes: int | None = None
-    """Capacity."""
+    """Capacity; of a physical volume that of its free extents."""
+    free_extents: int | None = None
+    """Of a physical volume: its extents that no volume has; None for a drive that is taken as a whole."""
     sector_bytes: int | None = None
     """Logical sector."""
     why_not: tuple[str, ...] = ()
@@ -68,6 +75,16 @@ class Candidate:
         """Whether an array may be made of it."""
         return not self.why_not
 
+    @property
+    def shared(self) -> bool:
+        """Whether only its free extents are taken, and what others have on it stays."""
+        return self.free_extents is not None
+
+    @property
+    def of_kernel(self) -> bool:
+        """Whether a driver of the kernel makes arrays of it, and no card."""
+        return self.controller is None or self.shared
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayWish:
@@ -81,8 +98,12 @@ class ArrayWish:
     """Bytes on one drive before the next one follows; None for a level without, and for the maker's usual one."""
     spans: int | None = None
     """Spans of RAID 10, 50 and 60; None for the usual."""
+    size_bytes: int | None = None
+    """What it is to hold, of a volume group; None for all that these drives have free."""
     name: str
     """What it is to be called, at most 15 letters, digits, `-` and `_`; the token by which it is known again."""
+    token: str = field(default_factory=partial(secrets.token_hex, 16))
+    """32 hex digits that no other array has, for a maker that marks what it makes."""
     policies: dict[str, str] = field(default_factory=dict)
     """Policies at birth: values by the keys of the array's settings, as they are set later (`at_birth`)."""
 
@@ -110,11 +131,14 @@ class ArrayPlan:
     warnings: tuple[str, ...] = ()
     """What somebody should know before: sentences."""
     uuids: tuple[str, ...] = ()
-    """Of md, as mdadm spells them: the array's, then those of the inner ones; () of a card."""
+    """Of md, as mdadm spells them: the array's, then those of the inner ones; of LVM the group's and the volume's tag;
+    () of a card."""
     before: tuple[str, ...] = ()
     """The card's arrays that were there before, by what lasts of each; () of md, whose UUID is new."""
     locks: tuple[str, ...] = ()
-    """The locks under which it is made: of the card, or of each disk."""
+    """The locks under which it is made: of the card or the volume group, or of each disk."""
+    by_hand: str = ""
+    """Why its commands are only shown, a sentence; "" where raidbench runs them."""
 
     def made(self) -> MadeArray:
         """What a journal keeps of it."""
@@ -128,6 +152,7 @@ class ArrayPlan:
             ),
             strip_bytes=self.wish.strip_bytes,
             spans=self.wish.spans,
+            size_bytes=self.size_bytes if self.wish.drives[0].shared else None,
             uuids=self.uuids,
             before=self.before,
         )
@@ -150,7 +175,7 @@ class MemberDrive:
     place: str
     """What the tool called it then: `252:3`, `/dev/sdb`; another one after a boot."""
     serial: str | None
-    """Serial number."""
+    """Serial number; of a physical volume LVM's UUID."""
     wwn: str | None = None
     """World wide name, where the kernel tells one."""
     size_bytes: int | None = None
@@ -166,17 +191,25 @@ class MadeArray:
     level: Level
     """Its level."""
     controller: Target | None
-    """The card that makes it; None where md does."""
+    """The card that makes it, or the volume group; None where md does."""
     members: tuple[MemberDrive, ...]
     """What it is made of, in order."""
     strip_bytes: int | None
     """Strip, None for a level without."""
     spans: int | None = None
     """Spans of RAID 10, 50 and 60."""
+    size_bytes: int | None = None
+    """Of a volume in a group exactly what it holds; None of all others."""
     uuids: tuple[str, ...] = ()
-    """See `ArrayPlan`."""
+    """See `ArrayPlan`; of LVM the volume's own follows once it was made."""
     before: tuple[str, ...] = ()
     """See `ArrayPlan`."""
+
+    @property
+    def uuid(self) -> str | None:
+        """Its own; None while it is not known, and where there is none."""
+        own = self.uuids[2:] if self.size_bytes is not None else self.uuids
+        return own[0] if own else None
 
 
 class ArrayStanding(StrEnum):
@@ -212,6 +245,8 @@ class ArrayFound:
     """Nodes that run: nothing may lie or stand on any of them when it is taken apart."""
     locks: tuple[str, ...] = ()
     """The locks under which that is done."""
+    uuids: tuple[str, ...] = ()
+    """All that it is known by from now on, where its maker chose some of that; () where nothing came to it."""
     remove: tuple[Write, ...] = ()
     """The steps that take apart what is its own, in order; () where nothing is, or nothing may be done."""
     differs: Mapping[str, str] = field(default_factory=dict)
@@ -300,7 +335,7 @@ def require_shape(wish: ArrayWish) -> int:
         raise InvalidValueError(
             f"{clean(wish.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
         )
-    copies = count if level is Level.RAID1 and wish.drives[0].controller is None else 2
+    copies = count if level is Level.RAID1 and wish.drives[0].of_kernel else 2
     data = raid.data_drives(level, count, spans=spans_of(level, count, wish.spans), copies=copies)
     if not data:
         raise InvalidValueError(f"{level.name} cannot be made of {count} drives.", hint="Its drives come in pairs.")
@@ -358,5 +393,11 @@ def _wwn(drive: Candidate) -> str | None:
 
 
 def words_to_type(drives: Iterable[Candidate]) -> str:
-    """The ends of the serial numbers, in order, with commas between: what is typed for drives that only a card sees."""
+    """The ends of the serial numbers, in order, with commas between: what is typed for drives that only a card sees.
+
+    For free extents it is the name of their group.
+    """
+    drives = tuple(drives)
+    if drives and drives[0].shared and drives[0].controller is not None:
+        return drives[0].controller.address
     return ",".join("".join((drive.serial or drive.place).split())[-END:] for drive in drives)

@@ -14,7 +14,7 @@ from app.cli.options import policies_of
 from app.cli.output import document, lines, say
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.running import run
-from app.cli.status import DONE, FAILED
+from app.cli.status import DONE, FAILED, REFUSED
 from app.engine.fio.sizes import parse_size
 from app.engine.view import making as view
 from app.engine.view import schema
@@ -38,6 +38,7 @@ class _Asked:
     drives: tuple[str, ...]
     strip: int | None
     spans: int | None
+    size: int | None
     name: str | None
     policies: dict[str, str]
     assume_clean: bool
@@ -77,8 +78,11 @@ async def _list(bench: Workbench, *, free: bool, as_json: bool) -> int:
         lines(fitted_lines(filled(view.arrays_table(inventory)), width))
         lines([""])
     lines(fitted_lines(filled(view.drives_table(shown)), width))
-    count = sum(one.free for one in found)
-    say(f"{count} of {len(found)} drives {'is' if count == 1 else 'are'} free to make an array of.")
+    whole = [one for one in found if not one.shared]
+    count = sum(one.free for one in whole)
+    say(f"{count} of {len(whole)} drives {'is' if count == 1 else 'are'} free to make an array of.")
+    for group in dict.fromkeys(one.controller for one in found if one.shared and one.free):
+        say(f"{group} has free extents to make a volume of.")
     for entry in made:
         say(view.made_here_sentence(entry))
     for problem in (*problems, *inventory.problems):
@@ -100,6 +104,7 @@ async def _candidates(
 @click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
 @click.option("--strip", metavar="SIZE", help="Bytes on a drive before the next one follows: 64k, 256k, 1M.")
 @click.option("--spans", type=click.IntRange(1, 8), help="Spans of raid10, raid50 and raid60; pairs, or two.")
+@click.option("--size", metavar="SIZE", help="In a volume group: what it is to hold (10G); else all that is free.")
 @click.option("--name", metavar="NAME", help="Its name; else one by which it is known again.")
 @click.option(
     "--set", "policies", metavar="KEY=VALUE", multiple=True, help="A policy of a card's array; may be repeated."
@@ -113,6 +118,7 @@ def create_command(
     drives: tuple[str, ...],
     strip: str | None,
     spans: int | None,
+    size: str | None,
     name: str | None,
     policies: tuple[str, ...],
     assume_clean: bool,
@@ -124,6 +130,7 @@ def create_command(
 
     DRIVE is an address, a node, a place behind the card (252:3) or a serial number; their order decides the spans. All
     hang from one card, or are the kernel's: then md makes the array, of raid50 and raid60 the inner ones first.
+    The name of a volume group makes a volume in its free extents, on the physical volumes named after it or on all.
     What lies on the drives is lost, so their word has to be typed, or given with --confirm.
     """
     asked = _Asked(
@@ -131,6 +138,7 @@ def create_command(
         drives=drives,
         strip=None if strip is None else parse_size(strip),
         spans=spans,
+        size=None if size is None else parse_size(size),
         name=name,
         policies=policies_of(policies),
         assume_clean=assume_clean,
@@ -153,6 +161,11 @@ async def _create(bench: Workbench, asked: _Asked, typed: str | None, *, dry_run
             show(row)
         for sentence in view.plan_sentences(plan):
             say(clean(sentence, 1000))
+    if plan.by_hand and not dry_run:
+        if as_json:
+            document(schema.document(dry_run=True, simulated=bench.simulated, array=view.plan(plan)))
+        say("Nothing was done.")
+        return REFUSED
     if dry_run:
         if not as_json:
             say("Dry run: nothing was changed.")
@@ -222,6 +235,7 @@ async def _plan(bench: Workbench, asked: _Asked) -> ArrayPlan:
         drives=chosen(found, asked.drives),
         strip_bytes=asked.strip,
         spans=asked.spans,
+        size_bytes=asked.size,
         name=asked.name or new_name(),
         policies=asked.policies,
     )

@@ -16,7 +16,7 @@ from backends.topology.room_look import THIN_COUNT
 from backends.vendors.areca import presence as areca
 from backends.vendors.fusionio import tool as fusionio
 from backends.vendors.lvm import asking
-from backends.vendors.lvm.facts import LVS
+from backends.vendors.lvm.facts import LVS, PVS
 from backends.vendors.marvell import presence as marvell
 from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
 from backends.vendors.nvme.features import CURRENT, SUPPORTED
@@ -105,6 +105,7 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     areca.PLACES: (*areca.READS, areca.UNRECORDED),
     marvell.PLACES: marvell.READS,
     ("lvs",): (tuple(map(re.escape, LVS)), asking.WITHOUT, tuple(map(re.escape, THIN_COUNT))),
+    ("pvs",): (tuple(map(re.escape, PVS)),),
     ("dmsetup",): (TABLE, STATUS, ("status",)),
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
     (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(

@@ -21,7 +21,7 @@ _USUAL = {"linux": "sde"}
 _REJECTED = re.compile(r'"r\|\^/dev/([A-Za-z0-9]+)\$\|"')
 _EVERY, _LVM, _ZFS, _NAMED = (
     ("lsblk",),
-    ("lvs", "lvchange", "lvconvert"),
+    ("lvs", "pvs", "lvchange", "lvconvert", "lvcreate", "lvremove"),
     ("zpool", "zfs"),
     ("blkid", "wipefs", "mdadm"),
 )

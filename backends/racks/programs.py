@@ -10,6 +10,8 @@ from functools import partial
 from backends.racks import tools
 from backends.racks.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said
 from backends.racks.lvm.changes import lvchange_said, lvconvert_said
+from backends.racks.lvm.groups import pvs_said
+from backends.racks.lvm.making import lvcreate_said, lvremove_said
 from backends.racks.mdadm import mdadm_said
 from backends.racks.megacli import answer as megacli
 from backends.racks.printed import Said
@@ -128,6 +130,9 @@ PROGRAMS: Mapping[str, VendorProgram] = {
         name: VendorProgram(path=f"/usr/sbin/{name}", there=lambda rack: bool(rack.lvm), said=said, vendors=False)
         for name, said in {
             "lvs": lvs_said,
+            "pvs": pvs_said,
+            "lvcreate": lvcreate_said,
+            "lvremove": lvremove_said,
             "lvmconfig": lvmconfig_said,
             "lvchange": lvchange_said,
             "lvconvert": lvconvert_said,

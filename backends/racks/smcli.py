@@ -94,6 +94,8 @@ class DiskSystem:
     """State of the second controller."""
     drives: int = 5
     """Drives in the array, in enclosure 0."""
+    unassigned: int = 0
+    """Drives beside them that no array has."""
     volumes: list[HostDisk] = field(
         default_factory=lambda: [HostDisk(name="fast", wwn="600a0b80002618d6000004d44a2f7a01")]
     )
@@ -270,17 +272,18 @@ class DiskSystem:
         return f"   Logical Drive name: {one.name}\n\n{_rows(6, rows)}"
 
     def _drives(self) -> str:
-        head = f"   SUMMARY\n   Number of drives: {self.drives}\n\n   DETAILS\n"
-        return head + "".join(self._drive(slot) for slot in range(1, self.drives + 1))
+        count = self.drives + self.unassigned
+        head = f"   SUMMARY\n   Number of drives: {count}\n\n   DETAILS\n"
+        return head + "".join(self._drive(slot) for slot in range(1, count + 1))
 
     def _drive(self, slot: int) -> str:
         rows = {
             "Status": "Optimal",
-            "Mode": "Assigned",
+            "Mode": "Assigned" if slot <= self.drives else "Unassigned",
             "Raw capacity": "68.366 GB",
             "Usable capacity": "67.866 GB",
             "World-wide identifier": f"20:00:00:14:c3:9f:4e:{slot:02x}:00:00:00:00:00:00:00:00",
-            "Associated array": "1",
+            **({"Associated array": "1"} if slot <= self.drives else {}),
             "Media type": "Hard Disk Drive",
             "Interface type": "Fibre Channel",
             "Drive path redundancy": "OK",

@@ -72,7 +72,8 @@ def _array(row: dict[str, Any]) -> MdArray:
 
 def _group(row: dict[str, Any]) -> LvmGroup:
     volumes = [LvmVolume(**(one | {"counts": CacheCounts(**one.get("counts", {}))})) for one in row["volumes"]]
-    return LvmGroup(**(row | {"volumes": volumes}))
+    kept = {key: value for key, value in row.items() if key != "free_bytes"}  # which is counted now
+    return LvmGroup(**(kept | {"volumes": volumes}))
 
 
 def _smart(row: dict[str, Any]) -> SmartCard:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from backends.racks.machines.ssds import ssds_rack
+from backends.racks.machines.table import MACHINES
+from backends.racks.rack import Rack
 from tests.cli.conftest import Cli
 
 LSI = ("--demo", "lsi", "array")
@@ -41,7 +44,7 @@ def test_on_racks_where_all_is_used_every_drive_says_so(cli: Cli, rack: str) -> 
     drives = cli("--demo", rack, "array", "list", "--json").json["drives"]
     assert drives
     assert all(one["why_not"] for one in drives if not one["free"])
-    assert not any(one["free"] for one in drives if one["controller"] is not None)
+    assert not any(one["free"] for one in drives if one["controller"] is not None and one["free_extents"] is None)
 
 
 ARRAYS = ("--demo", "arrays", "array")
@@ -52,6 +55,8 @@ def test_the_rack_with_free_drives_has_one_of_each_reason_against_a_drive(cli: C
     why = {one["address"]: " ".join(one["why_not"]) for one in told["drives"] if not one["free"]}
     assert why.pop("megaraid:/c0/e252/s10") == why.pop("megaraid:/c0/e252/s11") == "it is in virtual drive 0"
     assert why.pop("smartarray:/slot0/1I:1:1") == why.pop("smartarray:/slot0/1I:1:2") == "it is in logical drive 1"
+    for number in range(2, 7):
+        assert "physical volume" in why.pop(f"block:nvme{number}n1")
     assert why == {
         "megaraid:/c0/e252/s6": "it is a hot spare (GHS)",
         "megaraid:/c0/e252/s7": "the card calls it JBOD",
@@ -60,7 +65,7 @@ def test_the_rack_with_free_drives_has_one_of_each_reason_against_a_drive(cli: C
         "smartarray:/slot0/2I:1:7": "the card calls it Unassigned Drive, Predictive Failure",
         "block:nvme1n1": "/dev/nvme1n1 holds a physical volume (LVM2_member).",
     }
-    assert sum(one["free"] for one in told["drives"]) == 6 + 8 + 6 + 8 + 8 + 8 + 1
+    assert sum(one["free"] for one in told["drives"]) == 6 + 8 + 6 + 8 + 8 + 8 + 1 + 5
 
 
 @pytest.mark.parametrize(
@@ -114,3 +119,28 @@ def test_what_is_not_free_or_makes_no_array_is_refused(cli: Cli, words: tuple[st
     done = cli(*LSI, "create", *words, "--dry-run")
     assert done.status == status
     assert why in done.err
+
+
+def _roomy() -> Rack:
+    """The rack with a DS3400 that has four drives beside its arrays."""
+    rack = ssds_rack()
+    rack.systems[0].unassigned = 4
+    return rack
+
+
+@pytest.mark.parametrize("words", [(), ("--confirm", "0013,0014,0015")])
+def test_what_a_disk_system_takes_hours_for_is_shown_and_nothing_is_run(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setitem(MACHINES, "ssds", _roomy)
+    create = ("--demo", "ssds", "array", "create", "raid5", "0,13", "0,14", "0,15", "--strip", "128k", "--name", "rb-1")
+    statement = 'create logicalDrive drives=(0,13 0,14 0,15) raidLevel=5 userLabel="rb-1" segmentSize=128;'
+    done = cli(*create, *words)
+    assert (done.status, statement in done.out) == (3, True), done.err
+    assert "takes hours" in done.err
+    assert "Nothing was done." in done.err
+    told = cli(*create, *words, "--json")
+    assert (told.status, told.json["dry_run"], told.json["array"]["steps"][0][-1]) == (3, True, statement)
+    assert "takes hours" in told.json["array"]["by_hand"]
+    assert cli(*create, "--dry-run").status == 0
+    assert cli("--demo", "ssds", "array", "list", "--json").json["made_here"] == []

@@ -85,6 +85,10 @@ TARGETS: dict[str, Target] = {
         modules=("backends/vendors/smartarray/arcconf/commands.py",),
         tests=("tests/backends/smartarray/test_making.py", "tests/backends/smartarray/test_backend.py"),
     ),
+    "volumes of groups": Target(
+        modules=tuple(f"backends/vendors/lvm/{name}.py" for name in ("made", "making", "groups")),
+        tests=("tests/backends/lvm/test_making.py", "tests/backends/racks/test_volume_maker.py"),
+    ),
     "smcli": Target(
         modules=("backends/vendors/smcli/backend.py", "backends/vendors/smcli/statements.py"),
         tests=("tests/backends/smcli/test_backend.py", "tests/backends/smcli/test_conformance.py"),

@@ -15,7 +15,7 @@ from unittest.mock import patch
 from app.engine.session.paths import Paths
 from app.priv.requests import Requests
 from app.priv.words import FIELDS
-from backends.vendors.lvm.facts import LVS
+from backends.vendors.lvm.facts import LVS, PVS
 from tests.tally import Tally
 
 NODE = "/dev/loop-control" if not os.path.isdir("/sys/block") else f"/dev/{next(iter(os.listdir('/sys/block')), 'sda')}"
@@ -65,6 +65,9 @@ SETTERS: tuple[tuple[str, ...], ...] = (
     ("mvcli", "delete", "-o", "vd", "-i", "0"),
     ("mvcli", "create", "-o", "vd", "-r0", "-d", "0,1"),
     ("lvs", "-o", "lv_all", "--config", "devices/dir=/tmp"),
+    ("pvs", *PVS, "--config", "devices/dir=/tmp"),
+    ("lvcreate", "--yes", "--extents", "1", "vg0"),
+    ("lvremove", "--yes", "vg0/mail"),
     ("lvs", *LVS, "--config", "devices/dir=/tmp"),
     ("lvs", *LVS, "--config", 'devices/filter=["r|x|"] devices/dir="/tmp"'),
     ("lvs", *LVS, "--config", 'devices/filter=["r|x|","a|"]} global { locking_dir="/etc"'),
@@ -88,6 +91,7 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("smartctl", "--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", NODE),
     ("mdadm", "--detail", "--export", NODE),
     ("lvs", *LVS),
+    ("pvs", *PVS),
     ("dmsetup", "table"),
     ("dmsetup", "status"),
     ("storcli64", "/c0", "show", "all", "J", "nolog"),

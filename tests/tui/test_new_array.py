@@ -34,7 +34,7 @@ async def sheet(folder: Path, *, read_only: bool = False) -> AsyncIterator[Pilot
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         await pilot.press("A")
-        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "45 drives of 55" in text_of(pilot))
+        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "45 drives of 60" in text_of(pilot))
         while "scsi:sdb" not in (app.screen.query_one("#array-drives").cursor or ""):  # type: ignore[attr-defined]
             await pilot.press("down")
         yield pilot
@@ -53,7 +53,7 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
         await pilot.press("minus", "right_square_bracket", "right_square_bracket", "left_square_bracket")
         assert words(pilot).startswith("raid1 of 2 drives, strip 16 KiB: about 894 GiB")
         await pilot.press("space", "up", "space")
-        assert words(pilot).startswith("45 drives of 55 can be made an array of.")
+        assert words(pilot).startswith("45 drives of 60 can be made an array of.")
 
 
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
@@ -108,14 +108,14 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
         made: ArrayBuilding = pilot.app.workbench.arrays  # type: ignore[attr-defined]
         (entry,) = made.made_here.entries()
-        await until(pilot, lambda: "drives of 55" in words(pilot))
-        assert "43 drives of 55" in words(pilot)
+        await until(pilot, lambda: "drives of 60" in words(pilot))
+        assert "43 drives of 60" in words(pilot)
         await pilot.press("home", "d")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         assert "mdadm --stop /dev/md100" in text_of(pilot)
         keys = ["minus" if letter == "-" else letter for letter in entry.array.name]
         await answer(pilot, "tab", *keys, "enter", "enter")
-        await until(pilot, lambda: "45 drives of 55" in text_of(pilot))
+        await until(pilot, lambda: "45 drives of 60" in text_of(pilot))
         assert made.made_here.entries() == ()
 
 
@@ -163,3 +163,20 @@ async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) ->
         assert all(f"[x] {level}" in shown for level in ("raid0", "raid1"))
         await pilot.press("1")
         await until(pilot, lambda: "New array" not in text_of(pilot))
+
+
+async def test_what_a_disk_system_takes_hours_for_is_shown_and_not_asked_about(tmp_path: Path) -> None:
+    rack = MACHINES["ssds"]()
+    rack.systems[0].unassigned = 2
+    bench = Workbench(SimulatedHost(rack, speed=FAST), paths=paths_in(tmp_path))
+    app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
+    async with app.run_test(size=(160, 60)) as pilot:
+        await settled(pilot)
+        await pilot.press("A")
+        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "can be made an array" in words(pilot))
+        while app.screen.query_one("#array-drives").cursor != "smcli:DS3400_A/drive 0,13":  # type: ignore[attr-defined]
+            await pilot.press("down")
+        await pilot.press("space", "down", "space", "a")
+        await until(pilot, lambda: "takes hours" in notices(pilot))
+        assert "create logicalDrive drives=(0,13 0,14) raidLevel=0" in notices(pilot)
+        assert not isinstance(app.screen, ConfirmDialog)

@@ -80,7 +80,7 @@ class ArrayBuilding:
             with asked_anew():
                 made = await self._appeared(builder, self._entry(array.name))
             if made.standing is ArrayStanding.WHOLE:
-                self.made_here.reached(array.name, ArrayStage.MADE)
+                self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._differs(plan, made))
                 told = " ".join((f"{_told(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
                 self._note(f"Made the array {array.name}: {told}")
@@ -169,6 +169,8 @@ class ArrayBuilding:
         if found.standing is not ArrayStanding.WHOLE:
             hint = "`raidbench recover` takes apart what is left of one that was cut short."
             raise RefusedError(f"{name} is not deleted: {found.words}", hint=_with_steps(hint, found))
+        if not found.remove:
+            raise RefusedError(f"{name} is not deleted: {found.words}", hint="What lies on it cannot be looked at.")
         await self._require_empty(found)
         return entry, found
 
@@ -198,7 +200,7 @@ class ArrayBuilding:
         if found.standing is ArrayStanding.ABSENT:
             self.made_here.reached(name, ArrayStage.GONE)
         elif found.standing is ArrayStanding.WHOLE:
-            self.made_here.reached(name, ArrayStage.MADE)
+            self.made_here.reached(name, ArrayStage.MADE, found.uuids)
         elif found.standing is ArrayStanding.PARTLY and remove:
             builder = self._builder(entry.array.controller)
             with self._locked(found.locks, f"taking apart {name}") as lock:
@@ -264,7 +266,8 @@ class ArrayBuilding:
                 again = await plan_array(machine, plan.wish, assume_clean=assume_clean)
                 if (again.steps, again.before) != (plan.steps, plan.before):
                     raise RefusedError(
-                        "The card has other arrays or drives now than when it was shown.", hint="Look at it again."
+                        f"{plan.wish.drives[0].controller} has other arrays or drives now than when it was shown.",
+                        hint="Look at it again.",
                     )
 
     async def _free_as_shown(self, shown: Candidate) -> None:
@@ -372,9 +375,12 @@ async def _whole(work: Coroutine[object, object, ArrayFound]) -> ArrayFound:
 def plate_of(plan: ArrayPlan) -> Nameplate:
     """How a question names the drives of an array that is to be made, and the word that means them."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.wish.drives)
+    lost = "what lies on them is lost"
+    if plan.wish.drives[0].shared:
+        lost = "of these only extents are taken that no volume has, and what lay there is lost"
     return Nameplate(
         name=plan.wish.name,
-        words=f"to be made of {clean(drives, 2000)}: what lies on them is lost",
+        words=f"to be made of {clean(drives, 2000)}: {lost}",
         word=words_to_type(plan.wish.drives),
     )
 

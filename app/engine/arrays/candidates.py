@@ -71,16 +71,31 @@ def _listed(drive: Drive) -> Candidate:
 def chosen(found: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
     """The drives that somebody names, in that order: by address, node, kernel name, place or serial number.
 
+    Where the first name is a volume group those after it are its physical volumes, and without any all with free
+    extents are meant.
+
     Raises NotFoundError, InvalidValueError where a name means several, RefusedError for one that is not free.
     """
-    picked = tuple(_named(found, name) for name in names)
+    group = [one for one in found if one.shared and set(names[:1]).intersection(_of_group(one))]
+    if group:
+        free = tuple(one for one in group if one.free) or tuple(group)
+        picked = tuple(_named(group, name, in_group=True) for name in names[1:]) or free
+    else:
+        picked = tuple(_named(found, name) for name in names)
     for one in picked:
         require_free_drive(one)
     return picked
 
 
-def _named(found: Sequence[Candidate], name: str) -> Candidate:
-    called = {one.drive: _names(one.drive, one.place, one.serial) for one in found}
+def _of_group(one: Candidate) -> tuple[str, ...]:
+    return () if one.controller is None else (str(one.controller), one.controller.address)
+
+
+def _named(found: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
+    """A physical volume's place means the disk, which is not free, unless its group was named before."""
+    called = {
+        one.drive: _names(one.drive, one.place if in_group or not one.shared else None, one.serial) for one in found
+    }
     same = [one for one in found if name in called[one.drive]]
     if len(same) > 1:
         raise InvalidValueError(
@@ -104,7 +119,8 @@ def maker_of(drives: Sequence[Candidate]) -> Target | None:
     cards = {drive.controller for drive in drives}
     if len(cards) > 1:
         raise InvalidValueError(
-            "The drives do not hang from one card.", hint="An array is made of drives of one card, or of the kernel's."
+            "The drives do not hang from one card.",
+            hint="An array is made of drives of one card, of the kernel's, or of one volume group.",
         )
     return next(iter(cards), None)
 
@@ -117,6 +133,11 @@ def new_name() -> str:
 async def plan_array(machine: Machine, wish: ArrayWish, *, assume_clean: bool = False) -> ArrayPlan:
     """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
     card = maker_of(wish.drives)
+    if wish.size_bytes is not None and not wish.drives[0].shared:
+        raise InvalidValueError(
+            "An array of drives takes all of them, so it has no size of its own.",
+            hint="A volume in a volume group has one.",
+        )
     backend = machine.backends[SOFTWARE if card is None else card.backend]
     if not isinstance(backend, MakesArrays):
         raise BlockedError(f"raidbench makes no arrays on {card}.")

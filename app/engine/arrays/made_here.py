@@ -85,9 +85,11 @@ class ArraysMadeHere:
             raise unknown
         self._append(array.name, ArrayStage.MAKING, "Nothing was made.", session=str(session), array=unstructure(array))
 
-    def reached(self, name: str, stage: ArrayStage) -> None:
-        """Put on disk how far it is by now. Raises StorageError."""
-        self._append(name, stage, f"It does not say that {name} is {stage.value}.")
+    def reached(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
+        """Put on disk how far it is by now; `uuids`: all that it is known by, see `ArrayFound`. Raises StorageError."""
+        known = self.entry(name) if uuids else None
+        more = {} if known is None else {"array": unstructure(replace(known.array, uuids=uuids))}
+        self._append(name, stage, f"It does not say that {name} is {stage.value}.", **more)
 
     def setter(self, name: str, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step. Raises StorageError: then it must not begin."""

@@ -83,6 +83,11 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     found, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
     drives = chosen(found, axis.drives) if axis.drives else of_pool(found, axis.pool, axis.members)
     controller = maker_of(drives)
+    if drives[0].shared:
+        raise PlanError(
+            f"A sweep over levels makes its arrays of drives, not in {controller}.",
+            hint="`raidbench array create` makes one volume there, and a sweep may then measure it.",
+        )
     if controller is not None and axis.assume_clean:
         raise PlanError(
             f"assume_clean is md's: {controller} initialises its arrays by itself.", hint="Leave out assume_clean."
@@ -203,7 +208,7 @@ def of_pool(found: Sequence[Candidate], pool: str, members: int) -> tuple[Candid
             hint='For example "unassigned ssd of c1", "hdd of kernel": hdd, ssd or nvme, then a card or `kernel`.',
         )
     media, where = kinds[words["media"].lower()], words["where"]
-    own = [drive for drive in found if drive.free and drive.media is media and _is_at(drive, where)]
+    own = [one for one in found if one.free and not one.shared and one.media is media and _is_at(one, where)]
     alike: dict[tuple[object, ...], list[Candidate]] = {}
     for drive in sorted(own, key=lambda one: bool(one.lies)):
         alike.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)

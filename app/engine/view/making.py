@@ -70,6 +70,8 @@ def _standing(one: Candidate) -> Cell:
     if one.why_not:
         more = f" (and {len(one.why_not) - 1} more)" if len(one.why_not) > 1 else ""
         return Cell(f"no: {one.why_not[0].rstrip('.')}{more}")
+    if one.free_extents is not None:
+        return Cell(f"{one.free_extents} free extents of {one.controller}", Tone.GOOD)
     if one.lies:
         return Cell(f"free, and would lose {'; '.join(one.lies)}", Tone.ATTENTION)
     return Cell("free, blank" if one.seen else "free by the card's words; what lies on it is unknown", Tone.GOOD)
@@ -79,7 +81,9 @@ def candidate(one: Candidate) -> schema.Json:
     """A drive as JSON."""
     return {
         "address": str(one.drive),
-        **schema.picked(one, "controller", "place", "model", "serial", "media", "interface", "size_bytes"),
+        **schema.picked(
+            one, "controller", "place", "model", "serial", "media", "interface", "size_bytes", "free_extents"
+        ),
         "logical_block_bytes": one.sector_bytes,
         "free": one.free,
         "why_not": list(one.why_not),
@@ -106,7 +110,7 @@ def made_here(entry: ArrayEntry) -> schema.Json:
         **schema.picked(made, "name", "level", "controller", "strip_bytes", "spans"),
         "stage": entry.stage.value,
         "at": entry.at,
-        "uuid": made.uuids[0] if made.uuids else None,
+        "uuid": made.uuid,
         "members": [{"place": drive.place, "serial": drive.serial} for drive in made.members],
     }
 
@@ -145,24 +149,26 @@ def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
         yield FactLine("Full stripe", "-" if full is None else exact_words(full))
     if wish.policies:
         yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in wish.policies.items()))
-    yield FactLine("Takes", f"{plan.seconds:.1f} s, and then: {plan.initialising}")
+    takes = f"{plan.seconds:.1f} s, and then" if plan.seconds < 600 else f"about {plan.seconds / 3600:.1f} h"
+    yield FactLine("Takes", f"{takes}: {plan.initialising}")
 
 
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
     """Warnings, what would be lost, and what has to be typed for it."""
-    told = list(plan.warnings)
+    told = [*filter(None, (plan.by_hand,)), *plan.warnings]
     lies = [line for drive in plan.wish.drives for line in drive.lies]
     told += [f"Would be lost: {line}." for line in lies]
     if lies:
         told.append("Its mark may stay: when the array is deleted it looks as before, and what it held is gone.")
-    unknown = [drive for drive in plan.wish.drives if not drive.seen]
+    unknown = [drive for drive in plan.wish.drives if not drive.seen and not drive.shared]
     if unknown:
         serials = ", ".join(one.serial or one.place for one in unknown)
         told.append(
             "The card says that no array uses these drives. raidbench cannot read what lies on them; one that came "
             f"from another machine may hold data, which would be lost: {serials}."
         )
-        told.append(f"Who makes it has to mean these very drives: {words_to_type(unknown)}.")
+        if not plan.by_hand:
+            told.append(f"Who makes it has to mean these very drives: {words_to_type(unknown)}.")
     return tuple(told)
 
 
@@ -183,6 +189,7 @@ def plan(one: ArrayPlan) -> schema.Json:
         "policies": dict(wish.policies),
         "seconds": one.seconds,
         "initialising": one.initialising,
+        "by_hand": one.by_hand or None,
         "steps": [list(step.argv) for step in one.steps],
         "warnings": list(plan_sentences(one)),
     }

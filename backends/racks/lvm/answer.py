@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from backends.racks.hung import rejected
+from backends.racks.lvm.groups import free_bytes
 from backends.racks.lvm.volumes import CACHED, META_BLOCKS, META_USED, OF_POLICY, STRIPED, DmNode, LvmGroup, LvmVolume
 from backends.racks.printed import Said
 from backends.racks.rack import Rack
@@ -26,6 +27,7 @@ def lvs_said(rack: Rack, words: Sequence[str]) -> Said:
     for group in rack.lvm.values():
         left_out = rejected(words).intersection(group.places)
         for row in _rows(group, rack.now(), hidden="-a" in words):
+            row |= {"vg_free": str(free_bytes(rack, group))}
             if left_out:
                 missing = {"vg_missing_pv_count": str(len(left_out))}
                 row = row | missing | {"devices": _without(row["devices"], left_out)}
@@ -121,7 +123,6 @@ def _common(group: LvmGroup, node: DmNode, names: dict[str, str], own: bool) -> 
         "devices": devices,
         "vg_name": group.name,
         "vg_uuid": group.uuid,
-        "vg_free": str(group.free_bytes),
         "vg_missing_pv_count": "0",
     }
 
@@ -144,6 +145,8 @@ def _own(volume: LvmVolume, now: float) -> Row:
         "lv_kernel_read_ahead": str(volume.queue_sectors * 512),
         "lv_layout": volume.kind,
         "segtype": volume.kind,
+        "lv_tags": volume.tag,
+        **({"lv_role": "public,origin,thickorigin", "lv_attr": "owi-a-s---"} if volume.snapshot else {}),
     }
     settings = ",".join(f"{key}={value}" for key, value in volume.settings.items())
     if volume.kind in CACHED:
@@ -181,6 +184,8 @@ def _own(volume: LvmVolume, now: float) -> Row:
             "writecache_error": "0",
             "writecache_block_size": str(volume.chunk_bytes),
         }
+    elif volume.kind == "striped":
+        row |= {"stripes": str(len(volume.places)), "stripe_size": str(volume.stripe_bytes)}
     elif volume.kind != "linear":
         kind = {"raid5": "raid5_ls", "raid6": "raid6_zr"}.get(volume.kind, volume.kind)
         row |= {

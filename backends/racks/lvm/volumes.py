@@ -30,6 +30,12 @@ OF_POLICY = (
 
 MIRRORED, STRIPED = ("raid1",), ("raid5", "raid6", "raid10")
 
+RAIDS = (*MIRRORED, *STRIPED)
+"""Kinds with images that have metadata of their own."""
+
+FIRST_EXTENT = 1 << 20
+"""Bytes of LVM's own before the extents of a physical volume."""
+
 _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -73,7 +79,7 @@ class LvmVolume:
     name: str
     """Given name."""
     kind: str = "linear"
-    """`linear`, `cache`, `writecache`, `raid1`, `raid5`, `raid6`, `raid10`."""
+    """`linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5`, `raid6`, `raid10`."""
     size_bytes: int
     """Size."""
     places: list[str]
@@ -114,6 +120,12 @@ class LvmVolume:
     """When that began, in the rack's time."""
     reshape_since: float = 0.0
     """When the last reshape began; 0 when none is under way."""
+    tag: str = ""
+    """Its tag; "" for none."""
+    uuid: str = ""
+    """Its UUID, where a volume of its name has had another one; "" for that which goes with its name."""
+    snapshot: bool = False
+    """Whether it has a snapshot."""
 
     @property
     def device(self) -> str:
@@ -206,6 +218,10 @@ class LvmVolume:
             return tuple(self._cached(now))
         if self.kind == "linear":
             return (self._node(self.name, 0, self.size_bytes, tuple(self.places), "linear"),)
+        if self.kind == "striped":
+            stripes = " ".join(f"{{{place}}} 2048" for place in self.places)
+            table = f"striped {len(self.places)} {self.stripe_bytes // 512} {stripes}"
+            return (self._node(self.name, 0, self.size_bytes, tuple(self.places), table),)
         return tuple(self._images(now))
 
     def _node(self, name: str, at: int, size: int, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
@@ -289,7 +305,14 @@ class LvmVolume:
     def data_images(self) -> int:
         """Images that carry data in one stripe."""
         count = len(self.places)
-        return {"raid1": 1, "raid5": count - 1, "raid6": count - 2, "raid10": count // 2}.get(self.kind, 1)
+        kinds = {"striped": count, "raid1": 1, "raid5": count - 1, "raid6": count - 2, "raid10": count // 2}
+        return kinds.get(self.kind, 1)
+
+    def taken(self, place: str) -> int:
+        """Extents that it has of a physical volume."""
+        each = -(-self.size_bytes // EXTENT // self.data_images)
+        own = (each + (self.kind in RAIDS)) * self.places.count(place)
+        return own + (self.fast_bytes // EXTENT if self.fast_place == place else 0)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -300,10 +323,14 @@ class LvmGroup:
     """Given name."""
     places: list[str]
     """Kernel names of its physical volumes."""
-    free_bytes: int = 0
-    """Not given to any volume."""
     volumes: list[LvmVolume] = field(default_factory=list)
     """Its logical volumes."""
+    refuses: dict[str, str] = field(default_factory=dict)
+    """Columns of vgs and pvs that say what is against a change: `vg_exported`, `vg_lock_type`, ..."""
+    busy: bool = False
+    """Whether a command that takes long has its lock."""
+    former: dict[str, str] = field(default_factory=dict)
+    """Signatures that removed volumes left, by the physical volume on which they began."""
 
     @property
     def uuid(self) -> str:
@@ -312,7 +339,8 @@ class LvmGroup:
 
     def uuid_of(self, part: str) -> str:
         """The UUID of one of its volumes, hidden ones too."""
-        return lvm_uuid(f"{self.name}/{part}")
+        own = next((volume.uuid for volume in self.volumes if volume.name == part), "")
+        return own or lvm_uuid(f"{self.name}/{part}")
 
     def dm_name(self, node: DmNode) -> str:
         """The name below /dev/mapper."""

@@ -1,4 +1,4 @@
-"""The rack `arrays`: RAID cards of each maker, an HBA and two NVMe drives, nearly all of it free to make arrays of."""
+"""The rack `arrays`: RAID cards of each maker, an HBA, NVMe drives and a volume group, nearly all of it free."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from backends.model import Level
 from backends.racks.card import MEGACLI, Battery, SimulatedCard
 from backends.racks.disk import FOREIGN, JBOD, SPARE
+from backends.racks.lvm.volumes import LvmGroup, LvmVolume
 from backends.racks.machines.hpe import SAS, SATA_SSD, X25E, bays_of
 from backends.racks.machines.lsi import HDD, M4, PM983, RATES, S1200, SM883, disks_of, settle
 from backends.racks.rack import Clock, Rack
@@ -20,15 +21,19 @@ _PV = Content(filesystem="LVM2_member", uuid="kQ3v8W-Zr1T-0bYx-Lm5c-Hs9P-ue2D-Jd
 _SHELF = ("sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh", "sdi")
 """SATA SSDs at the HBA."""
 
+_DATA = ("nvme2n1", "nvme3n1", "nvme4n1", "nvme5n1", "nvme6n1")
+"""Physical volumes of the group `data`; on the last one there is a volume already."""
+
 
 def arrays_rack(clock: Clock | None = None, *, seed: int = 73) -> Rack:
     """Everything new. Every rack of the same seed is the same."""
     rack = Rack(
         name="arrays",
         seed=seed,
-        nvme={"nvme0n1": PM983, "nvme1n1": PM983},
+        nvme=dict.fromkeys(("nvme0n1", "nvme1n1", *_DATA), PM983),
         lying={"nvme0n1": _OLD, "nvme1n1": _PV},
         sata=dict.fromkeys(_SHELF, SM883),
+        lvm={"data": _data()},
     )
     if clock is not None:
         rack.clock = clock
@@ -37,6 +42,12 @@ def arrays_rack(clock: Clock | None = None, *, seed: int = 73) -> Rack:
         settle(rack, card)
     rack.smart = {"ssacli": (_smart_array(),), "arcconf": (_smart_raid(), _series_5())}
     return rack
+
+
+def _data() -> LvmGroup:
+    """Five NVMe drives, on one of which somebody has a volume."""
+    mail = LvmVolume(name="mail", size_bytes=100 << 30, places=[_DATA[-1]], number=0)
+    return LvmGroup(name="data", places=[*_DATA], volumes=[mail])
 
 
 def _modern() -> SimulatedCard:

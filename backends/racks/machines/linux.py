@@ -103,7 +103,6 @@ def _group() -> LvmGroup:
     return LvmGroup(
         name="vg0",
         places=[*slow, fast],
-        free_bytes=920 * _GIB,
         volumes=[
             LvmVolume(
                 name="db", kind="writecache", size_bytes=120 * _GIB, places=slow[:], number=2,

@@ -1,12 +1,12 @@
 """LVM: logical volumes with their caches, mirrors and stripes, through lvs, lvchange and lvconvert."""
 
 from backends.protocol import Vendor, lazily
-from backends.vendors.lvm.presence import any_volume
+from backends.vendors.lvm.presence import any_group
 
 VENDOR = Vendor(
     name="lvm",
     backend=lazily("backends.vendors.lvm.backend:Lvm"),
-    present=any_volume,
+    present=any_group,
     declares=("backends.vendors.lvm.settings:GENERAL", "backends.vendors.lvm.settings:OF_MEMBERS"),
 )
 """Found by the registry."""

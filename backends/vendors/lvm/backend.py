@@ -1,4 +1,4 @@
-"""The LVM backend: volumes as lvs and the kernel tell them, changed by lvchange and lvconvert.
+"""The LVM backend: volumes as lvs and the kernel tell them, changed by lvchange and lvconvert, made by lvcreate.
 
 What they say of a change proves nothing: `changed` is said before the kernel refuses, and when a question was answered
 by no. Their exit status and what is read afterwards count. `lvchange --test` is never run: from write-back to another
@@ -8,7 +8,7 @@ mode it does not end (tried with LVM 2.03.16).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends.answers import CUT, whole_lines
@@ -30,12 +30,14 @@ from backends.changing import (
 from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.host import STALL, Command, Host
 from backends.identity import Identity
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Array, Inventory, Problem, Target, Task
 from backends.settings import Reading, Setting
 from backends.topology import look
 from backends.topology.mapped import TABLE
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.asking import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
+from backends.vendors.lvm.building import TOOLS, find_in_group, group_candidates, plan_in_group
 from backends.vendors.lvm.facts import THIN_POOL, LoadedTable, LvFacts, parse_tables
 from backends.vendors.lvm.inventory import (
     NAME,
@@ -46,6 +48,7 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
+from backends.vendors.lvm.making import lock_of, require_steps
 from backends.vendors.lvm.numbers import LOW_WATERMARK, RATES, value_before, wanted_value
 from backends.vendors.lvm.plans import change_of, companions_of, require_ours
 from backends.vendors.lvm.presence import MARK
@@ -132,6 +135,25 @@ class Lvm:
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """A flush of its cache, a resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
         return tasks_of((await self._view(target)).volume)
+
+    async def candidates(self) -> tuple[Candidate, ...]:
+        """Physical volumes, of which the free extents can become volumes."""
+        return await group_candidates(self._host)
+
+    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+        """lvcreate's line for a volume in a group (`controller`)."""
+        return await plan_in_group(self._host, wish, controller, assume_clean=assume_clean)
+
+    async def find_made(self, array: MadeArray) -> ArrayFound:
+        """By the UUIDs of its group and of itself, its tag, name and segments."""
+        return await find_in_group(self._host, array)
+
+    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+        """lvcreate or lvremove of one volume of this group."""
+        tools = [self._host.which((tool,)) for tool in TOOLS]
+        require_steps(steps, "" if controller is None else controller.address, tools)
+        for step in steps:
+            await self._take(step)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing, and groups and volumes that need somebody."""
@@ -226,7 +248,7 @@ def _silence(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
 
 def _planned(view: LvView, wish: Wanted) -> Change:
     identity = _identity(view)
-    return change_of(view, wish, identity, f"{disk_lock(identity)}\nlvm-{view.volume.group_uuid}")
+    return change_of(view, wish, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
 
 
 def _identity(view: LvView) -> Identity:

@@ -20,6 +20,9 @@ LVS = (
 """What lvs is asked. Without locking: a flush holds the group's lock for hours, and nothing is written to take one. All
 columns of a kind, since a column that a version does not know is an error."""
 
+PVS = ("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-o", "pv_all,vg_all")
+"""What pvs is asked. Why without locking and for all columns: see `LVS`."""
+
 CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
 """Kinds of volumes, in LVM's words (segtype)."""
 
@@ -31,6 +34,16 @@ _NUMBERS = ("stripes", "stripe_size", "chunk_size")
 
 MISSING = "[unknown]"
 """What stands for a physical volume that is not there."""
+
+
+def is_lvm_name(text: str) -> bool:
+    """Whether LVM gives such names to groups and volumes."""
+    return _NAME.fullmatch(text) is not None
+
+
+def is_lvm_uuid(text: str) -> bool:
+    """Whether LVM gives such UUIDs."""
+    return _UUID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

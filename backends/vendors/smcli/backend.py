@@ -10,10 +10,11 @@ from re import Pattern
 from backends.answers import Heard, judged, told_once
 from backends.change import Change, Write
 from backends.changing import Wanted, denial_of, gone, lock_of, not_found
-from backends.errors import RaidbenchError, ToolFailedError
+from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.hosts.asked import unmoved
 from backends.identity import Identity
+from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Reading, Setting
@@ -23,6 +24,7 @@ from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
 from backends.vendors.smcli.facts import SystemProfile
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
+from backends.vendors.smcli.making import candidates, plan_logical_drive
 from backends.vendors.smcli.presence import PLACES, WHOLE
 from backends.vendors.smcli.profile import parse_profile, whole_sections
 from backends.vendors.smcli.readings import SystemView, readings
@@ -153,6 +155,31 @@ class Smcli(Settable[SystemView]):
     def refusal(self, done: Completed) -> str:
         """Why SMcli did not do it, in its own words; "" if it says that it did."""
         return _refusal(done)
+
+    async def candidates(self) -> tuple[Candidate, ...]:
+        """The drives of every disk system, by what each told last: to ask takes half a minute."""
+        picture = await look(self._host)
+        return tuple(
+            one
+            for profile in self._kept.values()
+            for one in candidates(inventory(profile, picture).drives, profile.cut.rstrip("."))
+        )
+
+    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+        """The statements for a logical drive, which are shown alone. The disk system is asked anew."""
+        if assume_clean:
+            raise InvalidValueError("A disk system is not told that its parity is right.", hint="That is for md alone.")
+        if controller is None:
+            raise InvalidValueError("It is not said which disk system makes it.")
+        view = await self._view(controller)
+        drives = inventory(view.profile, await look(self._host)).drives
+        now = {one.drive: one for one in candidates(drives, view.profile.cut.rstrip("."))}
+        for drive in wish.drives:
+            there = now.get(drive.drive)
+            if there is None or there.serial != drive.serial:
+                raise gone(drive.drive)
+            require_free_drive(there)
+        return plan_logical_drive(wish, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """SMcli without a disk system, and disk systems that do not answer or are not well."""

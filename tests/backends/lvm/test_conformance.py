@@ -28,7 +28,6 @@ def volumes_rack(clock: Clock | None = None) -> Rack:
     rack.lvm["r-1"] = LvmGroup(
         name="r-1",
         places=["sdc", "sdd", "sde"],
-        free_bytes=1 << 30,
         volumes=[
             LvmVolume(name="mir", kind="raid1", size_bytes=64 * MIB, places=["sdc", "sdd"], number=20),
             LvmVolume(

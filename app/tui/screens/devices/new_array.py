@@ -16,7 +16,7 @@ from app.engine.view import making as view
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from app.tui.screens.sweep.draft import WantedArrays
-from backends.errors import RaidbenchError
+from backends.errors import RaidbenchError, RefusedError
 from backends.making import (
     LEVELS,
     STRIPS,
@@ -146,8 +146,9 @@ class NewArrayScreen(WorkbenchScreen):
         strip = "usual strip" if self._strip is None else f"strip {exact_words(self._strip)}"
         what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         if not drives:
-            free = sum(drive.free for drive in self._drives)
-            return f"{plural(free, 'drive')} of {len(self._drives)} can be made an array of. {what}."
+            whole = [drive for drive in self._drives if not drive.shared]
+            free = sum(drive.free for drive in whole)
+            return f"{plural(free, 'drive')} of {len(whole)} can be made an array of. {what}."
         try:
             data = require_shape(wish)
             maker_of(drives)
@@ -227,6 +228,9 @@ class NewArrayScreen(WorkbenchScreen):
         bench = self._app.workbench
         try:
             plan = await plan_array(bench.hardware.machine, self._wish(new_name()))
+            if plan.by_hand:
+                lines = "; ".join(step.shown() for step in plan.steps)
+                raise RefusedError(plan.by_hand, hint=clean(lines, 1500))
             await bench.arrays.require_able(plan.wish.drives[0].controller)
         except RaidbenchError as error:
             self._app.tell(error, title="Cannot be made")

@@ -1,0 +1,148 @@
+"""What pvs tells of volume groups and their physical volumes, and which extents are free to make a volume of. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from backends.answers import Whole
+from backends.json_text import document, rows, table, whole, word
+from backends.making import Candidate
+from backends.model import Media, Scope, Target
+from backends.text import clean
+from backends.topology import Topology
+from backends.topology.naming import interface, medium, model
+from backends.values import dataclass
+from backends.vendors.lvm.facts import is_lvm_name, is_lvm_uuid
+from backends.vendors.lvm.inventory import NAME, kernel_name_of
+
+WHOLE_PVS = Whole(
+    tool="pvs",
+    mark="a closed JSON document with `report`",
+    missing=lambda text: "" if "report" in table(document(text)) else "its document is not closed",
+    statuses=frozenset(),
+)
+"""Its statuses are those of lvs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PvFacts:
+    """One physical volume of a group."""
+
+    name: str
+    """Its node; `[unknown]` while it is not there."""
+    uuid: str
+    """LVM's."""
+    group: str
+    """Its volume group."""
+    group_uuid: str
+    """That of the group."""
+    told: Mapping[str, str]
+    """All columns that say something, of the group too."""
+
+    @property
+    def free_extents(self) -> int:
+        """Extents that no volume has; 0 where that is not told."""
+        count, taken = whole(self.told.get("pv_pe_count")), whole(self.told.get("pv_pe_alloc_count"))
+        return 0 if count is None or taken is None else max(0, count - taken)
+
+    @property
+    def extent_bytes(self) -> int:
+        """Bytes of an extent; 0 where that is not told."""
+        return whole(self.told.get("vg_extent_size")) or 0
+
+
+def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
+    """Every physical volume that is in a group, and how many rows could not be understood. Never raises."""
+    found: list[PvFacts] = []
+    strange = 0
+    for report in rows(table(document(text)).get("report")):
+        for row in rows(report.get("pv"), most=20_000):
+            told = {key: said for key, value in row.items() if (said := word(value, 4096))}
+            group = told.get("vg_name", "")
+            if not group:
+                continue
+            if not is_lvm_name(group) or not all(is_lvm_uuid(told.get(key, "")) for key in ("pv_uuid", "vg_uuid")):
+                strange += 1
+                continue
+            found.append(
+                PvFacts(
+                    name=told.get("pv_name", ""),
+                    uuid=told["pv_uuid"],
+                    group=group,
+                    group_uuid=told["vg_uuid"],
+                    told=told,
+                )
+            )
+    return tuple(found), strange
+
+
+def why_no_volume(pv: PvFacts) -> tuple[str, ...]:
+    """What stands against any new volume in the group of a physical volume: parts of sentences."""
+    told, found = pv.told, list[str]()
+    missing = whole(told.get("vg_missing_pv_count")) or 0
+    if missing or told.get("vg_partial"):
+        found.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
+    if told.get("vg_exported"):
+        found.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
+    if told.get("vg_clustered") or told.get("vg_shared") or told.get("vg_lock_type", "none") != "none":
+        kind = clean(told.get("vg_lock_type", "clustered"), 20)
+        found.append(f"the group {pv.group} is shared with other machines ({kind})")
+    if told.get("vg_permissions") != "writeable":
+        found.append(f"the group {pv.group} may only be read")
+    if not pv.extent_bytes:
+        found.append(f"LVM does not say how large an extent of {pv.group} is")
+    return tuple(found)
+
+
+def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:
+    """Every physical volume with its free extents, and what stands against taking any."""
+    return tuple(_candidate(pv, picture) for pv in volumes)
+
+
+def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
+    kernel = kernel_name_of(pv.name, picture)
+    disk = picture.tree.nodes.get(picture.tree.disk_of(kernel)) if kernel is not None else None
+    reasons = [*why_no_volume(pv)]
+    if pv.told.get("pv_missing") or disk is None:
+        reasons.append("it is not there")
+    elif disk.attributes.get("ro") == "1":
+        reasons.append("it is read-only")
+    if pv.told.get("pv_duplicate"):
+        reasons.append("another device bears the same mark of LVM")
+    if pv.told.get("pv_allocatable") != "allocatable":
+        reasons.append("LVM may take no extents of it (pvchange --allocatable n)")
+    if not pv.free_extents:
+        reasons.append("none of its extents is free")
+    kind = interface(disk) if disk is not None else None
+    block = disk.attributes.get("queue/logical_block_size", "") if disk is not None else ""
+    return Candidate(
+        drive=Target(backend=NAME, address=f"{pv.group}:{clean(pv.name.removeprefix('/dev/'), 200)}"),
+        controller=group_target(pv.group),
+        place=pv.name,
+        model=model(disk) if disk is not None else None,
+        serial=pv.uuid,
+        media=medium(disk, kind) if disk is not None else Media.UNKNOWN,
+        interface=kind,
+        size_bytes=pv.free_extents * pv.extent_bytes,
+        free_extents=pv.free_extents,
+        sector_bytes=whole(block),
+        why_not=tuple(reasons),
+    )
+
+
+def group_target(name: str) -> Target:
+    """The volume group as what makes volumes."""
+    return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
+
+
+def disks_twice(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
+    """Physical volumes that lie on the disk of one before them, by their nodes."""
+    seen: dict[str, str] = {}
+    twice = []
+    for place in places:
+        kernel = kernel_name_of(place, picture)
+        disk = picture.tree.disk_of(kernel) if kernel is not None else place
+        if disk in seen:
+            twice.append(place)
+        seen.setdefault(disk, place)
+    return tuple(twice)

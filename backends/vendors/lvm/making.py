@@ -1,0 +1,221 @@
+"""The command lines that make a volume of a group's free extents and take it apart again. Pure.
+
+lvcreate takes free extents alone, whatever it is told. What it asks (LVM 2.03.16): whether to wipe a signature that a
+former volume left where the new one begins. `--yes` answers that, and the steps say nothing that it would ask about
+besides. With closed input it makes nothing and ends with 5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from backends.change import Write
+from backends.errors import InvalidValueError, RefusedError
+from backends.making import SYNC_RATE, ArrayPlan, ArrayWish, require_alike, require_shape
+from backends.model import Level
+from backends.sizes import size_words
+from backends.text import clean
+from backends.values import dataclass
+
+STRIP = 64 << 10
+"""Bytes (lvmraid(7), --stripesize)."""
+
+_CREATE_SECONDS = 1.5
+"""A whole lvcreate of a few images, with the zeroing of their metadata."""
+
+TYPES = {
+    Level.RAID0: "striped",
+    Level.RAID1: "raid1",
+    Level.RAID5: "raid5",
+    Level.RAID6: "raid6",
+    Level.RAID10: "raid10",
+}
+"""Levels that lvcreate makes, in its words (lvmraid(7))."""
+
+_LEAST = {Level.RAID0: 2, Level.RAID6: 5}
+"""Physical volumes, where it wants more than others: of one it makes a linear volume, and RAID 6 has three stripes."""
+
+AT_ONCE = ("--config", "global/wait_for_locks=0")
+"""A group that another command holds, for hours while a cache is flushed, is refused and not waited for (lvm.conf)."""
+
+_SURE = ("--wipesignatures", "y", "--zero", "y")
+
+_STEPS = (
+    re.compile(
+        r"(?P<tool>\S*lvcreate) --yes --config global/wait_for_locks=0 --alloc normal --type (?:striped|raid1|raid5"
+        r"|raid6|raid10)(?: --mirrors \d{1,2})?(?: --nosync)?(?: --stripes \d{1,3})?(?: --stripesize \d{1,7}k)?"
+        r" --wipesignatures y --zero y --extents \d{1,12} --addtag raidbench-[0-9a-f]{32} --name [A-Za-z0-9_-]{1,15}"
+        r" (?P<group>\S+)(?: /dev/[A-Za-z0-9+_./-]{1,250})+"
+    ),
+    re.compile(
+        r"(?P<tool>\S*lvremove) --yes --config global/wait_for_locks=0 --select lv_uuid=[A-Za-z0-9-]{38} &&"
+        r" lv_tags=raidbench-[0-9a-f]{32} && lv_role!=origin (?P<group>[^/ ]+)/[A-Za-z0-9_-]{1,15}"
+    ),
+)
+"""All that is ever run for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRoom:
+    """A volume group that a volume is to be made in."""
+
+    name: str
+    """Its name."""
+    uuid: str
+    """LVM's of it."""
+    extent_bytes: int
+    """Bytes of an extent."""
+    volumes: Collection[str]
+    """Names of its volumes, hidden ones too."""
+    before: tuple[str, ...]
+    """UUIDs of its volumes."""
+    one_disk: tuple[str, ...] = ()
+    """Physical volumes that lie on the disk of another one of these."""
+
+
+def plan_volume(wish: ArrayWish, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
+    """What makes the volume, of as many stripes or images as there are physical volumes.
+
+    Raises InvalidValueError, RefusedError where its name is taken.
+    """
+    warnings = require_alike(wish.drives)
+    data, strip = _shape(wish), _strip(wish, room)
+    if wish.policies:
+        raise InvalidValueError("A volume has no policies at birth.", hint="Set them once it is there.")
+    if assume_clean and wish.level is Level.RAID6:
+        raise InvalidValueError("LVM makes no RAID6 that is not synchronised.", hint="Leave out --assume-clean.")
+    if wish.name in room.volumes:
+        raise RefusedError(f"{room.name} has a volume called {wish.name}.", hint="Give it another name.")
+    each = _extents(wish, room, data)
+    tag = f"raidbench-{wish.token}"
+    clean_now = assume_clean and wish.level is not Level.RAID0
+    step = (
+        *(lvcreate, "--yes", *AT_ONCE, "--alloc", "normal", "--type", TYPES[wish.level]),
+        *_layout(wish.level, len(wish.drives), data, strip, nosync=clean_now),
+        *(*_SURE, "--extents", str(each * data), "--addtag", tag, "--name", wish.name, room.name),
+        *(drive.place for drive in wish.drives),
+    )
+    told = [
+        *warnings,
+        "Only extents that no volume has are taken; no other volume is touched. A volume that was removed from them "
+        "cannot be brought back (vgcfgrestore) once this one was written to.",
+        "lvcreate zeroes the first 4 KiB, and wipes signatures that a former volume left where this one begins: --yes "
+        "answers that question.",
+    ]
+    if room.one_disk:
+        told.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
+    return ArrayPlan(
+        wish=ArrayWish(
+            level=wish.level,
+            drives=wish.drives,
+            strip_bytes=strip,
+            size_bytes=wish.size_bytes,
+            name=wish.name,
+            token=wish.token,
+        ),
+        maker="lvcreate",
+        steps=(Write(argv=step),),
+        size_bytes=each * data * room.extent_bytes,
+        data_drives=data,
+        seconds=_CREATE_SECONDS,
+        initialising=_initialising(wish.level, each * room.extent_bytes, assume_clean=clean_now),
+        warnings=tuple(told),
+        uuids=(room.uuid, tag),
+        before=room.before,
+        locks=(lock_of(room.uuid),),
+    )
+
+
+def lock_of(group_uuid: str) -> str:
+    """The lock of a group between programs."""
+    return f"lvm-{group_uuid}"
+
+
+def removing(lvremove: str, address: str, uuid: str, tag: str) -> Write:
+    """What removes one volume: LVM looks at UUID, tag and snapshots itself, under the lock of the group.
+
+    It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
+    """
+    told = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
+    return Write(argv=(lvremove, "--yes", *AT_ONCE, "--select", told, address))
+
+
+def require_steps(steps: Sequence[Write], group: str, tools: Collection[str | None]) -> None:
+    """Raises RefusedError for what neither makes nor removes a volume in this group."""
+    for step in steps:
+        found = next((one for each in _STEPS if (one := each.fullmatch(" ".join(step.argv)))), None)
+        if found is None or found["group"] != group or found["tool"] not in tools:
+            raise RefusedError(f"A step neither makes nor removes a volume of {group}: {clean(step.shown(), 200)}")
+
+
+def _shape(wish: ArrayWish) -> int:
+    """Physical volumes that carry data. Raises InvalidValueError."""
+    count = len(wish.drives)
+    if wish.level not in TYPES:
+        raise InvalidValueError(
+            f"LVM makes no {wish.level.name}.", hint=f"{', '.join(TYPES.values())}: it makes these."
+        )
+    least = _LEAST.get(wish.level, 0)
+    if count < least:
+        raise InvalidValueError(
+            f"{wish.level.name} of LVM takes at least {least} physical volumes, and {count} "
+            f"{'has' if count == 1 else 'have'} free extents or {'is' if count == 1 else 'are'} named."
+        )
+    if wish.spans is not None:
+        raise InvalidValueError("A volume of LVM has no spans.", hint="Leave out --spans.")
+    return require_shape(wish)
+
+
+def _strip(wish: ArrayWish, room: GroupRoom) -> int | None:
+    """Bytes on a physical volume before the next one follows; None of RAID 1. Raises InvalidValueError."""
+    if wish.level is Level.RAID1:
+        return None
+    strip = wish.strip_bytes or min(STRIP, room.extent_bytes)
+    if strip < 4096 or strip & (strip - 1) or strip > room.extent_bytes:
+        raise InvalidValueError(
+            f"A stripe size of {strip} bytes cannot be made.",
+            hint=f"A power of two, 4k at least, and no more than an extent: {size_words(room.extent_bytes)}.",
+        )
+    return strip
+
+
+def _extents(wish: ArrayWish, room: GroupRoom, data: int) -> int:
+    """Extents of data on each physical volume. Raises InvalidValueError where these have not so many free."""
+    own = 0 if wish.level is Level.RAID0 else 1  # each image of a RAID has an extent of metadata beside it
+    least = min(wish.drives, key=lambda drive: drive.free_extents or 0)
+    most = (least.free_extents or 0) - own
+    wanted = most if wish.size_bytes is None else -(-wish.size_bytes // (room.extent_bytes * data))
+    if wanted < 1 or wanted > most:
+        asked = "" if wish.size_bytes is None else f" for {size_words(wish.size_bytes)}"
+        raise InvalidValueError(
+            f"{max(wanted, 1) + own} free extents on each of {len(wish.drives)} physical volumes are wanted{asked}, "
+            f"and {least.place} has {least.free_extents or 0}.",
+            hint=f"At most {size_words(max(0, most) * data * room.extent_bytes)} can be made of these.",
+        )
+    return wanted
+
+
+def _layout(level: Level, count: int, data: int, strip: int | None, *, nosync: bool) -> tuple[str, ...]:
+    """Images and stripes in lvcreate's words: without those that carry parity or copies."""
+    words: list[str] = []
+    if level in (Level.RAID1, Level.RAID10):
+        words += ["--mirrors", str(count - 1 if level is Level.RAID1 else 1)]
+    words += ["--nosync"] if nosync else []
+    if strip is not None:
+        words += ["--stripes", str(data), "--stripesize", f"{strip // 1024}k"]
+    return tuple(words)
+
+
+def _initialising(level: Level, each: int, *, assume_clean: bool) -> str:
+    if level is Level.RAID0:
+        return "Nothing has to be initialised."
+    if assume_clean:
+        return (
+            "Nothing is synchronised: copies and parity are right only where whole stripes were written since, and "
+            "what was not written must not be read."
+        )
+    return (
+        f"LVM synchronises it: {each / SYNC_RATE / 3600:.1f} h at 200 MB/s a drive. Until that ends reads and writes "
+        "cost other operations."
+    )
