@@ -39,6 +39,20 @@ all devices is to be over in 15 although one of them never answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PromptReply:
+    """The one question of a program that is answered, and only where it is asked in these very words."""
+
+    question: str
+    """All that the program may have printed until it waits, blanks and line ends alike."""
+    answer: str
+    """The line that is typed."""
+
+    def fits(self, printed: str) -> bool:
+        """Whether that is the question, and nothing else was said."""
+        return printed.split() == self.question.split()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """A program to run: words only, never a shell."""
 
@@ -56,6 +70,8 @@ class Command:
     """Working directory; None means a private empty one."""
     secret: tuple[str, ...] = ()
     """Words never shown or logged (activation keys)."""
+    reply: PromptReply | None = None
+    """Of a mutating command that has no word to keep it from asking: what is answered; any other question is not."""
 
     def shown(self) -> str:
         """The line as a person would type it, secrets masked."""

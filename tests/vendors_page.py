@@ -23,7 +23,6 @@ from backends.racks.fusionio import IoMemory
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.linux import linux_rack
 from backends.racks.smcli import DiskSystem
-from backends.racks.tw_cli import ThreewareDemo
 from backends.settings import Reading, Setting
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
@@ -154,7 +153,7 @@ SECTIONS = (
     Section(
         title="3ware (tw_cli)",
         page="listed-only.md",
-        well=lambda: Threeware(PlayedUnit(ThreewareDemo())),
+        well=lambda: Threeware(PlayedUnit()),
         targets=(unit_target("c0", "u0"),),
     ),
     Section(

@@ -95,7 +95,7 @@ class SimulatedHost(MadeUpHost):
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
                 rack.note_cached(self._counts.caches)  # what runs now has changed since it began
-                return program_said(program, rack, words, mutates=command.mutates)
+                return program_said(program, rack, words, mutates=command.mutates, reply=command.reply)
         match next((name for name, where in PATHS.items() if where == path), None):
             case None:
                 raise ToolMissingError(f"{path} is not installed on the simulated host.")

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from backends.racks import tools
+from backends.host import PromptReply
+from backends.racks import tools, tw_cli
 from backends.racks.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said
 from backends.racks.lvm.changes import lvchange_said, lvconvert_said
 from backends.racks.lvm.groups import pvs_said
@@ -53,15 +54,23 @@ class VendorProgram:
     """What it prints, and what it does to the rack."""
     vendors: bool = True
     """Whether it asks a card or a disk system, which may take its time."""
+    question: Callable[[Sequence[str]], str] = lambda words: ""
+    """What it asks before it does something, and does not do it unless that is answered; "" for nothing."""
     lonely: bool = False
     """Whether a second one gives up while the first runs."""
 
 
-def program_said(program: VendorProgram, rack: Rack, words: Sequence[str], *, mutates: bool) -> Said:
+def program_said(
+    program: VendorProgram, rack: Rack, words: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
+) -> Said:
     """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
     if program.lonely and "locked" in rack.states:
         return Said(text=ANOTHER, code=1)
+    asked = program.question(words)
+    if asked and (reply is None or not reply.fits(asked)):
+        return Said(text=asked)
     answer = program.said(rack, words)
+    answer = replace(answer, text=asked + answer.text)
     if SLOW not in rack.states:
         return answer if mutates else replace(answer, seconds=min(answer.seconds, _QUICK))
     if not program.vendors:
@@ -106,6 +115,20 @@ def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
     return replace(volume, device=f"/dev/{rack.free_device()}", wwn=wwn, serial=serial, sequence=rack.made)
 
 
+def _tw_cli(rack: Rack, words: Sequence[str]) -> Said:
+    """The kernel has a disk for a unit as soon as it was made, and none once it was deleted."""
+    before = {unit.device for _, unit in rack.units()}
+    answer = tw_cli.said(rack.threeware, words, rack.now())
+    for device in before - {unit.device for _, unit in rack.units()}:
+        rack.forget_disk(device or "")
+    for card in rack.threeware:
+        for unit in card.units:
+            if unit.device is None and unit.kind != "SPARE":
+                rack.made += 1
+                unit.device, unit.sequence = rack.free_device(), rack.made
+    return answer
+
+
 def _smcli(rack: Rack, words: Sequence[str]) -> Said:
     named = [system for system in rack.systems if system.name in words]
     return (named or rack.systems)[0].said(words, rack.now())
@@ -143,6 +166,12 @@ PROGRAMS: Mapping[str, VendorProgram] = {
         path="/usr/sbin/ssacli", there=lambda rack: "ssacli" in rack.smart, said=_ssacli, lonely=True
     ),
     "arcconf": VendorProgram(path="/usr/Arcconf/arcconf", there=lambda rack: "arcconf" in rack.smart, said=_arcconf),
+    "tw_cli": VendorProgram(
+        path="/opt/3ware/CLI/tw_cli",
+        there=lambda rack: bool(rack.threeware),
+        said=_tw_cli,
+        question=tw_cli.question,
+    ),
     "SMcli": VendorProgram(path="/opt/IBM_DS/client/SMcli", there=lambda rack: bool(rack.systems), said=_smcli),
     **{
         name: VendorProgram(

@@ -19,6 +19,7 @@ from backends.racks.md_array import SAFE_MODE_MS, MdArray
 from backends.racks.pathed import PathedDisk
 from backends.racks.smartarray.cards import SmartCard, SmartVolume
 from backends.racks.smcli import DiskSystem
+from backends.racks.threeware import SimulatedThreeware, SimulatedUnit
 from backends.racks.volume import Content, Volume
 from backends.racks.zfs.module import ZfsModule
 from backends.racks.zfs.pool import Dataset, ZfsPool
@@ -38,6 +39,8 @@ class Rack:
     """MegaRAID controllers, in the order of their numbers."""
     smart: dict[str, tuple[SmartCard, ...]] = field(default_factory=dict)
     """Smart Array and Adaptec cards by the tool that sees them: `ssacli`, `arcconf`."""
+    threeware: list[SimulatedThreeware] = field(default_factory=list)
+    """3ware cards, in the order of their numbers."""
     systems: list[DiskSystem] = field(default_factory=list)
     """Disk systems that SMcli manages."""
     flash: list[IoMemory] = field(default_factory=list)
@@ -143,6 +146,11 @@ class Rack:
             for card in cards:
                 yield from ((card, volume) for volume in card.volumes if volume.device is not None)
 
+    def units(self) -> Iterator[tuple[SimulatedThreeware, SimulatedUnit]]:
+        """The same of 3ware cards."""
+        for card in self.threeware:
+            yield from ((card, unit) for unit in card.units if unit.device is not None)
+
     def on_device(self, name: str) -> tuple[SimulatedCard, Volume] | None:
         """The volume behind a kernel name such as `sdb`."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
@@ -160,6 +168,9 @@ class Rack:
         for _, drive in self.logical_drives():
             if drive.content is not None and drive.device is not None:
                 yield drive.device.removeprefix("/dev/"), drive.content
+        for _, unit in self.units():
+            if unit.content is not None and unit.device is not None:
+                yield unit.device, unit.content
 
     def members(self, name: str) -> tuple[str, ...]:
         """Kernel names of what a device is made of: an array, a disk with a cache, a disk on several paths."""
@@ -219,6 +230,8 @@ class Rack:
         if found is not None:
             found[1].content = None
         self.lying.pop(name, None)
+        for _, unit in self.units():
+            unit.content = None if unit.device == name else unit.content
         for tool, cards in self.smart.items():
             self.smart[tool] = tuple(card.emptied(f"/dev/{name}") for card in cards)
 
@@ -231,6 +244,7 @@ class Rack:
         """The first kernel name that no volume has."""
         used = {volume.device for _, volume in self.volumes()} | set(self.sata)
         used |= {(volume.device or "").removeprefix("/dev/") for _, volume in self.logical_drives()}
+        used |= {unit.device for _, unit in self.units() if unit.device is not None}
         used |= {path for disk in self.pathed for path in disk.paths}
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
@@ -243,6 +257,9 @@ class Rack:
         for smart, drive in self.logical_drives():
             if drive.device == f"/dev/{name}":
                 return speed.of_logical_drive(smart, drive)
+        for threeware, unit in self.units():
+            if unit.device == name:
+                return speed.of_unit(threeware, unit, self.now())
         for disk in self.pathed:
             if name in (disk.device, *disk.paths):
                 return self._pathed(disk)

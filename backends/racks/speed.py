@@ -15,6 +15,7 @@ from backends.racks.lvm.volumes import LvmVolume
 from backends.racks.md_array import MdArray
 from backends.racks.smartarray.cards import SmartCard, SmartVolume
 from backends.racks.smcli import DiskSystem, HostDisk
+from backends.racks.threeware import SimulatedThreeware, SimulatedUnit
 from backends.racks.zfs.pool import VOLUME, ZfsPool
 from backends.raid import PARITY
 
@@ -41,6 +42,9 @@ _MODES = {
 _SCANNING = 0.05
 """Share of the drives' time that a surface scan takes which waits for nothing."""
 
+
+_INITIALISING = 0.12
+"""The same of the initialisation of a 3ware unit."""
 
 _OWN_CACHES = {"enable": "on", "disable": "off"}
 """Drives' own caches, by ssacli's words."""
@@ -90,6 +94,24 @@ def of_logical_drive(card: SmartCard, volume: SmartVolume) -> Layout:
         member_depth=int(depth) if depth.isdigit() else 0,
         sorts_writes=values["elevatorsort"] == "enable",
         rebuild_share=_SCANNING if values["surfacescanmode"] == "high" else 0.0,
+    )
+
+
+def of_unit(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Layout:
+    """A unit of a 3ware card."""
+    return Layout(
+        card=CARDS[card.model],
+        drive=DRIVES[card.model_of(unit)],
+        level=unit.level,
+        drives=len(unit.ports),
+        spans=unit.groups,
+        strip_bytes=unit.stripe_kib * 1024,
+        write_back=card.writes_back(unit),
+        cached=unit.read != "off",
+        read_ahead=unit.read == "intelligent",
+        cache_bytes=card.cache_mib * MIB,
+        rebuild_share=0.0 if unit.initialised(now) is None else _INITIALISING,
+        size_bytes=unit.size_bytes,
     )
 
 

@@ -29,6 +29,7 @@ from backends.racks.pathed import PathedDisk
 from backends.racks.rack import Rack
 from backends.racks.smartarray.cards import SmartBay, SmartCard, SmartVolume
 from backends.racks.smcli import DiskSystem, HostDisk
+from backends.racks.threeware import SimulatedPort, SimulatedThreeware, SimulatedUnit
 from backends.racks.volume import Content, Volume
 from backends.racks.zfs.module import ZfsModule
 from backends.racks.zfs.pool import Dataset, ZfsPool
@@ -81,6 +82,14 @@ def _smart(row: dict[str, Any]) -> SmartCard:
     return SmartCard(**(row | {"bays": tuple(SmartBay(**bay) for bay in row["bays"]), "volumes": tuple(volumes)}))
 
 
+def _threeware(row: dict[str, Any]) -> SimulatedThreeware:
+    units = [
+        SimulatedUnit(**(one | {"ports": tuple(one["ports"]), "content": _content(one["content"])}))
+        for one in row["units"]
+    ]
+    return SimulatedThreeware(**(row | {"ports": [SimulatedPort(**one) for one in row["ports"]], "units": units}))
+
+
 def _system(row: dict[str, Any]) -> DiskSystem:
     blocks, volumes = tuple(row["blocks"]), [HostDisk(**one) for one in row["volumes"]]
     return DiskSystem(**(row | {"blocks": blocks, "volumes": volumes}))
@@ -106,6 +115,7 @@ def _volume(row: dict[str, Any]) -> Volume:
 _MADE: Mapping[str, Callable[[Any], Any]] = {
     "cards": lambda rows: [_card(row) for row in rows],
     "smart": lambda tools: {tool: tuple(map(_smart, rows)) for tool, rows in tools.items()},
+    "threeware": lambda rows: [_threeware(row) for row in rows],
     "late": lambda cards: {number: _smart(row) for number, row in cards.items()},
     "lying": lambda contents: {name: Content(**row) for name, row in contents.items()},
     "systems": lambda rows: [_system(row) for row in rows],

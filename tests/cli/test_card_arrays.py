@@ -12,6 +12,7 @@ from backends.protocol import BuildsArrays
 from backends.racks.rules import PINNED, RefusalError
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.smartarray.backend import SmartArray
+from backends.vendors.threeware.backend import Threeware
 from tests.cli.conftest import Cli
 
 RACK = ("--demo", "arrays", "--demo-speed", "1000")
@@ -35,8 +36,16 @@ CREATE = ("--name", "rb-1", "--confirm")
 SSACLI = ("create", "raid5", "2I:1:1", "2I:1:2", "2I:1:3", *CREATE, "1037,1074,1111")
 ARCCONF = ("create", "raid5", "/arc1/0:0", "/arc1/0:1", "/arc1/0:2", *CREATE, WORD)
 SERIES = ("create", "raid5", "/aac2/0:0", "/aac2/0:1", "/aac2/0:2", *CREATE, WORD)
-WORDS = {"/c0": STORCLI, "/c1": MEGACLI, "/slot0": SSACLI, "/arc1": ARCCONF, "/aac2": SERIES}
-NAMES = {"/c0": "storcli", "/c1": "MegaCli", "/slot0": "ssacli", "/arc1": "arcconf", "/aac2": "arcconf of series 5"}
+TW_CLI = ("create", "raid5", "p0", "p1", "p2", *CREATE, WORD)
+WORDS = {"/c0": STORCLI, "/c1": MEGACLI, "/slot0": SSACLI, "/arc1": ARCCONF, "/aac2": SERIES, "/c2": TW_CLI}
+NAMES = {
+    "/c0": "storcli",
+    "/c1": "MegaCli",
+    "/slot0": "ssacli",
+    "/arc1": "arcconf",
+    "/aac2": "arcconf of series 5",
+    "/c2": "tw_cli",
+}
 EACH = pytest.mark.parametrize(("card", "words"), WORDS.items(), ids=NAMES.values())
 QUICK_FIRST = pytest.mark.parametrize(
     ("card", "words"),
@@ -47,9 +56,16 @@ QUICK_FIRST = pytest.mark.parametrize(
 )
 """The same; MegaRAID's and Adaptec's second way of speaking among the long tests."""
 BOTH = pytest.mark.parametrize(("words", "card"), [(STORCLI, "/c0"), (MEGACLI, "/c1")], ids=["storcli", "MegaCli"])
-TARGETS = {"/c0": "/c0/v1", "/c1": "/c1/v0", "/slot0": "/slot0/ld2", "/arc1": "/arc1/ld0", "/aac2": "/aac2/ld0"}
-BACKENDS = {"/c0": "megaraid", "/c1": "megaraid"}
-FREE = 45
+TARGETS = {
+    "/c0": "/c0/v1",
+    "/c1": "/c1/v0",
+    "/slot0": "/slot0/ld2",
+    "/arc1": "/arc1/ld0",
+    "/aac2": "/aac2/ld0",
+    "/c2": "/c2/u1",
+}
+BACKENDS = {"/c0": "megaraid", "/c1": "megaraid", "/c2": "threeware"}
+FREE = 53
 """Drives of the rack."""
 
 
@@ -72,7 +88,7 @@ def here(cli: Cli) -> list[tuple[str, str]]:
 def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, words: Sequence[str]) -> None:
     """raidbench is gone after so many steps; others see that it is."""
     with monkeypatch.context() as patch:
-        for backend in (MegaRaid, SmartArray):
+        for backend in (MegaRaid, SmartArray, Threeware):
             patch.setattr(backend, "run_making", _some(backend.run_making, count))
         with pytest.raises(KilledError):
             cli(*ARRAY, *words)

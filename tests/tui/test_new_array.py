@@ -34,7 +34,7 @@ async def sheet(folder: Path, *, read_only: bool = False) -> AsyncIterator[Pilot
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         await pilot.press("A")
-        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "45 drives of 60" in text_of(pilot))
+        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "53 drives of 69" in text_of(pilot))
         while "scsi:sdb" not in (app.screen.query_one("#array-drives").cursor or ""):  # type: ignore[attr-defined]
             await pilot.press("down")
         yield pilot
@@ -53,7 +53,7 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
         await pilot.press("minus", "right_square_bracket", "right_square_bracket", "left_square_bracket")
         assert words(pilot).startswith("raid1 of 2 drives, strip 16 KiB: about 894 GiB")
         await pilot.press("space", "up", "space")
-        assert words(pilot).startswith("45 drives of 60 can be made an array of.")
+        assert words(pilot).startswith("53 drives of 69 can be made an array of.")
 
 
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         assert "mdadm --stop /dev/md100" in text_of(pilot)
         keys = ["minus" if letter == "-" else letter for letter in entry.array.name]
         await answer(pilot, "tab", *keys, "enter", "enter")
-        await until(pilot, lambda: "45 drives of 60" in text_of(pilot))
+        await until(pilot, lambda: "53 drives of 69" in text_of(pilot))
         assert made.made_here.entries() == ()
 
 

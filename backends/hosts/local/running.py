@@ -15,6 +15,7 @@ from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, Custody
 from backends.hosts.local.child import OUTPUT_LIMIT, Child, StartGate, clean_environment, not_started, start
 from backends.hosts.local.files import private_folder
+from backends.hosts.local.prompt import PROMPT_LIMIT, Terminal
 from backends.hosts.local.stalls import Stall, stall_of
 
 LINGER = 1.0
@@ -31,12 +32,16 @@ def run_change(command: Command, nice: int | None, custody: Custody | None = Non
     """
     folder = command.cwd or private_folder()
     started = time.monotonic()
+    terminal = Terminal(command.reply) if command.reply is not None else None
     try:
-        with _begun(command, folder, custody) as process:
+        with contextlib.ExitStack() as stack:
+            if terminal is not None:
+                stack.enter_context(terminal)
+            process = stack.enter_context(_begun(command, folder, custody, terminal))
             if nice is not None:
                 with contextlib.suppress(OSError):
                     os.setpriority(os.PRIO_PROCESS, process.pid, nice)
-            out, err, cut = _listen(process)
+            out, err, cut = _listen(process, terminal)
     except OSError as error:
         raise not_started(command, error) from error
     finally:
@@ -51,7 +56,9 @@ def run_change(command: Command, nice: int | None, custody: Custody | None = Non
     )
 
 
-def _begun(command: Command, folder: str, custody: Custody | None) -> subprocess.Popen[bytes]:
+def _begun(
+    command: Command, folder: str, custody: Custody | None, terminal: Terminal | None
+) -> subprocess.Popen[bytes]:
     """The program, running; written down before it did anything where there is a custody."""
     name = os.path.basename(command.argv[0])
     with contextlib.ExitStack() as stack:
@@ -59,8 +66,8 @@ def _begun(command: Command, folder: str, custody: Custody | None) -> subprocess
         # Not asyncio's: a closing event loop kills its children, and half a firmware command is worse than a late one.
         process = subprocess.Popen(
             command.argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL if terminal is None else terminal.programs,
+            stdout=subprocess.PIPE if terminal is None else terminal.programs,
             stderr=subprocess.PIPE,
             cwd=folder,
             env=clean_environment(command.env),
@@ -70,6 +77,8 @@ def _begun(command: Command, folder: str, custody: Custody | None) -> subprocess
             pass_fds=() if custody is None else (custody.lock,),
             preexec_fn=None if gate is None else gate.in_child,
         )
+    if terminal is not None:
+        terminal.began()
     if gate is not None and gate.refusal is not None:
         process.communicate()
         raise gate.refusal
@@ -156,11 +165,15 @@ async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
     return bytes(outputs[0]), bytes(outputs[1]), cut
 
 
-def _listen(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes, bool]:
+def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tuple[bytes, bytes, bool]:
     """Both outputs of a program that is let run to its end, each up to the limit; what is more is read and dropped."""
-    assert process.stdout is not None
     assert process.stderr is not None
-    outputs = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
+    if terminal is None:
+        assert process.stdout is not None
+        said = process.stdout.fileno()
+    else:
+        said = terminal.ours
+    outputs = {said: bytearray(), process.stderr.fileno(): bytearray()}
     cut = False
     silent = 0.0
     with selectors.DefaultSelector() as selector:
@@ -171,13 +184,15 @@ def _listen(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes, bool]:
             # A daemon that the tool left behind holds the pipe open for ever: after its exit silence counts as the end.
             silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
             for key, _ in ready:
-                chunk = os.read(key.fd, 262144)
+                chunk = os.read(key.fd, 262144) if terminal is None or key.fd != said else terminal.read()
                 if not chunk:
                     selector.unregister(key.fd)
                 kept = outputs[key.fd]
                 cut = cut or len(kept) + len(chunk) > OUTPUT_LIMIT
                 # Read on and dropped beyond the limit: a full pipe would stop the change half-way.
                 kept += chunk[: OUTPUT_LIMIT - len(kept)]
+            if terminal is not None:
+                terminal.heard(bytes(outputs[said][:PROMPT_LIMIT]), more=bool(ready))
     process.wait()
     out, err = outputs.values()
     return bytes(out), bytes(err), cut

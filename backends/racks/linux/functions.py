@@ -61,6 +61,13 @@ CARDS: Mapping[str, PciCard] = {
         version="1.2.1[50983]-custom",
         speed="2.5 GT/s PCIe",
     ),
+    "9690SA-8I": PciCard(
+        ids=("13c1", "1005", "13c1", "1005"),
+        kind="010400",
+        driver="3w-9xxx",
+        version="2.26.02.014",
+        speed="2.5 GT/s PCIe",
+    ),
     "ioDrive": PciCard(
         ids=("1aed", "1005", "1aed", "1010"),
         kind="018000",
@@ -117,6 +124,8 @@ def _named(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
                 "serial_number": card.serial,
             }
             yield card.pci, card.model, {card.host: {**told, "can_queue": "1014"}}
+    for threeware in rack.threeware:
+        yield threeware.pci, threeware.model, {threeware.host: {"can_queue": "254"}}
     for module in rack.flash:
         if module.driver:
             yield f"0000:{module.pci}", "ioDrive", {}

@@ -10,7 +10,7 @@ from backends.racks.linux.functions import put_functions
 from backends.racks.linux.own import put_flash, put_nvme, put_sata
 from backends.racks.linux.pathed import put_pathed
 from backends.racks.linux.tree import Kernel
-from backends.racks.linux.volumes import put_logical_drive, put_volume
+from backends.racks.linux.volumes import put_logical_drive, put_unit, put_volume
 from backends.racks.linux.zfs import put_pools
 from backends.racks.lvm.nodes import put_group
 from backends.racks.md_array import SYSTEM
@@ -31,6 +31,8 @@ def kernel(rack: Rack) -> Kernel:
         put_volume(found, rack, card, volume, mounts)
     for smart, drive in rack.logical_drives():
         put_logical_drive(found, rack, smart, drive, mounts)
+    for threeware, unit in rack.units():
+        put_unit(found, rack, threeware, unit, mounts)
     for disk in rack.pathed:
         put_pathed(found, rack, disk)
     for module in rack.flash:

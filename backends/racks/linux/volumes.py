@@ -8,6 +8,7 @@ from backends.racks.linux.tree import Kernel, put_content, put_disk, scsi_number
 from backends.racks.queue import CAN_QUEUE, TAGS
 from backends.racks.rack import Rack
 from backends.racks.smartarray.cards import SmartCard, SmartVolume
+from backends.racks.threeware import SimulatedThreeware, SimulatedUnit
 from backends.racks.volume import Volume
 
 
@@ -90,4 +91,31 @@ def put_logical_drive(found: Kernel, rack: Rack, card: SmartCard, volume: SmartV
     found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
     if volume.content is not None:
         record += put_content(found, name, own["dev"], volume.size_bytes, volume.content, folder, mounts)
+    found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)
+
+
+def put_unit(found: Kernel, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit, mounts: list[str]) -> None:
+    """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
+    name = unit.device or ""
+    major, minor = scsi_number(name)
+    address = f"{card.host}:0:{unit.number}:0"
+    folder = f"{folder_of(card.pci)}/host{card.host}/target{address.rpartition(':')[0]}/{address}/block/{name}"
+    own = {
+        "dev": f"{major}:{minor}",
+        "size": str(unit.size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(10 + major + minor // 16 + 1000 * unit.sequence),
+        "device/vendor": "AMCC    ",
+        "device/model": f"{card.model:<11} DISK",
+        "device/rev": "4.10",
+        "device/state": "running",
+        "device/queue_depth": "254",
+        "mq/0/nr_tags": str(TAGS),
+    }
+    record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
+    put_disk(found, rack, name, folder, own, rotational=True, flushes=False)
+    found.files[f"/sys/class/scsi_disk/{address}/cache_type"] = "write through"
+    if unit.content is not None:
+        record += put_content(found, name, own["dev"], unit.size_bytes, unit.content, folder, mounts)
     found.files[f"/run/udev/data/b{major}:{minor}"] = "\n".join(record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backends.model import Level
+from backends.racks.calibration import DRIVES
 from backends.racks.card import MEGACLI, Battery, SimulatedCard
 from backends.racks.disk import FOREIGN, JBOD, SPARE
 from backends.racks.lvm.volumes import LvmGroup, LvmVolume
@@ -12,6 +13,7 @@ from backends.racks.machines.hpe import SAS, SATA_SSD, X25E, bays_of
 from backends.racks.machines.lsi import HDD, M4, PM983, RATES, S1200, SM883, disks_of, settle
 from backends.racks.rack import Clock, Rack
 from backends.racks.smartarray.cards import SmartCard, SmartVolume
+from backends.racks.threeware import SimulatedPort, SimulatedThreeware, SimulatedUnit
 from backends.racks.volume import Content, Volume
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4", mount="/")
@@ -41,6 +43,7 @@ def arrays_rack(clock: Clock | None = None, *, seed: int = 73) -> Rack:
     for card in rack.cards:
         settle(rack, card)
     rack.smart = {"ssacli": (_smart_array(),), "arcconf": (_smart_raid(), _series_5())}
+    rack.threeware = [_threeware()]
     return rack
 
 
@@ -155,3 +158,18 @@ def _series_5() -> SmartCard:
         bays=bays_of("0", 8, X25E, "CVEM0077", None, 0),
         volumes=(),
     )
+
+
+def _threeware() -> SimulatedThreeware:
+    """A 9690SA that tw_cli sees: eight free disks, and a spare."""
+    ports = [
+        SimulatedPort(
+            number=at,
+            serial=f"9QM7{1000 + 37 * at}",
+            model=HDD,
+            size_bytes=DRIVES[HDD].size_bytes,
+        )
+        for at in range(9)
+    ]
+    spare = SimulatedUnit(number=0, kind="SPARE", ports=(8,), size_gib=465.76, serial="", write=False)
+    return SimulatedThreeware(number=2, model="9690SA-8I", ports=ports, units=[spare], pci="0000:18:00.0", host=5)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends.answers import cut_problem, each_once
+from backends.answers import said as first_lines
 from backends.change import Write
-from backends.changing import denial_of, gone, lock_of, not_found
-from backends.errors import ToolFailedError
-from backends.host import Command, Completed
+from backends.changing import denial_of, evidence_of, gone, lock_of, not_found
+from backends.errors import InvalidValueError, RefusedError, ToolFailedError
+from backends.host import Command, Completed, Host
+from backends.hosts.asked import asked_anew
 from backends.identity import Identity
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray, require_free_drive
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Availability, Choice, Reading, Risk, Setting
@@ -21,7 +24,10 @@ from backends.topology.naming import identity
 from backends.values import dataclass
 from backends.vendors._listed import heard, only_card, program_of, said
 from backends.vendors.threeware import CARDS
-from backends.vendors.threeware.inventory import NAME, UNIT, ThreewareCard, few, inventory, node_of
+from backends.vendors.threeware.attributes import UnitTold, port_serial, unit_told
+from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
+from backends.vendors.threeware.made import card_lock, find_made, there_before
+from backends.vendors.threeware.making import candidates, makes, plan_array, reply_to
 from backends.vendors.threeware.presence import PLACES, WHOLE
 from backends.vendors.threeware.settings import (
     CHOICES,
@@ -55,12 +61,17 @@ class _UnitView:
 class Threeware(Settable[_UnitView]):
     """The 3ware cards of one host."""
 
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._seen: tuple[ThreewareCard, ...] | None = None
+
     async def inventory(self) -> Inventory:
         """Every card that tw_cli sees, with units and drives."""
         program = program_of(self._host, PLACES, NAME, "tw_cli")
         if not isinstance(program, str):
             return program
         cards, problems = await self._cards(program)
+        self._seen = cards = tuple([await self._with_serials(program, card) for card in cards])
         picture, found = await look(self._host), Inventory(problems=problems)
         for card in cards:
             found = found.merge(inventory(card, picture))
@@ -103,7 +114,8 @@ class Threeware(Settable[_UnitView]):
         """Why it was not set, in the tool's words; "" if it was, as far as it says."""
         text = f"{done.stdout}\n{done.stderr}"
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        failed = next((line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))), "")
+        told = [line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))]
+        failed = " ".join(told[:2] if told[1:2] and told[1].startswith("(0x") else told[:1])
         if done.returncode == 0 and not failed:
             return ""
         return clean(failed or (lines[-1] if lines else f"it ended with exit status {done.returncode}"), 300)
@@ -111,6 +123,108 @@ class Threeware(Settable[_UnitView]):
     async def diagnose(self) -> tuple[Problem, ...]:
         """Nothing of its own: of a card without its tool the bus tells."""
         return ()
+
+    async def candidates(self) -> tuple[Candidate, ...]:
+        """Every drive of the cards, with what each says against it, as it was listed last."""
+        if self._seen is None:
+            await self.inventory()
+        return tuple(one for card in self._seen or () for one in candidates(card))
+
+    async def plan_array(self, wish: ArrayWish, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
+        """The line of tw_cli for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        if assume_clean:
+            raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
+        program, card, units, _ = await self._making(controller)
+        free = {one.drive: one for one in candidates(card)}
+        for drive in wish.drives:
+            there = free.get(drive.drive)
+            if there is None or there.serial != drive.serial:
+                raise gone(drive.drive)
+            require_free_drive(there)
+        planned = plan_array(wish, card, program)
+        return replace(planned, before=there_before(card, units), locks=(card_lock(card),))
+
+    async def find_made(self, array: MadeArray) -> ArrayFound:
+        """By the serial numbers of its drives behind its card; another unit of its name is never taken for it."""
+        with asked_anew():
+            program, card, units, cards = await self._making(array.controller)
+            picture = await look(self._host)
+        return find_made(array, card, units, picture, program=program, cards=cards)
+
+    async def run_making(self, controller: Target | None, steps: Sequence[Write]) -> None:
+        """tw_cli, step by step. It asks before it deletes: that is answered where it asks of this very unit."""
+        program, name = self._maker(controller)
+        for step in steps:
+            if not makes(name, program, step.argv):
+                words = clean(step.shown(), 200)
+                raise RefusedError(f"A step neither makes nor deletes a unit of this card: {words}")
+        for step in steps:
+            command = Command(argv=step.argv, mutates=True, reply=reply_to(step.argv))
+            done = await self._host.run(command)
+            evidence = evidence_of(command, done)
+            if refused := self.refusal(done):
+                raise ToolFailedError(f"tw_cli said: {refused.rstrip('.')}.", evidence=evidence)
+            if "Done." not in done.stdout:
+                asked = f"{told.rstrip('.')}." if (told := first_lines(done.stdout)) else "nothing."
+                raise ToolFailedError(
+                    f"tw_cli does not say that it is done, but: {asked}",
+                    hint=f"A question in other words than the usual is not answered. By hand: {step.shown()}",
+                    evidence=evidence,
+                )
+
+    def _maker(self, controller: Target | None) -> tuple[str, str]:
+        """The program, and the card by its name. Raises InvalidValueError, NotFoundError."""
+        if controller is None:
+            raise InvalidValueError("It is not said which card makes it.")
+        place, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
+        if controller.backend != NAME or place is None or program is None:
+            raise not_found(controller)
+        return program, place[1]
+
+    async def _making(self, controller: Target | None) -> tuple[str, ThreewareCard, Mapping[str, UnitTold], int]:
+        """The program, a card with the serial numbers of its drives, what each unit tells of itself, and how many
+        cards there are. Raises InvalidValueError, NotFoundError, DeviceGoneError, ToolFailedError."""
+        program, name = self._maker(controller)
+        assert controller is not None
+        cards, half = await self._cards(program)
+        card = next((one for one in cards if one.name == name), None)
+        if card is None:
+            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone(controller)
+        card = await self._with_serials(program, card)
+        numbers = [row["Unit"] for row in card.units]
+        told = await asyncio.gather(*(self._unit(program, card, unit) for unit in numbers))
+        units = {unit: one for unit, (one, _) in zip(numbers, told, strict=True)}
+        short = {unit: problem for unit, (_, problem) in zip(numbers, told, strict=True) if problem is not None}
+        present = max(len(cards), len(await self._host.list(CARDS)))
+        return program, replace(card, cut={**card.cut, **short}), units, present
+
+    async def _unit(self, program: str, card: ThreewareCard, unit: str) -> tuple[UnitTold, Problem | None]:
+        """What a unit tells of itself, and what is told where that is not all."""
+        command = _show(program, f"/{card.name}/{unit}", "all")
+        told = await heard(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
+        ports = [place_of(port) for port in card.ports if port["Unit"] == unit]
+        found = unit_told(told.text, f"/{card.name}/{unit}", ports)
+        short = cut_problem(f"{NAME}:/{card.name}/{unit}", command, found.lost) if found.lost else None
+        return found, told.problem or short
+
+    async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
+        """A card with the serial number of each drive, of which newer tables tell none: each is asked alone."""
+        silent = [port for port in card.ports if port["Status"] != "NOT-PRESENT" and "Serial" not in port]
+        told = await asyncio.gather(*(self._serial(program, card, port) for port in silent))
+        serials = {place_of(port): serial for port, (serial, _) in zip(silent, told, strict=True)}
+        short = {place_of(port): problem for port, (_, problem) in zip(silent, told, strict=True) if problem}
+        ports = tuple({**port, "Serial": serials.get(place_of(port), port.get("Serial", ""))} for port in card.ports)
+        return replace(card, ports=ports, cut={**card.cut, **short})
+
+    async def _serial(self, program: str, card: ThreewareCard, port: Row) -> tuple[str, Problem | None]:
+        """The serial number of a drive, and what is told where the answer is not all; a broken drive may tell none."""
+        where = f"/{card.name}/{place_of(port)}"
+        command = _show(program, where, "serial")
+        told = await heard(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
+        serial = port_serial(told.text, where)
+        missing = serial is None and port["Status"] == "OK"
+        short = cut_problem(f"{NAME}:{where}", command, "its serial number is missing") if missing else None
+        return serial or "", told.problem or short
 
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
         """Every card that tw_cli tells of, and what is told where these may not be all."""
@@ -162,7 +276,7 @@ class Threeware(Settable[_UnitView]):
         known = Identity(
             name=target.address, model=card.row["Model"], serial=None if node is None else identity(node).serial
         )
-        lock = f"{NAME}-{card.name}" if node is None else await lock_of(self._host, node.name)
+        lock = card_lock(card) if node is None else await lock_of(self._host, node.name)
         if not others:
             half = tuple(one for word, one in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
@@ -171,6 +285,10 @@ class Threeware(Settable[_UnitView]):
         return _UnitView(
             program=program, card=card, row=row, identity=known, lock=lock, frozen=frozen, policies=policies
         )
+
+
+def _show(program: str, where: str, what: str) -> Command:
+    return Command(argv=(program, where, "show", what))
 
 
 def _readings(view: _UnitView) -> Mapping[str, Reading]:
@@ -192,11 +310,8 @@ def _reading(view: _UnitView, key: str, now: str | None) -> Reading:
 
 def _uncached(view: _UnitView) -> str | None:
     """Why the card would not turn the write cache on."""
-    state = view.card.protection
-    if state not in (None, "optimal", "unknown"):
-        battery = (view.card.battery or {}).get("Status") or view.card.row.get("BBU", "")
-        ready = "not ready" if battery == "OK" else battery
-        return f"the battery is {ready}: the card does not cache writes before it is ready"
+    if view.card.uncached:
+        return view.card.uncached
     if view.row["Status"] == "DEGRADED" and policy("storsave", view.policies["storsave"]) == "protect":
         return "the unit is degraded, and with StorSave `protect` the card does not cache writes then"
     return None

@@ -18,6 +18,9 @@ from backends.vendors.threeware.settings import Row
 NAME = "threeware"
 """The prefix of this backend's targets."""
 
+CARD = re.compile(r"/(c\d{1,3})", re.ASCII)
+"""Address of a card."""
+
 UNIT = re.compile(r"/c(\d{1,3})/u(\d{1,4})", re.ASCII)
 """Address of a unit, which becomes a word of a command: nothing else may."""
 
@@ -84,6 +87,15 @@ class ThreewareCard:
         return self.protection == "optimal"
 
     @property
+    def uncached(self) -> str:
+        """Why the card does not cache writes now, as far as its battery says; "" where it may."""
+        if self.protection in (None, "optimal", "unknown"):
+            return ""
+        battery = (self.battery or {}).get("Status") or self.row.get("BBU", "")
+        ready = "not ready" if battery == "OK" else battery
+        return f"the battery is {ready}: the card does not cache writes before it is ready"
+
+    @property
     def protection(self) -> str | None:
         """The state of its battery in the common vocabulary; None where there is none."""
         if self.row.get("BBU", "") == "-":
@@ -111,17 +123,34 @@ def unit_target(card: str, unit: str) -> Target:
 def inventory(card: ThreewareCard, picture: Topology) -> Inventory:
     """A card with its units and drives; units that are spares show as such drives."""
     owner = controller_target(card.name)
-    spares = {row["Unit"] for row in card.units if row["UnitType"] == "SPARE"}
-    units = [row for row in card.units if row["Unit"] not in spares]
+    units = [row for row in card.units if row["UnitType"] != "SPARE"]
     ports = [row for row in card.ports if row["Status"] != "NOT-PRESENT"]
     return Inventory(
         controllers=(_controller(card, owner),),
         arrays=tuple(
             _array(card, row, owner, [port for port in ports if port["Unit"] == row["Unit"]], picture) for row in units
         ),
-        drives=tuple(_drive(card, port, owner, spares) for port in ports),
+        drives=tuple(drive for _, drive in inventory_drives(card)),
         problems=tuple(card.cut.values()),
     )
+
+
+def inventory_drives(card: ThreewareCard) -> tuple[tuple[Row, Drive], ...]:
+    """Every drive of a card with its row, which has its port as `Place` as well."""
+    owner = controller_target(card.name)
+    spares = {row["Unit"] for row in card.units if row["UnitType"] == "SPARE"}
+    ports = (port for port in card.ports if port["Status"] != "NOT-PRESENT")
+    return tuple(({**port, "Place": place_of(port)}, _drive(card, port, owner, spares)) for port in ports)
+
+
+def place_of(port: Row) -> str:
+    """`p3`: the first column of the table of drives, `Port` or `VPort`."""
+    return next(iter(port.values()))
+
+
+def level_of(unit: Row) -> Level:
+    """The level of a unit by its row."""
+    return _LEVELS.get(unit["UnitType"], Level.UNKNOWN)
 
 
 def node_of(unit: Row, picture: Topology) -> Node | None:
@@ -175,7 +204,7 @@ def few(card: ThreewareCard) -> Mapping[str, str]:
 
 def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], picture: Topology) -> Array:
     members = () if "drivestatus" in card.cut else tuple(_port_target(card, port) for port in ports)
-    level, status = _LEVELS.get(row["UnitType"], Level.UNKNOWN), row["Status"]
+    level, status = level_of(row), row["Status"]
     node = node_of(row, picture)
     task, state = _TASKS.get(status), _UNITS.get(status, State.UNKNOWN)
     done = (
@@ -201,7 +230,7 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
 
 
 def _port_target(card: ThreewareCard, port: Row) -> Target:
-    return Target(backend=NAME, address=f"/{card.name}/{next(iter(port.values()))}")
+    return Target(backend=NAME, address=f"/{card.name}/{place_of(port)}")
 
 
 def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> Drive:
@@ -223,7 +252,7 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
         controller=owner,
         array=None if unit == "-" or unit in spares or untold else unit_target(card.name, unit),
         model=port.get("Model"),
-        serial=port.get("Serial"),
+        serial=port.get("Serial") or None,
         interface=port["Type"].lower() if port.get("Type", "-") != "-" else None,
         size_bytes=int(blocks) * 512 if blocks.isascii() and blocks.isdigit() else read_size(port.get("Size")),
         state=state,

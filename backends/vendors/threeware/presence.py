@@ -11,7 +11,8 @@ POLICY_WORDS = ("storsave", "qpolicy")
 READS = (
     ("info",),
     ("info", r"c\d{1,3}", "unitstatus|drivestatus|bbustatus"),
-    (r"/c\d{1,3}/u\d{1,4}", "show", "|".join(POLICY_WORDS)),
+    (r"/c\d{1,3}/u\d{1,4}", "show", "|".join((*POLICY_WORDS, "all"))),
+    (r"/c\d{1,3}/p\d{1,4}", "show", "serial"),
 )
 """What it is asked, as patterns for each word."""
 

@@ -12,7 +12,8 @@ from backends.host import Command, Completed, Host
 from backends.hosts.wrapped import HostWrapper
 from backends.model import Inventory, Level, State
 from backends.protocol import Sets
-from backends.racks.tw_cli import ThreewareDemo
+from backends.racks import tw_cli
+from backends.racks.threeware import SimulatedThreeware
 from backends.settings import Reading, Risk
 from backends.vendors.areca.answers import drives
 from backends.vendors.areca.backend import Areca
@@ -20,7 +21,7 @@ from backends.vendors.marvell.backend import Marvell
 from backends.vendors.threeware.backend import Threeware
 from backends.vendors.threeware.inventory import unit_target
 from backends.vendors.threeware.settings import rows, values
-from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
+from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling, threeware
 
 UNIT = unit_target("c0", "u0")
 
@@ -33,7 +34,7 @@ async def marvell() -> Inventory:
     return await Marvell(Telling("mvcli", MARVELL)).inventory()
 
 
-async def reading(key: str, card: ThreewareDemo | None = None) -> Reading:
+async def reading(key: str, card: SimulatedThreeware | None = None) -> Reading:
     return (await Threeware(PlayedUnit(card)).read(UNIT))[key]
 
 
@@ -107,18 +108,18 @@ async def test_an_equal_value_is_not_sent() -> None:
 
 
 async def test_the_write_cache_is_not_offered_while_the_battery_is_not_ready() -> None:
-    found = await reading("write_cache", ThreewareDemo(battery="Charging", write=False))
+    found = await reading("write_cache", threeware(battery="Charging", write=False))
     assert found.availability.why_not == "the battery is Charging: the card does not cache writes before it is ready"
 
 
 @pytest.mark.parametrize(("battery", "risk"), [("OK", Risk.NONE), ("-", Risk.POWER_LOSS)])
 async def test_write_back_without_a_battery_risks_data(battery: str, risk: Risk) -> None:
-    (choice, _) = (await reading("write_cache", ThreewareDemo(battery=battery))).choices
+    (choice, _) = (await reading("write_cache", threeware(battery=battery))).choices
     assert choice.risk is risk
 
 
 async def test_a_refusal_shows_the_words_of_the_tool() -> None:
-    host = PlayedUnit(ThreewareDemo(write=False))
+    host = PlayedUnit(threeware(write=False))
     change = await Threeware(host).plan(UNIT, "write_cache", "write-back")
     host.card.battery = "Charging"
     with pytest.raises(ToolFailedError, match=r"Setting Write Cache Policy on /c0/u0 to \[on\] ... Failed."):
@@ -177,7 +178,7 @@ async def test_a_battery_is_asked_about_where_there_is_one(battery: str, asked: 
             heard.append(command.argv[-1])
             return await super().run(command)
 
-    found = await Threeware(Heard(ThreewareDemo(battery=battery))).inventory()
+    found = await Threeware(Heard(threeware(battery=battery))).inventory()
     assert ("bbustatus" in heard) is asked
     assert (found.controllers[0].protection is not None) is asked
 
@@ -202,9 +203,9 @@ async def test_only_perform_risks_what_the_battery_keeps() -> None:
 
 
 async def test_a_degraded_unit_that_is_protected_does_not_cache_writes() -> None:
-    card = ThreewareDemo(status="DEGRADED", write=False)
+    card = threeware(state="DEGRADED", write=False)
     assert "with StorSave `protect`" in str((await reading("write_cache", card)).availability.why_not)
-    card.storsave = "balance"
+    card.units[0].storsave = "balance"
     assert (await reading("write_cache", card)).availability.available
 
 
@@ -213,7 +214,7 @@ async def test_a_degraded_unit_that_is_protected_does_not_cache_writes() -> None
     [("OK", "optimal"), ("Charging", "learning"), ("Testing", "learning"), ("Fault", "failed"), ("-", None)],
 )
 async def test_a_battery_that_charges_is_not_one_that_failed(battery: str, state: str | None) -> None:
-    (card,) = (await Threeware(PlayedUnit(ThreewareDemo(battery=battery))).inventory()).controllers
+    (card,) = (await Threeware(PlayedUnit(threeware(battery=battery))).inventory()).controllers
     assert (None if card.protection is None else card.protection.state) == state
 
 
@@ -226,7 +227,7 @@ async def test_a_card_that_tells_of_no_battery_may_have_its_write_cache_turned_o
             rows = [line for line in done.stdout.splitlines(keepends=True) if not line.startswith("bbu")]
             return replace(done, stdout="".join(rows))
 
-    found = await Threeware(Silent(ThreewareDemo(write=False))).read(UNIT)
+    found = await Threeware(Silent(threeware(write=False))).read(UNIT)
     assert found["write_cache"].availability.available
     (card,) = (await Threeware(Silent()).inventory()).controllers
     assert card.protection is not None
@@ -234,14 +235,14 @@ async def test_a_card_that_tells_of_no_battery_may_have_its_write_cache_turned_o
 
 
 async def test_a_unit_that_is_being_initialised_is_not_whole_yet() -> None:
-    (unit,) = (await Threeware(PlayedUnit(ThreewareDemo(status="INITIALIZING"))).inventory()).arrays
+    (unit,) = (await Threeware(PlayedUnit(threeware(state="INITIALIZING"))).inventory()).arrays
     assert (unit.state, [task.kind for task in unit.tasks]) == (State.REBUILDING, ["initialisation"])
 
 
 async def test_a_battery_that_is_not_ready_stands_against_the_write_cache_alone() -> None:
-    found = await Threeware(PlayedUnit(ThreewareDemo(battery="Charging", write=False))).read(UNIT)
+    found = await Threeware(PlayedUnit(threeware(battery="Charging", write=False))).read(UNIT)
     assert [key for key, one in found.items() if not one.availability.available] == ["write_cache"]
-    without = await Threeware(PlayedUnit(ThreewareDemo(battery="-", write=False))).read(UNIT)
+    without = await Threeware(PlayedUnit(threeware(battery="-", write=False))).read(UNIT)
     assert without["write_cache"].availability.available
 
 
@@ -494,7 +495,7 @@ async def test_a_spare_is_no_member_while_it_is_not_known_to_be_one() -> None:
 
 
 async def test_write_back_counts_as_a_risk_while_the_battery_is_not_known() -> None:
-    at = PlayedUnit().card.said(("info", "c0", "bbustatus")).text.index("bbu ")
+    at = tw_cli.said((PlayedUnit().card,), ("info", "c0", "bbustatus")).text.index("bbu ")
     found = (await Threeware(_Cut(PlayedUnit(), "info c0 bbustatus", at)).read(UNIT))["write_cache"]
     assert (found.choices[0].risk, found.availability.available) == (Risk.POWER_LOSS, False)
 

@@ -11,12 +11,11 @@ from backends.half_answers import HalfAnswers, every_line
 from backends.host import Host
 from backends.model import Target
 from backends.protocol import Backend, Finds
-from backends.racks.tw_cli import ThreewareDemo
 from backends.vendors.areca.backend import Areca
 from backends.vendors.marvell.backend import Marvell
 from backends.vendors.threeware.backend import Threeware
 from backends.vendors.threeware.inventory import unit_target
-from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling
+from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling, threeware
 
 
 class TestThreeware(Conformance):
@@ -32,7 +31,7 @@ class TestThreeware(Conformance):
 class TestThreewareWithoutBattery(TestThreeware):
     @pytest.fixture
     def backend(self) -> Backend:
-        return Threeware(PlayedUnit(ThreewareDemo(battery="-")))
+        return Threeware(PlayedUnit(threeware(battery="-")))
 
 
 class TestAreca(FindsConformance):

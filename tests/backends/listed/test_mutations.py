@@ -9,16 +9,18 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.racks.tw_cli import ThreewareDemo
+from backends.racks import tw_cli
 from backends.topology import Topology, Tree
 from backends.vendors.areca.answers import drives, pairs, raid_sets
 from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME, records
 from backends.vendors.threeware.inventory import ThreewareCard, inventory
 from backends.vendors.threeware.settings import rows
-from tests.backends.listed.texts import ARECA, MARVELL
+from tests.backends.listed.texts import ARECA, MARVELL, threeware
 from tests.backends.system_texts import MANY, check_parser, spoiled
 
-_3WARE = {word: ThreewareDemo().said(("info", "c0", word)).text for word in ("unitstatus", "drivestatus", "bbustatus")}
+_3WARE = {
+    word: tw_cli.said((threeware(),), ("info", "c0", word)).text for word in ("unitstatus", "drivestatus", "bbustatus")
+}
 
 PARSERS: dict[str, Callable[[str], object]] = {
     "tw_cli": lambda text: tuple(tuple(row.values()) for row in rows(text, "Status")),
@@ -46,7 +48,7 @@ def test_no_spoiled_answer_is_more_than_it_says(name: str) -> None:
 @pytest.mark.exhaustive
 def test_every_spoiled_table_of_tw_cli_has_an_inventory() -> None:
     picture = Topology(tree=Tree(nodes={}, numbers={}))
-    card = rows(ThreewareDemo().said(("info",)).text, "Ctl")[0]
+    card = rows(tw_cli.said((threeware(),), ("info",)).text, "Ctl")[0]
     for seed in range(MANY):
         units = rows(spoiled(_3WARE["unitstatus"], seed), "Unit", "UnitType", "Status")
         ports = rows(spoiled(_3WARE["drivestatus"], seed), "Status", "Unit", "Size")

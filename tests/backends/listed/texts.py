@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from backends.host import Command, Completed
-from backends.racks.tw_cli import ThreewareDemo
+from backends.racks import tw_cli
+from backends.racks.threeware import SimulatedThreeware, SimulatedUnit
 from tests.backends.fakes import FakeHost, disk, machine
 
 SUCCESS = "===============================\nGuiErrMsg<0x00>: Success.\n"
@@ -74,11 +76,16 @@ class Telling(FakeHost):
         return Completed(returncode=0, stdout=self.answers.get(command.argv[1:], ""), stderr="")
 
 
+def threeware(*, battery: str = "OK", **unit: Any) -> SimulatedThreeware:
+    """A card with a RAID 5 of four drives. `unit`: what is otherwise with that."""
+    return SimulatedThreeware(battery=battery, units=[SimulatedUnit(**unit)])
+
+
 class PlayedUnit(FakeHost):
     """A 3ware card, its unit 0 the disk sdb."""
 
-    def __init__(self, card: ThreewareDemo | None = None, *, root: bool = True) -> None:
-        self.card = card or ThreewareDemo()
+    def __init__(self, card: SimulatedThreeware | None = None, *, root: bool = True) -> None:
+        self.card = card or SimulatedThreeware()
         self.ran: list[str] = []
         size = round(1396.93 * (1 << 30)) // 512 * 512
         files = machine(
@@ -101,5 +108,5 @@ class PlayedUnit(FakeHost):
         assert command.mutates == ("set" in command.argv)
         if command.mutates:
             self.ran.append(" ".join(command.argv[1:]))
-        said = self.card.said(command.argv[1:])
+        said = tw_cli.said((self.card,), command.argv[1:])
         return Completed(returncode=said.code, stdout=said.text, stderr="")
