@@ -295,7 +295,8 @@ def test_words_from_a_file_are_none(tmp_path: Path) -> None:
 
 
 def test_a_device_is_not_written_over_at_the_word_of_another_host(tmp_path: Path, holders: list[Holder]) -> None:
-    holder = Holder(tmp_path, "md2", "--rw", "randwrite", *HELD[4:], before=("--demo", "linux"))
+    words = ("md2", "--rw", "randwrite", *HELD[4:], "--lease", "300")  # nobody pings, however long it takes to start
+    holder = Holder(tmp_path, *words, before=("--demo", "linux"))
     holders.append(holder)
     end, status = holder.end()
     assert (status, end["why"]) == (3, "refused")
