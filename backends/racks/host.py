@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, ToolMissingError, ToolTimeoutError
 from backends.host import MADE_UP, Command, Completed, FileStat, Process, Space
@@ -36,6 +37,9 @@ _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm"
 _WILD = frozenset("*?[")
 """What makes a part of a path a pattern."""
 
+_Tree: TypeAlias = dict[str, "_Tree"]
+"""Words of paths, and what follows each."""
+
 
 class SimulatedHost(MadeUpHost):
     """A host that is only told of. Nothing outside the rack's own file is touched."""
@@ -51,7 +55,7 @@ class SimulatedHost(MadeUpHost):
         self._speed = max(speed, 0.01)
         self._folders = {*_FOLDERS, *(part for folder in folders for part in _up(folder))}
         self._kernel: tuple[object, Kernel] | None = None
-        self._paths: dict[int, Set[tuple[str, ...]]] = {}
+        self._paths: _Tree = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._counts = counts = DiskCounts()
         self.capabilities = replace(MADE_UP, counted=lambda: counts.seconds, apart=apart)
@@ -169,13 +173,15 @@ class SimulatedHost(MadeUpHost):
             self._listed.clear()
         return self._kernel[1]
 
-    def _cut_at(self, depth: int) -> Set[tuple[str, ...]]:
-        """All paths that are so deep or deeper, cut there, in parts."""
+    def _tree(self) -> _Tree:
+        """Every path, word by word."""
         found = self._linux()
-        if depth not in self._paths:
-            parts = (path.split("/") for path in (*found.files, *found.links, *found.mute))
-            self._paths[depth] = {tuple(words[:depth]) for words in parts if len(words) >= depth}
-        return self._paths[depth]
+        if not self._paths:
+            for path in (*found.files, *found.links, *found.mute):
+                at = self._paths
+                for word in path.split("/"):
+                    at = at.setdefault(word, {})
+        return self._paths
 
     async def read(self, path: str) -> str | None:
         """A file's text."""
@@ -267,16 +273,16 @@ class SimulatedHost(MadeUpHost):
         return self._listed[pattern]
 
     def _matching(self, pattern: str) -> tuple[str, ...]:
-        wanted = list(enumerate(pattern.split("/")))
-        plain = [(at, word) for at, word in wanted if not _WILD.intersection(word)]
-        wild = [(at, word) for at, word in wanted if _WILD.intersection(word) and word != "*"]
-        fitting = (
-            "/".join(words)
-            for words in self._cut_at(len(wanted))
-            if all(words[at] == word for at, word in plain)
-            and all(fnmatch.fnmatchcase(words[at], word) for at, word in wild)
-        )
-        return tuple(sorted(fitting))
+        fitting: list[tuple[tuple[str, ...], _Tree]] = [((), self._tree())]
+        for word in pattern.split("/"):
+            fits = re.compile(fnmatch.translate(word)).match if _WILD.intersection(word) else None
+            fitting = [
+                ((*above, name), tree[name])
+                for above, tree in fitting
+                for name in ([word] if fits is None else filter(fits, tree))
+                if name in tree
+            ]
+        return tuple(sorted("/".join(words) for words, _ in fitting))
 
     async def link(self, path: str) -> str | None:
         """Where it leads."""

@@ -96,29 +96,29 @@ class Rack:
 
     def settle(self) -> bool:
         """Bring what goes on by itself up to date; whether the kernel tells something else now."""
-        works = self._works()
+        another = False
         now = self.now()
         for card in self.cards:
             card.settle(now)
         for array in self.md.values():
+            before = array.work
             array.settle(now)
+            another = another or array.work != before
         for volume in self.logical_volumes():
+            doing = volume.work
             volume.settle(now)
+            another = another or volume.work != doing
             if not volume.flush_to:
                 self._rest(volume.device, volume.counts)
         for name in self.bcache:
             self._rest(name, self.cache_counts(name))
-        return works != self._works()
+        return another
 
     def _rest(self, name: str, counts: CacheCounts) -> None:
         """A cache by itself: what it writes out while no job runs on it."""
         layout = self.layout(name) if counts.dirty_bytes > 0 else None
         if layout is not None and layout.cache is not None:
             counts.rest(layout.cache, layout.size_bytes, self.now())
-
-    def _works(self) -> list[object]:
-        """What goes on in the background of arrays and volumes."""
-        return [*(one.work for one in self.md.values()), *(volume.work for volume in self.logical_volumes())]
 
     def logical_volumes(self) -> Iterator[LvmVolume]:
         """Every volume of LVM."""
