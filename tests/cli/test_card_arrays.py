@@ -131,6 +131,21 @@ def test_what_a_kill_leaves_of_a_cards_array_is_found_by_its_drives(
         assert free(cli) == (FREE - 3 if standing == "whole" else FREE)
 
 
+@pytest.mark.parametrize(("level", "count"), [("raid50", 6), ("raid60", 8)])
+def test_what_a_kill_leaves_of_an_array_of_legs_is_found_and_deleted_again(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, level: str, count: int
+) -> None:
+    drives = [f"/arc1/0:{device}" for device in range(count)]
+    words = ("create", level, *drives, *CREATE, ",".join(str(1000 + 37 * at) for at in range(count)))
+    killed(cli, monkeypatch, 1, words)
+    (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
+    assert (left["standing"], bool(left["remove"])) == ("whole", True)
+    assert cli(*RACK, "recover", "--restore").status == 0
+    assert (here(cli), free(cli)) == ([(level, "made")], FREE - count)
+    assert cli(*ARRAY, "delete", "rb-1", "--confirm", "rb-1").status == 0
+    assert (here(cli), free(cli)) == ([], FREE)
+
+
 @BOTH
 def test_an_array_that_a_card_refuses_leaves_nothing(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, words: Sequence[str], card: str

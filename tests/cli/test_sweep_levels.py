@@ -115,6 +115,7 @@ def test_each_number_of_spans_is_an_array_that_is_made_measured_and_deleted(cli:
     assert {cell["row"] for cell in swept["cells"]} == {"raid10, 2 spans", "raid10, 4 spans", "raid50, 2 spans"}
     assert [one["spans"] for one in swept["design"]["making"]["arrays"]] == [2, 4, 2]
     assert done.err.count("Made the array") == done.err.count("Deleted the array") == 6
+    assert (done.err.count(", 2 spans, strip 256 KiB."), done.err.count(", 4 spans, strip 256 KiB.")) == (4, 2)
     assert cli(*ARRAYS, "array", "list", "--json").json["made_here"] == []
 
 

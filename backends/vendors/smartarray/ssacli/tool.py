@@ -165,9 +165,12 @@ class Ssacli:
         return steps
 
     def _cache(self, text: CardText, volume: LogicalDrive, value: str) -> tuple[str, ...]:
-        old = volume.old_words or self._tool.endswith("hpacucli")
-        word = "arrayaccelerator" if old else "caching"
-        return self._on(text, "ld", str(volume.number), f"{word}={value}")
+        return self._on(text, "ld", str(volume.number), f"{self._caching(volume)}={value}")
+
+    def _caching(self, *volumes: LogicalDrive) -> str:
+        """What the cache of these logical drives is called, as one of them says it."""
+        old = self._tool.endswith("hpacucli") or any(volume.old_words for volume in volumes)
+        return "arrayaccelerator" if old else "caching"
 
     def _on(self, text: CardText, kind: str, name: str, word: str) -> tuple[str, ...]:
         return (self._tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
@@ -195,9 +198,8 @@ class Ssacli:
             raise InvalidValueError(
                 "How hpacucli is told to make a logical drive is not known.", hint="Install ssacli."
             )
-        old = any(volume.old_words for volume in text.volumes)
-        words = commands.create(text.card.number, new, "arrayaccelerator" if old else "caching")
-        return ((self._tool, *words),)
+        word = self._caching(*text.volumes)
+        return ((self._tool, *commands.create(text.card.number, new, word)),)
 
     def delete(self, text: CardText, number: int) -> Lines:
         """One line."""
