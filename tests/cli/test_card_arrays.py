@@ -78,7 +78,8 @@ class KilledError(BaseException):
 
 
 def free(cli: Cli) -> int:
-    return sum(drive["free"] for drive in cli(*ARRAY, "list", "--json").json["drives"])
+    drives = cli(*ARRAY, "list", "--json").json["drives"]
+    return sum(drive["free"] for drive in drives if drive["free_extents"] is None)
 
 
 def here(cli: Cli) -> list[tuple[str, str]]:

@@ -165,6 +165,21 @@ async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) ->
         await until(pilot, lambda: "New array" not in text_of(pilot))
 
 
+async def test_ticked_physical_volumes_become_a_volume_after_the_name_of_their_group(tmp_path: Path) -> None:
+    async with sheet(tmp_path) as pilot:
+        table = pilot.app.screen.query_one("#array-drives")
+        while table.cursor != "lvm:data:nvme2n1":  # type: ignore[attr-defined]
+            await pilot.press("down")
+        await pilot.press("space", "down", "space", "a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        assert "/usr/sbin/lvcreate --yes" in text_of(pilot)
+        await answer(pilot, "tab", *"data", "enter", "enter")
+        await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
+        made: ArrayBuilding = pilot.app.workbench.arrays  # type: ignore[attr-defined]
+        (entry,) = made.made_here.entries()
+        assert (str(entry.array.controller), entry.stage.value) == ("lvm:data", "made")
+
+
 async def test_what_a_disk_system_takes_hours_for_is_shown_and_not_asked_about(tmp_path: Path) -> None:
     rack = MACHINES["ssds"]()
     rack.systems[0].unassigned = 2

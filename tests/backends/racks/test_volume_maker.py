@@ -275,6 +275,14 @@ async def test_a_group_that_was_renamed_or_whose_name_another_has_is_left_alone(
     assert (found.standing, found.remove, why in found.words) == (ArrayStanding.UNKNOWN, (), True), found.words
 
 
+@pytest.mark.parametrize("other", [{"controller": None}, {"uuids": ("G",)}, {"uuids": ()}])
+async def test_a_journal_that_does_not_say_its_group_and_tag_means_no_volume(other: dict[str, object]) -> None:
+    bench = Bench()
+    array = await bench.made()
+    found = await bench.find(replace(array, **other))  # type: ignore[arg-type]
+    assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+
+
 async def test_where_lvm_does_not_tell_all_nothing_is_found_or_planned() -> None:
     bench = Bench()
     array = await bench.made()
