@@ -19,6 +19,7 @@ from backends.racks.host import SimulatedHost
 from backends.racks.threeware import INITIALISING_SECONDS, SimulatedThreeware
 from backends.registry import Machine
 from backends.vendors.threeware.inventory import ThreewareCard
+from backends.vendors.threeware.making import plan_array as planned_alone
 from tests.backends.racks.asking import NOW
 from tests.backends.racks.making import drives_of, new_host, planned, seen
 
@@ -130,8 +131,6 @@ async def test_groups_of_a_raid50_have_three_to_six_drives() -> None:
     more = [replace(drives[0], drive=replace(drives[0].drive, address=f"/c2/p{at}")) for at in range(20, 34)]
     wish = ArrayWish(level=Level.RAID50, drives=tuple(more), name="rb-1", spans=2)
     card = ThreewareCard(row={"Ctl": "c2", "Model": "9690SA-8I"}, units=(), ports=())
-    from backends.vendors.threeware.making import plan_array as planned_alone
-
     with pytest.raises(InvalidValueError, match="are 7 in each"):
         planned_alone(wish, card, TOOL)
 
