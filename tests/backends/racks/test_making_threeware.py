@@ -8,7 +8,14 @@ from dataclasses import replace
 import pytest
 
 from app.engine.arrays.candidates import candidates_of, chosen, plan_array
-from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError, ToolFailedError
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    InvalidValueError,
+    RaidbenchError,
+    RefusedError,
+    ToolFailedError,
+)
 from backends.host import Command, Completed, Host
 from backends.hosts.wrapped import HostWrapper
 from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, MadeArray
@@ -156,14 +163,24 @@ async def test_drives_that_are_not_free_say_why() -> None:
     card = card_of(host)
     twin = replace(card.ports[2], serial=card.ports[3].serial)
     broken = replace(card.ports[1], status="DEVICE-ERROR")
-    card.ports = [card.ports[0], broken, twin, *card.ports[3:]]
+    busy = replace(card.ports[4], status="VERIFYING")
+    card.ports = [card.ports[0], broken, twin, card.ports[3], busy, *card.ports[5:]]
     machine = Machine.of(host)
     found, _ = await candidates_of(machine, await machine.probe())
     told = {one.place: " ".join(one.why_not) for one in found if one.drive.backend == "threeware"}
     assert told["p0"] == ""
     assert told["p1"] == "the card calls it DEVICE-ERROR"
+    assert told["p4"] == "the card calls it VERIFYING"
     assert told["p2"] == told["p3"] == "its serial number is not told, or another drive has it too"
     assert told["p8"] == "it is a hot spare (u0)"
+
+
+async def test_a_drive_that_was_swapped_since_it_was_shown_makes_no_array() -> None:
+    plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
+    card = card_of(host)
+    card.ports = [replace(card.ports[0], serial="9QMOTHER"), *card.ports[1:]]
+    with pytest.raises(DeviceGoneError):
+        await plan_array(Machine.of(host), plan.wish)
 
 
 async def test_a_battery_that_is_not_ready_stands_against_write_back_alone() -> None:
@@ -235,6 +252,7 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
     else:
         found = await standing(half, array)
         assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+        assert "the answer was cut" in found.words
     await builder(host).run_making(plan.wish.drives[0].controller, (await standing(host, array)).remove)
     if "u1" not in words:
         with pytest.raises(RaidbenchError):
