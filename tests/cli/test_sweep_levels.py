@@ -64,6 +64,18 @@ def test_options_make_the_arrays_that_a_plan_measures_and_the_word_is_asked_for_
     assert "S47FNA0M201700" in file.read_text()
 
 
+def test_levels_of_a_3ware_card_are_made_measured_and_deleted_in_turn(cli: Cli, plan: str) -> None:
+    words = (*ARRAYS, "sweep", plan, "--level", "raid0,raid5", "--strip", "64k", "--drives", "p0,p1,p2")
+    done = cli(*words, "--confirm", "1000,1037,1074", "--json")
+    assert done.status == 0, done.err
+    swept = done.json["sweep"]
+    assert (swept["result"], swept["left"], swept["refused"]) == ("finished", [], [])
+    assert {cell["row"] for cell in swept["cells"]} == {"raid0, strip 64 KiB", "raid5, strip 64 KiB"}
+    assert done.err.count("Made the array") == done.err.count("Deleted the array") > 0
+    left = cli(*ARRAYS, "array", "list", "--json").json
+    assert (left["made_here"], [one for one in left["arrays"] if one["address"].startswith("threeware:")]) == ([], [])
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -89,6 +89,11 @@ TARGETS: dict[str, Target] = {
         modules=tuple(f"backends/vendors/lvm/{name}.py" for name in ("made", "making", "groups")),
         tests=("tests/backends/lvm/test_making.py", "tests/backends/racks/test_volume_maker.py"),
     ),
+    "arrays of 3ware": Target(
+        modules=tuple(f"backends/vendors/threeware/{name}.py" for name in ("attributes", "made", "making")),
+        tests=("tests/backends/racks/test_making_threeware.py",),
+    ),
+    "prompt": Target(modules=("backends/hosts/local/prompt.py",), tests=("tests/backends/test_prompt.py",)),
     "smcli": Target(
         modules=("backends/vendors/smcli/backend.py", "backends/vendors/smcli/statements.py"),
         tests=("tests/backends/smcli/test_backend.py", "tests/backends/smcli/test_conformance.py"),

@@ -108,8 +108,8 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
         made: ArrayBuilding = pilot.app.workbench.arrays  # type: ignore[attr-defined]
         (entry,) = made.made_here.entries()
-        await until(pilot, lambda: "drives of 60" in words(pilot))
-        assert "43 drives of 60" in words(pilot)
+        await until(pilot, lambda: "drives of 69" in words(pilot))
+        assert "51 drives of 69" in words(pilot)
         await pilot.press("home", "d")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         assert "mdadm --stop /dev/md100" in text_of(pilot)

@@ -11,7 +11,7 @@ from backends.change import Write
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import PromptReply
 from backends.making import ArrayPlan, ArrayWish, Candidate, at_birth, capacity, require_alike, require_shape, spans_of
-from backends.model import Level, State
+from backends.model import Level
 from backends.raid import PARITY_IN_SPANS
 from backends.settings import Setting
 from backends.sizes import size_words
@@ -74,20 +74,20 @@ def candidates(card: ThreewareCard) -> tuple[Candidate, ...]:
             interface=drive.interface,
             size_bytes=drive.size_bytes,
             sector_bytes=drive.logical_block,
-            why_not=(*_against(port, drive.state, spares, serials), *against),
+            why_not=(*_against(port, spares, serials), *against),
         )
         for port, drive in inventory_drives(card)
     )
 
 
-def _against(port: Row, state: State, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
+def _against(port: Row, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
     """Every reason of the card's own against making a unit of a drive."""
     unit = port["Unit"]
     if unit in spares:
         return (f"it is a hot spare ({unit})",)
     if unit != "-":
         return (f"it is in unit {unit}",)
-    if port["Status"] != "OK" or state is not State.UNASSIGNED:
+    if port["Status"] != "OK":
         return (f"the card calls it {port['Status'] or 'nothing that is known'}",)
     twice = not_told_apart(port.get("Serial"), serials)
     return (twice,) if twice else ()

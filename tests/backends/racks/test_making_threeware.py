@@ -8,7 +8,14 @@ from dataclasses import replace
 import pytest
 
 from app.engine.arrays.candidates import candidates_of, chosen, plan_array
-from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError, ToolFailedError
+from backends.errors import (
+    BlockedError,
+    DeviceGoneError,
+    InvalidValueError,
+    RaidbenchError,
+    RefusedError,
+    ToolFailedError,
+)
 from backends.host import Command, Completed, Host
 from backends.hosts.wrapped import HostWrapper
 from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, MadeArray
@@ -19,6 +26,7 @@ from backends.racks.host import SimulatedHost
 from backends.racks.threeware import INITIALISING_SECONDS, SimulatedThreeware
 from backends.registry import Machine
 from backends.vendors.threeware.inventory import ThreewareCard
+from backends.vendors.threeware.making import plan_array as planned_alone
 from tests.backends.racks.asking import NOW
 from tests.backends.racks.making import drives_of, new_host, planned, seen
 
@@ -130,8 +138,6 @@ async def test_groups_of_a_raid50_have_three_to_six_drives() -> None:
     more = [replace(drives[0], drive=replace(drives[0].drive, address=f"/c2/p{at}")) for at in range(20, 34)]
     wish = ArrayWish(level=Level.RAID50, drives=tuple(more), name="rb-1", spans=2)
     card = ThreewareCard(row={"Ctl": "c2", "Model": "9690SA-8I"}, units=(), ports=())
-    from backends.vendors.threeware.making import plan_array as planned_alone
-
     with pytest.raises(InvalidValueError, match="are 7 in each"):
         planned_alone(wish, card, TOOL)
 
@@ -157,14 +163,24 @@ async def test_drives_that_are_not_free_say_why() -> None:
     card = card_of(host)
     twin = replace(card.ports[2], serial=card.ports[3].serial)
     broken = replace(card.ports[1], status="DEVICE-ERROR")
-    card.ports = [card.ports[0], broken, twin, *card.ports[3:]]
+    busy = replace(card.ports[4], status="VERIFYING")
+    card.ports = [card.ports[0], broken, twin, card.ports[3], busy, *card.ports[5:]]
     machine = Machine.of(host)
     found, _ = await candidates_of(machine, await machine.probe())
     told = {one.place: " ".join(one.why_not) for one in found if one.drive.backend == "threeware"}
     assert told["p0"] == ""
     assert told["p1"] == "the card calls it DEVICE-ERROR"
+    assert told["p4"] == "the card calls it VERIFYING"
     assert told["p2"] == told["p3"] == "its serial number is not told, or another drive has it too"
     assert told["p8"] == "it is a hot spare (u0)"
+
+
+async def test_a_drive_that_was_swapped_since_it_was_shown_makes_no_array() -> None:
+    plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
+    card = card_of(host)
+    card.ports = [replace(card.ports[0], serial="9QMOTHER"), *card.ports[1:]]
+    with pytest.raises(DeviceGoneError):
+        await plan_array(Machine.of(host), plan.wish)
 
 
 async def test_a_battery_that_is_not_ready_stands_against_write_back_alone() -> None:
@@ -236,6 +252,7 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
     else:
         found = await standing(half, array)
         assert (found.standing, found.remove) == (ArrayStanding.UNKNOWN, ())
+        assert "the answer was cut" in found.words
     await builder(host).run_making(plan.wish.drives[0].controller, (await standing(host, array)).remove)
     if "u1" not in words:
         with pytest.raises(RaidbenchError):
@@ -247,6 +264,7 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
     [
         ("/c2/u1 show all", "name = rb-1", "name = mine", "is called mine"),
         ("/c2/u1 show all", "name = rb-1", "name = ", "has no name"),
+        ("/c2/u1 show all", "/c2/u1 name = rb-1\n", "", "its name is not told"),
         ("/c2/u1 show all", "volume(s) = 1", "volume(s) = 2", "divided into 2 volumes"),
         ("/c2/u1 show all", "p2 ", "p7 ", "rows of its drives are missing"),
         ("/c2/u1 show all", "-       -         \n", "-       -       p7\n", "does not say which drives"),
