@@ -117,6 +117,24 @@ def test_whole_stripes_spare_the_reading_before() -> None:
     assert whole.iops * 128 > broken.iops * 96 * 1.5
 
 
+def test_lines_move_with_read_ahead_and_for_parity_in_a_write_back_cache_alone() -> None:
+    parity, mirror = TABLE_F[0].layout, TABLE_F[1].layout
+    reads, writes = TABLE_F[2].work, replace(TABLE_F[0].work, read_share=0.0)
+    assert expect(replace(parity, read_ahead=False), reads).iops > 1.5 * expect(parity, reads).iops
+    through = replace(parity, write_back=False)
+    for layout in (mirror, through):
+        assert layout.card is not None
+        assert expect(layout, writes) == expect(replace(layout, card=replace(layout.card, line_bytes=0)), writes)
+
+
+def test_a_drive_s_cache_that_is_off_slows_large_writes_as_it_slows_small_ones() -> None:
+    layout = replace(X25, level=Level.RAID10, spans=4, write_back=False, drive_cache="default")
+    for size in (4096, 65536):
+        work = IoPattern(read_share=0.0, sizes=((size, 1.0),), depth=256)
+        slower = expect(layout, work).iops / expect(replace(layout, drive_cache="off"), work).iops
+        assert slower == pytest.approx(layout.drive.no_cache, rel=0.05)
+
+
 def test_a_missing_drive_and_its_rebuild_slow_the_array() -> None:
     work = IoPattern(depth=32, read_share=0.7)
     sound = expect(X25, work).iops
