@@ -79,7 +79,7 @@ def _op(layout: Layout, work: IoPattern, size: float, *, read: bool) -> float:
     if work.alignment % PAGE and drive.media is Media.SSD:
         # Flash pages that are touched in part: one more to read, and to write they are read first.
         base *= 1.3 if read else 2.2
-    return base * slower + max(0.0, size - PAGE) / speed
+    return (base + max(0.0, size - PAGE) / speed) * slower
 
 
 def _way(layout: Layout, work: IoPattern) -> float:
@@ -100,6 +100,15 @@ def _parts(layout: Layout, work: IoPattern, size: int) -> float:
     # How many strip boundaries a request of this size crosses depends on where it may begin.
     step = math.gcd(work.alignment, strip)
     return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
+
+
+def _by_lines(layout: Layout, work: IoPattern, size: int) -> tuple[float, IoPattern]:
+    """Bytes that the drives move for a random request which the card's cache takes in whole lines, and how they lie."""
+    line = layout.card.line_bytes if layout.card is not None and not work.sequential else 0
+    if not line:
+        return size, work
+    step = math.gcd(work.alignment, line)
+    return ((size - step) // line + (size - step) % line / line + 1) * line, replace(work, align=line)
 
 
 def _hit(layout: Layout, work: IoPattern, size: int, part: float) -> float:
@@ -132,13 +141,14 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     drive, card = layout.drive, layout.card
     streaming = work.sequential and (layout.read_ahead or card is None)
     parts = _parts(layout, work, size)
-    op = _op(layout, work, size / parts, read=True)
+    fetched, lying = _by_lines(layout, work, size) if layout.read_ahead else (size, work)
+    op = _op(layout, lying, fetched / parts, read=True)
     mirrored = layout.level in (Level.RAID1, Level.RAID10)
     spread = layout.drives * (card.mirror_gain if mirrored and card is not None else 1.0)
     drives = op * parts / spread / (1 - layout.rebuild_share)
     if layout.degraded:
         drives *= 1 + _lost(layout)
-    alone = drive.read_alone_us * _way(layout, work) + (size - PAGE) / drive.read_mbps / max(1.0, parts)
+    alone = drive.read_alone_us * _way(layout, work) + (fetched - PAGE) / drive.read_mbps / max(1.0, parts)
     if streaming:
         alone = 25.0 + size / drive.read_mbps / max(1, layout.drives)
     if layout.software is not None:
@@ -188,12 +198,13 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     alone = drive.write_alone_us * _way(layout, work) + (size - PAGE) / drive.write_mbps / max(1.0, parts)
     if parity:
         width = (layout.drives + layout.degraded) / layout.spans
-        fetch = _op(layout, work, size / parts, read=True)
+        moved, lying = _by_lines(layout, work, size) if layout.write_back else (size, work)
+        fetch, put = (_op(layout, lying, moved / parts, read=read) for read in (True, False))
         efficiency = card.parity_efficiency if card is not None and not _fast(layout) else 1.0
         if layout.software is not None:
             efficiency = layout.software.again
         # Read-modify-write: old data and old parity are read, both are written.
-        again = (1 + parity) * (op + fetch) * parts / efficiency
+        again = (1 + parity) * (put + fetch) * parts / efficiency
         # A full stripe needs nothing from the drives: parity comes from what is in memory.
         whole = size / drive.write_mbps * width / max(1.0, width - parity)
         busy = whole * full + again * (1 - full)

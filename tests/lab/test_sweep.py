@@ -87,6 +87,15 @@ def test_write_mostly_matters_on_a_mirror_and_is_taken_back(
     sweep = done.json["sweep"]
     assert sweep["result"] == "finished"
     assert [cell["runs"] for cell in sweep["cells"]] == [1] * 6
+    assert len(sweep["published"]) == 8
+    shares = [
+        {member["role"]: member["share_of_reads"] for member in each["members"]}
+        for each in raidbench("runs", "--json").json["runs"]
+        if len(each["members"]) == 2
+    ]
+    marked = [each for each in shares if "write-mostly" in each]
+    assert [each["write-mostly"] for each in marked] == [pytest.approx(0, abs=0.01)] * 2
+    assert len(shares) == 4
     back = "write_mostly" not in made.read(f"md/dev-{disks['sata0'].kernel}/state").split(",")
     assert table.add("Arrays", "raid1 of NVMe and SATA", "sweep of write-mostly", "6 cells, flag as before", ok=back)
 

@@ -1,8 +1,9 @@
-"""The rack `ssds`: 24 SATA SSDs behind a SAS adapter, free for md to make arrays of, and a DS3400."""
+"""The rack `ssds`: 24 SATA SSDs behind a SAS adapter, eight more behind a RAID card, all of them free, and a DS3400."""
 
 from __future__ import annotations
 
-from backends.racks.machines.lsi import NVME
+from backends.racks.card import Battery, SimulatedCard
+from backends.racks.machines.lsi import NVME, RATES, X25E, disks_of
 from backends.racks.pathed import PathedDisk
 from backends.racks.rack import Clock, Rack
 from backends.racks.smcli import DiskSystem, HostDisk
@@ -25,11 +26,30 @@ def ssds_rack(clock: Clock | None = None, *, seed: int = 82) -> Rack:
     rack = Rack(
         name="ssds", seed=seed, nvme={"nvme0n1": NVME}, lying={"nvme0n1": _ROOT}, sata=dict.fromkeys(DISKS, SSD)
     )
+    rack.cards = [_rs2bl080()]
     rack.systems = [_ds3400()]
     rack.pathed = [_lun(at, rack.systems[0], one) for at, one in enumerate(rack.systems[0].volumes)]
     if clock is not None:
         rack.clock = clock
     return rack
+
+
+def _rs2bl080() -> SimulatedCard:
+    """Article F: the RS2BL080 with eight X25-E, of which arrays of either level are made."""
+    return SimulatedCard(
+        number=0,
+        product="Intel(R) RAID Controller RS2BL080",
+        serial="SV02311957",
+        firmware="2.130.403-4660",
+        package="12.15.0-0239",
+        sas_address="5001e67bfe0f12a6",
+        bus=6,
+        host=0,
+        cache_mib=512,
+        battery=Battery(kind="bbu", temperature=35),
+        rates=dict(RATES),
+        disks=disks_of(252, range(8), X25E, "CVEM0080", None),
+    )
 
 
 def _ds3400() -> DiskSystem:

@@ -1,13 +1,15 @@
-"""What the administrators measured: tables A, D and E, and the peaks of F, as the model has to give them."""
+"""What the administrators measured: tables A to F, and the peaks of F, as the model has to give them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from app.engine.fio.profiles import profile
 from backends.model import Level
 from backends.racks.calibration import CARDS, DRIVES, MIB, SOFTWARE
 from backends.racks.load import IoPattern, Layout
 from backends.racks.machines.hpe import hpe_rack
+from backends.racks.machines.lsi import demo_rack
 from backends.racks.machines.ssds import ssds_rack
 from backends.racks.rack import Rack
 
@@ -33,6 +35,7 @@ class Cell:
     work: IoPattern
     iops: float
     mean_us: float
+    """0 where the article has none."""
 
 
 def _e(level: Level, on: bool) -> Layout:
@@ -147,10 +150,27 @@ def of(rack: Rack, device: str) -> Layout:
     return found
 
 
-_HPE, _SSDS = hpe_rack(), ssds_rack()
+_LSI, _HPE, _SSDS = demo_rack(), hpe_rack(), ssds_rack()
 _FILE = 20 << 30
 _LARGE = IoPattern(sequential=True, depth=32, sizes=((1 << 20, 1.0),))
 _LUN = IoPattern(depth=128, sizes=((512, 1.0),))
+
+TABLE_C = tuple(
+    Cell(
+        name=f"{name} {'reads' if reads == 1 else 'mix'}",
+        layout=of(_LSI, device),
+        work=IoPattern(read_share=reads, sizes=((32768, 1.0),), depth=32),
+        iops=iops,
+        mean_us=0,
+    )
+    for name, device, mix, only in (
+        ("SM883", "sdf", 12_000 + 4_020, 16_500),
+        ("PM983", "nvme1n1", 44_600 + 14_900, 73_500),
+        ("RAID10", "md0", 19_800 + 6_610, 34_400),
+    )
+    for reads, iops in ((0.75, mix), (1.0, only))
+)
+"""A PM983, an SM883 and the md RAID10 of both, 32 KiB, queue depth 32."""
 
 TABLE_D = tuple(
     Cell(
@@ -169,7 +189,48 @@ TABLE_D = tuple(
 )
 """ioDrive and md RAID 0 of four SATA disks, 4 KiB, queue depth 32, a file of 20 GiB."""
 
+_RS2BL080 = CARDS["Intel(R) RAID Controller RS2BL080"]
+_X25E = DRIVES["SSDSA2SH064G1GC INTEL"]
+
+
+def _f(level: Level) -> Layout:
+    mirrored = level is Level.RAID10
+    return Layout(
+        card=_RS2BL080,
+        drive=_X25E,
+        level=level,
+        drives=8,
+        spans=4 if mirrored else 1,
+        strip_bytes=256 * 1024,
+        write_back=True,
+        read_ahead=True,
+        drive_cache="off",
+        cache_bytes=512 * MIB,
+        size_bytes=(4 if mirrored else 7) * _X25E.size_bytes,
+    )
+
+
+def _iometer(name: str) -> IoPattern:
+    job = profile(name).job
+    share = job.rwmixread / 100 if job.rw.value == "randrw" else 1.0
+    sizes = tuple((size, part / 100) for size, part in job.bssplit or ())
+    return IoPattern(read_share=share, sizes=sizes, align=job.blockalign, depth=32)
+
+
+TABLE_F = tuple(
+    Cell(name=f"{level.value} {name}", layout=_f(level), work=_iometer(f"iometer-{name}"), iops=iops, mean_us=mean)
+    for level, name, iops, mean in (
+        (Level.RAID5, "file-server", 7_938.72, 4_030),
+        (Level.RAID10, "file-server", 17_184.08, 1_860),
+        (Level.RAID5, "web-server", 15_791, 0),
+        (Level.RAID10, "web-server", 20_511, 0),
+    )
+)
+"""RS2BL080 and eight X25-E, queue depth 32, which is what the article's latencies are of."""
+
 PEAKS_F = (
+    ("RS2BL080, small sequential reads", _f(Level.RAID5), IoPattern(sequential=True, depth=512), 160_000),
+    ("RS2BL080, reads of 1 MiB in order", _f(Level.RAID5), _LARGE, 1200e6 / (1 << 20)),
     ("Adaptec 5805, small sequential reads", of(_HPE, "sdd"), IoPattern(sequential=True, depth=64), 50_000),
     ("DS4700, reads of a logical drive that fits the cache", of(_HPE, "dm-0"), _LUN, 116_000),
     ("DS3400, reads of 1 MiB in order", of(_SSDS, "dm-1"), _LARGE, 400e6 / (1 << 20)),

@@ -134,7 +134,8 @@ def test_every_plan_that_comes_along_can_be_read(name: str) -> None:
 
 
 def test_the_published_tables_are_among_them() -> None:
-    wanted = {f"articles-{name}" for name in ("a", "b", "c", "d", "e", "f-ds4700", "f-ds3400", "f-5805")}
+    names = ("a", "b", "c", "d", "e", "f-ds4700", "f-ds3400", "f-5805", "f-rs2bl080")
+    wanted = {f"articles-{name}" for name in names}
     assert {*wanted, "block-size", "queue-depth", "iometer"} <= shipped().keys()
     assert all(load_plan(name).published for name in wanted)
 
