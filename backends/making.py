@@ -5,11 +5,10 @@ A physical volume of LVM is such a drive as well, as far as its extents are free
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from functools import partial
 
 from backends import raid
 from backends.change import Write
@@ -86,6 +85,10 @@ class Candidate:
         return self.controller is None or self.shared
 
 
+def _token() -> str:
+    return os.urandom(16).hex()  # what secrets does, without loading libcrypto
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayWish:
     """An array that somebody wants."""
@@ -102,7 +105,7 @@ class ArrayWish:
     """What it is to hold, of a volume group; None for all that these drives have free."""
     name: str
     """What it is to be called, at most 15 letters, digits, `-` and `_`; the token by which it is known again."""
-    token: str = field(default_factory=partial(secrets.token_hex, 16))
+    token: str = field(default_factory=_token)
     """32 hex digits that no other array has, for a maker that marks what it makes."""
     policies: dict[str, str] = field(default_factory=dict)
     """Policies at birth: values by the keys of the array's settings, as they are set later (`at_birth`)."""

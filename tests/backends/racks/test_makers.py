@@ -320,8 +320,8 @@ async def test_groups_with_a_parity_of_their_own_are_made_found_and_deleted(
     maker: Maker, level: Level, count: int, data: int
 ) -> None:
     bench = Bench(maker)
-    if count > len(maker.places):
-        pytest.skip("this card has too few drives")
+    if count > len(maker.places) or (maker.backend, level) == ("threeware", Level.RAID60):
+        pytest.skip("this card has too few drives, or makes no RAID 60")
     before = await bench.arrays()
     plan = await bench.plan(level, count)
     assert (plan.wish.spans, plan.data_drives, plan.cost) == (2, data, count - data)
@@ -329,7 +329,8 @@ async def test_groups_with_a_parity_of_their_own_are_made_found_and_deleted(
     await bench.take(plan.steps)
     array = plan.made()
     (made,) = [one for key, one in (await bench.arrays()).items() if key not in before]
-    assert (made.level, made.spans, made.data_drives) == (level, 2, data)
+    listed = (None, None) if maker.backend == "threeware" else (2, data)  # `unitstatus` tells no groups
+    assert (made.level, made.spans, made.data_drives) == (level, *listed)
     assert made.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
     found = await bench.find(array)
     assert found.standing is ArrayStanding.WHOLE, found.words

@@ -122,7 +122,7 @@ async def test_one_line_makes_it_and_its_capacity_is_told(
         (Level.RAID5, 3, {"strip": 128 << 10}, "no strips of 128 KiB"),
         (Level.RAID5, 3, {"drive_cache": "on"}, "drive_cache is no policy at birth"),
         (Level.RAID5, 3, {"write_cache": "always"}, "write-back or write-through"),
-        (Level.RAID5, 3, {"storsave": "fast"}, "one of protect, balance, perform"),
+        (Level.RAID5, 3, {"storsave": "fast"}, "protect or balance or perform at birth"),
     ],
 )
 async def test_what_the_card_does_not_make_is_a_sentence(
