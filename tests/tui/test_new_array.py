@@ -53,7 +53,7 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
         await pilot.press("minus", "right_square_bracket", "right_square_bracket", "left_square_bracket")
         assert words(pilot).startswith("raid1 of 2 drives, strip 16 KiB: about 894 GiB")
         await pilot.press("space", "up", "space")
-        assert words(pilot).startswith("53 drives of 69 can be made an array of.")
+        assert words(pilot).startswith("53 drives of 69 can be made an array of:")
 
 
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:

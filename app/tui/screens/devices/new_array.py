@@ -144,11 +144,11 @@ class NewArrayScreen(WorkbenchScreen):
         drives, wish = self._chosen(), self._wish("new")
         spans = "" if wish.spans is None else f", {wish.spans} spans"
         strip = "usual strip" if self._strip is None else f"strip {exact_words(self._strip)}"
-        what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         if not drives:
             whole = [drive for drive in self._drives if not drive.shared]
             free = sum(drive.free for drive in whole)
-            return f"{plural(free, 'drive')} of {len(whole)} can be made an array of. {what}."
+            return f"{plural(free, 'drive')} of {len(whole)} can be made an array of: {self._level.value}, {strip}."
+        what = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         try:
             data = require_shape(wish)
             maker_of(drives)
