@@ -43,7 +43,7 @@ def keys(advice: tuple[Advice, ...]) -> list[str]:
 
 async def test_the_battery_and_the_rebuild_of_the_lame_card_are_said_of_a_run(bench: Workbench) -> None:
     record = await bench.jobs.measure(await bench.jobs.prepare(wanted("/dev/sdd")))
-    assert keys(record.figures.advice) == ["background-task", "policy-not-in-force", "too-short"]
+    assert keys(record.figures.advice) == ["background-task", "policy-not-in-force", "too-short", "few-ios"]
 
 
 async def test_a_volume_on_which_nothing_lies_is_said_before_it_is_read(bench: Workbench) -> None:
