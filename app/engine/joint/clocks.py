@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from backends.values import dataclass
 
-LEAST_LEAD_S = 0.5
-"""From the word to the start, at least: every host has to have heard it."""
+LEAST_LEAD_S = 2.0
+"""From the word to the start, at least: every host has to have heard it, also one that stands still for a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

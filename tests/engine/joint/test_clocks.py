@@ -43,9 +43,9 @@ def test_a_moment_is_the_same_by_both_clocks() -> None:
 
 
 def test_the_start_leaves_half_a_second_or_three_round_trips() -> None:
-    assert start_moments(10.0, [0.01, 0.02], 2, 0.0) == (10.5, 10.5)
-    assert start_moments(10.0, [0.01, 0.4], 1, 0.0) == (10.0 + 3 * 0.4,)
+    assert start_moments(10.0, [0.01, 0.02], 2, 0.0) == (12.0, 12.0)
+    assert start_moments(10.0, [0.01, 0.9], 1, 0.0) == (10.0 + 3 * 0.9,)
 
 
 def test_hosts_may_start_one_after_another() -> None:
-    assert start_moments(10.0, [], 3, 2.0) == (10.5, 12.5, 14.5)
+    assert start_moments(10.0, [], 3, 2.0) == (12.0, 14.0, 16.0)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from app.engine.joint.clocks import LEAST_LEAD_S
 from app.engine.joint.conductor import Conductor, JointPatience
 from app.engine.joint.outcome import joint_record
 from app.engine.joint.reach import HostLine
@@ -19,6 +20,8 @@ from tests.backends.passing import counted
 
 PATIENCE = JointPatience(hello=1.0, silence=0.6, ping=0.05, burst=0.02, beyond=1.6, farewell=0.5)
 TICK = 0.05
+MIDDLE = LEAST_LEAD_S + 1.51
+"""When something is done in the middle of a run, by the time since it was asked for."""
 MONOTONIC, WALL = 5000.0, 9.0
 """By so much a host's clocks are ahead of ours."""
 
@@ -126,7 +129,7 @@ class Table:
                 self, made, tuple(self.hosts), stagger_s=stagger, patience=PATIENCE, say=said.append, clock=now
             )
             if then is not None:
-                asyncio.get_running_loop().call_later(2.0, then, conductor)
+                asyncio.get_running_loop().call_later(MIDDLE, then, conductor)
             async with asyncio.timeout(30):
                 await conductor.conduct()
             return conductor
@@ -255,7 +258,7 @@ def test_all_stop_at_once_and_what_they_did_is_kept(tmp_path: Path) -> None:
     hosts = (HostDouble("a", ticks=4000), HostDouble("b", ticks=4000))
     table = Table(*hosts)
     record, _ = table.run(tmp_path, then=lambda conductor: conductor.stop())
-    assert table.took < 2.1
+    assert table.took < MIDDLE + 0.1
     assert [host.words[-1] for host in hosts] == ["bye", "bye"]
     assert record.stopped
     assert states(record) == {"a": IN_WINDOW, "b": IN_WINDOW}
@@ -266,7 +269,7 @@ def test_who_does_not_stop_is_not_waited_for(tmp_path: Path) -> None:
     deaf.say = lambda line: None if line == "bye" else HostDouble.say(deaf, line)  # type: ignore[method-assign]
     table = Table(HostDouble("a", ticks=4000), deaf)
     record, _ = table.run(tmp_path, then=lambda conductor: conductor.stop())
-    assert table.took < 2.0 + PATIENCE.farewell + 0.1
+    assert table.took < MIDDLE + PATIENCE.farewell + 0.1
     assert states(record) == {"a": IN_WINDOW, "b": LOST}
 
 
