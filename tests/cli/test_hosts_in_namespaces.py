@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -120,7 +121,8 @@ def remove(name: str) -> None:
     """A namespace of ours, and whatever still runs in it."""
     pids = subprocess.run(("ip", "netns", "pids", name), capture_output=True, text=True).stdout.split()
     for pid in map(int, pids):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it ended with the one before it
+            os.kill(pid, signal.SIGKILL)
     ip("netns", "del", name)
 
 

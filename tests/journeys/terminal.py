@@ -183,7 +183,8 @@ class Terminal:
         self.process.wait()
         for child in left:
             if child.alive:
-                os.kill(child.pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child.pid, signal.SIGKILL)
         if self.master >= 0:
             os.close(self.master)
 
