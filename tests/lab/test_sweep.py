@@ -40,7 +40,13 @@ values = [128, 1024]
 """
 
 
-SMALL = {**TIMES, "iodepth = 512": "iodepth = 32", "iodepth = 64": "iodepth = 4", "repeats = 2": "repeats = 1"}
+SMALL = {
+    **TIMES,
+    "iodepth = 512": "iodepth = 32",
+    "iodepth = 64": "iodepth = 4",
+    "repeats = 2": "repeats = 1",
+    'strip = "64k"\n\n': 'strip = "64k"\nassume_clean = true\n\n',
+}
 """Of articles-b, for disks of a guest."""
 
 
@@ -135,7 +141,7 @@ def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
     disks = blank("nvme0", "nvme1", "nvme2", "nvme3")
     levels = ("raid0", "raid10", "raid5", "raid6")
     typed = ",".join(disk.serial[-END:] for disk in disks)
-    words = ("--drives", ",".join(disk.kernel for disk in disks), "--assume-clean", "--yes", "--confirm", typed)
+    words = ("--drives", ",".join(disk.kernel for disk in disks), "--yes", "--confirm", typed)
     watched = Watched()
     watched.start()
     try:
@@ -148,7 +154,8 @@ def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
     runs = {(cell["row"].split(",")[0], cell["column"]): cell["runs"] for cell in sweep["cells"]}
     assert {key: number for key, number in runs.items() if number != 1} == {}, done.out
     assert len(runs) == len(levels) * 4
-    assert len(sweep["published"]) == 12, sweep["published"]  # RAID 10 was not measured there
+    beside = [each for each in sweep["published"] if each.get("measured") is not None]
+    assert len(beside) == 12, sweep["published"]  # RAID 10 was not measured there
     assert watched.seen == {(level, "4", "65536") for level in levels}
     left = [line for disk in disks for line in run("wipefs", "-n", disk.device).splitlines()[1:]]
     left += [str(path) for path in Path("/sys/block").glob("md1[0-9][0-9]") if (path / "md/array_state").exists()]
