@@ -130,7 +130,7 @@ class Watched(threading.Thread):
                     level, devices, chunk = (
                         (folder / name).read_text().strip() for name in ("level", "raid_disks", "chunk_size")
                     )
-                    if chunk != "0":  # it is set up by now
+                    if level.startswith("raid"):  # a number, or nothing, until it is set up
                         self.seen.add((level, devices, chunk))
 
 
