@@ -248,7 +248,7 @@ class WorkbenchApp(SessionApp):
     def show_header(self) -> None:
         """Bring the header up to date, also of a screen that a question lies upon."""
         for screen in self.screen_stack:
-            if isinstance(screen, WorkbenchScreen) and screen.is_mounted and self.is_running:
+            if isinstance(screen, WorkbenchScreen) and screen.there and self.is_running:
                 screen.show_lines(self.session)
 
     def show_sweep(self) -> None:
@@ -257,7 +257,7 @@ class WorkbenchApp(SessionApp):
 
         self.show_header()
         screen = self.front
-        if isinstance(screen, SweepScreen) and screen.is_mounted:
+        if isinstance(screen, SweepScreen) and screen.there:
             screen.show_sweep()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
@@ -278,7 +278,7 @@ class WorkbenchApp(SessionApp):
         self.wanted_device = (name, device)
         self.switch_mode("bench")
         screen = self.front
-        if isinstance(screen, BenchScreen) and screen.is_mounted:
+        if isinstance(screen, BenchScreen) and screen.there:
             screen.take_device(name, device)
 
     def compare_levels(self, wanted: WantedArrays) -> None:
@@ -351,7 +351,7 @@ class WorkbenchApp(SessionApp):
     def show_notices(self) -> None:
         """Bring the notices up to date on the screen in front, also of one that a question lies upon."""
         for screen in self.screen_stack if self.is_running else ():
-            if isinstance(screen, WorkbenchScreen) and screen.is_mounted:
+            if isinstance(screen, WorkbenchScreen) and screen.there:
                 screen.show_notices()
 
     async def on_event(self, event: events.Event) -> None:

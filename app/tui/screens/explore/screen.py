@@ -144,7 +144,7 @@ class ExploreScreen(WorkbenchScreen):
         self.app.call_from_thread(self._take_subject, offer, subject, empty)
 
     def _take_subject(self, offer: ExploreOffer, subject: Subject | None, empty: dict[PictureKind, Picture]) -> None:
-        if not self.is_mounted or offer is not self._offer:
+        if not self.there or offer is not self._offer:
             return
         self._subject, self._empty = subject, empty
         if subject is None:
@@ -193,7 +193,7 @@ class ExploreScreen(WorkbenchScreen):
         self.app.call_from_thread(self._take_pictures, subject, kinds, made)
 
     def _take_pictures(self, subject: Subject, kinds: Sequence[PictureKind], made: Sequence[Picture]) -> None:
-        if not self.is_mounted or subject is not self._subject or kinds[0] is not self._kind:
+        if not self.there or subject is not self._subject or kinds[0] is not self._kind:
             return
         for view, one in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
             self.query_one(view, PictureView).show(one)

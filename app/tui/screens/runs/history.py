@@ -160,7 +160,7 @@ class HistoryScreen(WorkbenchScreen):
 
     def _take(self, run: PastRun, session: Session) -> None:
         self._known[run.session] = session
-        if self.is_mounted and self._chosen() == run:
+        if self.there and self._chosen() == run:
             self._tell(run)
 
     def _tell(self, run: PastRun) -> None:
