@@ -160,7 +160,7 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
 
 def _free_standing(related: Collection[Relation]) -> list[Relation]:
     """Those that can be claimed: a member is claimed already by what is built on it."""
-    return [relation for relation in related if relation.nodes and not relation.member]
+    return [relation for relation in related if relation.free_standing]
 
 
 def _disks_in(picture: Topology, related: Collection[Relation]) -> list[Node]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Host
@@ -38,15 +39,8 @@ class Stretch:
     """The number by which a thin pool knows the volume: of one pool two numbers never share a block."""
     read: bool = False
     """It is only read there: what is written to the target goes elsewhere."""
-
-    def meets(self, other: Stretch) -> bool:
-        """Whether both may have a sector in common."""
-        if self.on != other.on:
-            return False
-        if self.thin is not None and other.thin is not None:
-            return self.thin == other.thin
-        ends = self.sectors is None or other.start < self.start + self.sectors
-        return ends and (other.sectors is None or self.start < other.start + other.sectors)
+    at: int | None = None
+    """The sector of the device that is at `start`, if the following ones keep their order; None if they do not."""
 
 
 Grammar = Callable[[Sequence[str], int], Iterator[Stretch]]
@@ -59,7 +53,7 @@ def _ranges(*places: int) -> Grammar:
     def read(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
         for place in places:
             if place == places[0] or place < len(words):
-                yield _part(words[place], words[place + 1], sectors)
+                yield _part(words[place], words[place + 1], sectors, at=0)
 
     return read
 
@@ -76,7 +70,7 @@ def _mirror(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
     yield from _whole(words[2 : 2 + log], sectors)
     rest = words[2 + log :]
     for at in range(int(rest[0])):
-        yield _part(rest[1 + 2 * at], rest[2 + 2 * at], sectors)
+        yield _part(rest[1 + 2 * at], rest[2 + 2 * at], sectors, at=0)
 
 
 def _snapshot(words: Sequence[str], sectors: int) -> Iterator[Stretch]:
@@ -120,8 +114,8 @@ _GRAMMARS: Mapping[str, Grammar] = {
 """By target; of any other every device that it names counts whole."""
 
 
-def _part(device: str, offset: str, sectors: int) -> Stretch:
-    return Stretch(on=_device(device), start=int(offset), sectors=sectors)
+def _part(device: str, offset: str, sectors: int, at: int | None = None) -> Stretch:
+    return Stretch(on=_device(device), start=int(offset), sectors=sectors, at=at)
 
 
 def _device(word: str) -> str:
@@ -158,22 +152,10 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Stre
     if start != so_far:
         return None
     try:
-        return start + sectors, list(_GRAMMARS.get(parts[4], _whole)(words, sectors))
+        found = list(_GRAMMARS.get(parts[4], _whole)(words, sectors))
+        return start + sectors, [one if one.at is None else replace(one, at=one.at + start) for one in found]
     except (ValueError, IndexError):
         return None
-
-
-def sharers(tree: Tree, mapped: Mapping[str, tuple[Stretch, ...]], name: str) -> Mapping[str, str]:
-    """By kernel name, what device-mapper has on the same part of something as a device, with words that say so.
-
-    Volumes of one group lie on parts of their own.
-    """
-    found: dict[str, str] = {}
-    for member, user, beside in _pairs(tree, name):
-        own, other = _on(mapped, user, member), _on(mapped, beside, member)
-        if any(mine.meets(its) for mine in own if not mine.read for its in other):
-            found.setdefault(beside, f"on the same part of {member.device} as {tree.nodes[beside].shown}")
-    return found
 
 
 def untold(tree: Tree, mapped: Mapping[str, tuple[Stretch, ...]], name: str) -> list[str]:

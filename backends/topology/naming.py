@@ -12,7 +12,9 @@ from backends.identity import Identity, Use
 from backends.model import Media
 from backends.text import clean
 from backends.topology.backings import Backing
-from backends.topology.mapped import Stretch, sharers
+from backends.topology.layers import container_kind
+from backends.topology.mapped import Stretch, is_mapped
+from backends.topology.ranges import Layout
 from backends.topology.tree import Node, Tree, natural, node_path
 from backends.values import dataclass
 
@@ -186,6 +188,15 @@ class Relation:
     """The disk and its partitions; of what something is built on, the member alone."""
     member: bool = False
     """Whether the device is built on it, and so has claimed it already."""
+    neighbour: bool = False
+    """Whether it is beside the device, on a part of the same disk that both have."""
+    stands: str = ""
+    """Why its presence alone is a use, a clause that follows `words`; "" where only its own uses count."""
+
+    @property
+    def free_standing(self) -> bool:
+        """Whether it can be claimed: nothing that the device is built on has it, or is a part of it."""
+        return bool(self.nodes) and not self.member and not (self.neighbour and self.nodes[0].parent is not None)
 
     def told(self, use: Use, program: str = "") -> Use | None:
         """A use of the other device, by a program, as one of this; None for one that does not concern it."""
@@ -264,15 +275,20 @@ def relations(
     """
     start = tree.disk_of(name)
     found: dict[str, Relation] = {}
-    below = tree.below(name)
-    for node in below:
-        if node.name != start:
-            found[node.name] = Relation(words=f"built on {node.shown}", nodes=(node,), member=True)
-    seen = {start, *(tree.disk_of(node.name) for node in below)}
-    for beside, words in ({} if mapped is None else sharers(tree, mapped, name)).items():
-        seen.add(beside)
-        found[beside] = Relation(words=words, nodes=tree.family(beside))
-    waiting = [(start, "")] + [(each, f"built on {node_path(each)}, ") for each in seen if each != start]
+    seen = {start}
+    waiting: list[tuple[str, str]] = []
+
+    def descend(top: str, way: str) -> None:
+        for node in tree.below(top):
+            disk = tree.disk_of(node.name)
+            if node.name != start and node.name not in found:
+                found[node.name] = Relation(words=f"{way}built on {node.shown}", nodes=(node,), member=True)
+            if disk not in seen:
+                seen.add(disk)
+                waiting.append((disk, f"{way}built on {node_path(disk)}, "))
+
+    waiting.append((start, ""))
+    descend(name, "")
     while waiting:
         disk, way = waiting.pop(0)
         for other, words in _next(tree, twins, likely, backings, disk):
@@ -281,7 +297,30 @@ def relations(
             seen.add(other)
             found[other] = Relation(words=way + words, nodes=tree.family(other))
             waiting.append((other, f"{way}{words}, "))
-    return tuple(found.values())
+            descend(other, f"{way}{words}, ")
+    known = {node.name for relation in found.values() for node in relation.nodes}
+    beside = () if mapped is None else _neighbours(tree, Layout(tree, mapped, backings), name)
+    return (*found.values(), *(relation for relation in beside if relation.nodes[0].name not in known))
+
+
+def _neighbours(tree: Tree, layout: Layout, name: str) -> Iterator[Relation]:
+    """Yield what is not below or above a device, but may have a sector in common with it.
+
+    A partition is one by what uses it; so is what device-mapper has there, which is held with the device. Any other
+    device (a loop device, an array) is set up there by somebody, and so a use by itself.
+    """
+    own = layout.layers(name)
+    family = {node.name for node in tree.family(name)}
+    for node in tree.nodes.values():
+        # a container of md has no data of its own
+        if node.name in own or node.name in family or not node.size_bytes or container_kind(node) is not None:
+            continue
+        layers = layout.layers(node.name)
+        if not own.isdisjoint(layers) and family.isdisjoint(layers) and (shared := layout.meeting(name, node.name)):
+            words = f"on the same part of {tree.nodes[shared].device} as {node.shown}"
+            silent = node.parent is not None or is_mapped(node.name)
+            nodes = (node,) if node.parent is not None else tree.family(node.name)
+            yield Relation(words=words, nodes=nodes, neighbour=True, stands="" if silent else "which is set up there")
 
 
 def _next(

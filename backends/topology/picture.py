@@ -74,10 +74,13 @@ class Topology:
         """Uses of what is the same disk or lies beneath it, but for what is `told` to be built on it already."""
         above = set(told)
         related = self.related(name)
-        ours = {self.tree.disk_of(name), *(node.name for relation in related for node in relation.nodes)}
+        within = [relation for relation in related if not relation.neighbour]
+        ours = {self.tree.disk_of(name), *(node.name for relation in within for node in relation.nodes)}
         for relation in related:
+            if relation.stands:
+                yield Use(kind="loop", detail=f"{relation.words}, {relation.stands}", elsewhere=True)
             for node in relation.nodes:
-                part = None if relation.member else _part(node)
+                part = None if relation.member or node is relation.nodes[0] else _part(node)
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]
                 if not relation.member:  # of another path: what is built on both is built once
                     above |= {use.detail for use in direct if use.kind in HELD}

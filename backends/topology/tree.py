@@ -28,6 +28,7 @@ DISK_ATTRIBUTES = (
     "md/level",
     "md/uuid",
     "md/metadata_version",
+    "md/reshape_position",
     "bcache/backing_dev_uuid",
     "loop/backing_file",
     "loop/offset",
@@ -178,16 +179,19 @@ def bytes_of(sectors: str | None) -> int | None:
 
 async def read_tree(host: Host) -> Tree:
     """All block devices, in three rounds: what there is, what sysfs and udev say of it, where it hangs."""
-    disks, parts, holders, part_holders, slaves = await asyncio.gather(
+    disks, parts, holders, part_holders, slaves, members = await asyncio.gather(
         host.list("/sys/block/*"),
         host.list("/sys/block/*/*/partition"),
         host.list("/sys/block/*/holders/*"),
         host.list("/sys/block/*/*/holders/*"),
         host.list("/sys/block/*/slaves/*"),
+        host.list("/sys/block/md*/md/dev-*/offset"),
     )
     folders = [path.rsplit("/", 1)[0] for path in parts]
     wanted = [f"{disk}/{name}" for disk in disks for name in DISK_ATTRIBUTES]
     wanted += [f"{folder}/{name}" for folder in folders for name in PARTITION_ATTRIBUTES]
+    shares = [path for offset in members for path in (offset, f"{offset.removesuffix('offset')}size")]
+    wanted += shares
     texts = await host.read_many(wanted)
     numbers = {path: devno for path in (*disks, *folders) if (devno := texts.get(f"{path}/dev"))}
     records = await host.read_many([f"/run/udev/data/b{devno}" for devno in numbers.values()])
@@ -201,7 +205,7 @@ async def read_tree(host: Host) -> Tree:
     for path, link in [*zip(disks, links, strict=True), *((folder, None) for folder in folders)]:
         name = path.rsplit("/", 1)[1]
         record = records.get(f"/run/udev/data/b{numbers.get(path)}", "")
-        bare = _node(path, texts, record, link)
+        bare = _node(path, texts, record, link, shares)
         family = tuple(sorted(children.get(name, ()), key=natural)) if bare.parent is None else ()
         nodes.append(replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ())))
     return tree_of(nodes)
@@ -219,9 +223,14 @@ async def read_node(host: Host, name: str) -> Node | None:
     return _node(path, texts, await host.read(f"/run/udev/data/b{devno}") or "", link)
 
 
-def _node(path: str, texts: Mapping[str, str], record: str, link: str | None) -> Node:
-    """A device from the texts of its sysfs files and of its record in udev's database."""
-    own = {name: texts[key] for name in DISK_ATTRIBUTES if (key := f"{path}/{name}") in texts}
+def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, shares: Iterable[str] = ()) -> Node:
+    """Return a device by the texts of its sysfs files and of its record in udev's database.
+
+    `shares`: paths of files that say which part of each member an md array has.
+    """
+    names = (*DISK_ATTRIBUTES, *PARTITION_ATTRIBUTES)
+    own = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
+    own |= {key.removeprefix(f"{path}/"): texts[key] for key in shares if key in texts and key.startswith(f"{path}/")}
     return Node(
         name=path.rsplit("/", 1)[1],
         devno=own.get("dev"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backends.guard import Intent, look_at
-from backends.host import FileStat
+from backends.host import Completed, FileStat
 from backends.topology import look
 from tests.backends.fakes import ON_SDK, FakeHost, disk, one_disk
 
@@ -182,3 +182,75 @@ async def test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_b
     answer = (await look_at(host, "/dev/sdl", Intent.WRITE))[1]
     assert "/dev/sdl: /dev/zram0 is set up on it." in answer.refused
     assert "zramctl -r" in answer.hint
+
+
+def dm_on_disk(host: FakeHost, start: int = 0) -> None:
+    """Add dm-0, 1000 sectors of /dev/sdk from `start`; sdk1 is sectors 0 to 2047, sdk2 the 2048 behind them."""
+    for name, first in (("sdk1", "0"), ("sdk2", "2048")):
+        part(host, name)
+        host.files[f"/sys/block/sdk/{name}/start"] = first
+    add(host, "dm-0", on="sdk", dm__name="a", dm__uuid="CRYPT-a", size=1000 * 512)
+    host.tools["dmsetup"] = Completed(returncode=0, stdout=f"a: 0 1000 linear 8:160 {start}\n", stderr="")
+
+
+BESIDE = "/dev/mapper/a is on the same part of /dev/sdk as"
+
+
+async def test_a_loop_device_on_a_partition_counts_for_a_target_on_the_same_sectors(host: FakeHost) -> None:
+    dm_on_disk(host)
+    add(host, "loop0", loop__backing_file="/dev/sdk1", loop__offset="0", size=2048 * 512)
+    mounted(host, "loop0")
+    text = await said(host, "/dev/dm-0")
+    assert f"{BESIDE} /dev/sdk1: /dev/loop0 is set up on it." in text
+    assert "/dev/mapper/a is on the same part of /dev/sdk1 as" not in text
+    assert f"{BESIDE} /dev/loop0, which is set up there." in text
+    assert f"{BESIDE} /dev/loop0, mounted on /mnt." in text
+
+
+async def test_a_program_that_has_such_a_partition_open_counts(host: FakeHost) -> None:
+    dm_on_disk(host)
+    host.files |= {"/proc/77/task/77/fd/3": "", "/proc/77/comm": "postgres"}
+    host.stats["/proc/77/task/77/fd/3"] = FileStat(kind="block", size=0, devno=NUMBERS["sdk1"])
+    assert f"{BESIDE} /dev/sdk1: postgres (process 77) has it open." in await said(host, "/dev/dm-0")
+
+
+async def test_an_export_of_such_a_partition_counts(host: FakeHost) -> None:
+    dm_on_disk(host)
+    host.files["/sys/kernel/config/nvmet/subsystems/nqn/namespaces/1/device_path"] = "/dev/sdk1"
+    assert f"{BESIDE} /dev/sdk1, exported by the NVMe target nqn." in await said(host, "/dev/dm-0")
+
+
+async def test_what_is_behind_the_sectors_of_a_target_does_not_count(host: FakeHost) -> None:
+    dm_on_disk(host)
+    add(host, "loop0", loop__backing_file="/dev/sdk2", loop__offset="0", size=2048 * 512)
+    mounted(host, "loop0")
+    assert BESIDE not in await said(host, "/dev/dm-0")
+    assert f"{BESIDE} /dev/loop0, mounted on /mnt." in await said_of_moved(host)
+
+
+async def said_of_moved(host: FakeHost) -> str:
+    host.tools["dmsetup"] = Completed(returncode=0, stdout="a: 0 1000 linear 8:160 2047\n", stderr="")
+    return await said(host, "/dev/dm-0")
+
+
+async def test_a_partition_that_nobody_uses_does_not_count_and_is_not_held(host: FakeHost) -> None:
+    dm_on_disk(host)
+    facts, _ = await look_at(host, "/dev/dm-0", Intent.WRITE)
+    assert BESIDE not in await said(host, "/dev/dm-0")
+    assert "sdk1" not in [identity.name for identity in facts.along]  # the kernel gives no part of a claimed disk
+
+
+async def test_the_disk_below_a_target_below_a_loop_device_counts(host: FakeHost) -> None:
+    dm_on_disk(host)
+    add(host, "loop1", loop__backing_file="/dev/dm-0", loop__offset="0", size=1000 * 512)
+    host.files |= {"/proc/77/task/77/fd/3": "", "/proc/77/comm": "dd"}
+    host.stats["/proc/77/task/77/fd/3"] = FileStat(kind="block", size=0, devno="8:160")
+    sentence = "/dev/loop1 is set up on /dev/dm-0, built on /dev/sdk: dd (process 77) has it open."
+    assert sentence in await said(host, "/dev/loop1")
+
+
+async def test_the_parts_of_a_container_are_read_with_the_tree(host: FakeHost) -> None:
+    add(host, "md0", on="sdk")
+    host.files |= {"/sys/block/md0/md/dev-sdk/offset": "2048", "/sys/block/md0/md/dev-sdk/size": "500"}
+    node = (await look(host)).tree.nodes["md0"]
+    assert (node.attributes["md/dev-sdk/offset"], node.attributes["md/dev-sdk/size"]) == ("2048", "500")

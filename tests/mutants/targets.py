@@ -137,7 +137,7 @@ DRAWN: tuple[str, ...] = (
     "backends/changing.py",
     *(
         f"backends/topology/{name}.py"
-        for name in ("naming", "sight", "backings", "mapped", "openers", "look", "room", "room_look")
+        for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "room", "room_look")
     ),
     *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),
     "app/engine/change/*.py",

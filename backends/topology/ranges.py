@@ -1,0 +1,187 @@
+"""Which sectors of which devices a device stores its data in, by the kernel's tables, and whether two devices may share
+any of them. No I/O.
+
+Two devices are compared on the uppermost device that both are built on: there the kernel's tables show whether their
+ranges are disjoint. What is further down (the members of an array, the data of a thin pool) is divided by that device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from backends.topology.backings import Backing
+from backends.topology.layers import container_kind, is_volume
+from backends.topology.mapped import SECTOR, Stretch, is_mapped
+from backends.topology.tree import Node, Tree, number
+from backends.values import dataclass
+
+_FOREVER = 1 << 64
+"""Behind the last sector of any device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """A range of sectors of one device."""
+
+    on: str
+    """Kernel name of the device."""
+    start: int = 0
+    """First sector of 512 bytes."""
+    end: int | None = None
+    """First sector behind it; None for the end of the device."""
+    slot: str | None = None
+    """Which share of an allocator's blocks it is (thin pool, ZFS pool, bcache set); None where nothing divides them."""
+    only_read: bool = False
+    """Nothing is written there through the device above."""
+
+    def overlaps(self, other: Extent) -> bool:
+        """Return whether both may have a sector in common, both being on the same device."""
+        if self.slot is not None and other.slot is not None:
+            return self.slot == other.slot
+        before = self.end is not None and self.end <= other.start
+        return not before and (other.end is None or self.start < other.end)
+
+
+class Layout:
+    """The layers of all block devices of a host, with their ranges."""
+
+    def __init__(self, tree: Tree, mapped: Mapping[str, tuple[Stretch, ...]], backings: Mapping[str, Backing]) -> None:
+        """Take the block devices, the tables of device-mapper by kernel name, and what loop and zram devices are on."""
+        self._tree = tree
+        self._mapped = mapped
+        self._backings = backings
+        self._heights: dict[str, int] = {}
+        self._below: dict[str, tuple[str, ...]] = {}
+
+    def layers(self, name: str) -> frozenset[str]:
+        """Return the kernel names of a device and of everything that it is built on."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += self._lower(name)
+        return frozenset(found)
+
+    def meeting(self, name: str, other: str) -> str | None:
+        """Return the kernel name of a device on which both may have a sector in common; None if there is none.
+
+        What `name` only reads does not count: nothing is written there through it. What `other` reads does.
+        """
+        return self._meeting((Extent(on=name),), (Extent(on=other),))
+
+    def _meeting(self, own: Sequence[Extent], its: Sequence[Extent]) -> str | None:
+        """Return where ranges of one device meet ranges of one device."""
+        mine, other = own[0].on, its[0].on
+        if mine == other:
+            return mine if _any_overlap(own, its) else None
+        # The higher of two devices cannot be below the other one, so no device that both are built on is passed over.
+        higher = own if self._height(mine) >= self._height(other) else its
+        for lower, extents in self._expand_all(higher).items():
+            if self._height(lower) >= self._height(higher[0].on):  # no kernel has such a cycle: nothing is proven
+                return lower
+            found = self._meeting(extents, its) if higher is own else self._meeting(own, extents)
+            if found is not None:
+                return found
+        return None
+
+    def _height(self, name: str) -> int:
+        """Return the number of layers below a device."""
+        if name not in self._heights:
+            self._heights[name] = 0  # while it is counted: ends a cycle
+            self._heights[name] = max((1 + self._height(lower) for lower in self._lower(name)), default=0)
+        return self._heights[name]
+
+    def _lower(self, name: str) -> tuple[str, ...]:
+        """Return the kernel names of the devices directly below a device."""
+        if name not in self._below:
+            self._below[name] = tuple(dict.fromkeys(extent.on for extent in self._expand(Extent(on=name))))
+        return self._below[name]
+
+    def _expand_all(self, extents: Sequence[Extent]) -> dict[str, list[Extent]]:
+        """Return by kernel name the ranges one layer below these."""
+        found: dict[str, list[Extent]] = {}
+        for extent in extents:
+            for lower in self._expand(extent):
+                found.setdefault(lower.on, []).append(lower)
+        return found
+
+    def _expand(self, extent: Extent) -> Iterator[Extent]:
+        """Yield the ranges one layer below a range."""
+        node = self._tree.nodes.get(extent.on)
+        if node is None:
+            return
+        if node.parent is not None:
+            yield _shifted(extent, node.parent, number(node.attributes.get("start")), node)
+        elif (backing := self._backings.get(node.name)) is not None:
+            lower = self._tree.by_devno(backing.devno) if backing.devno is not None else None
+            if lower is not None:
+                offset = number(node.attributes.get("loop/offset"))
+                yield _shifted(extent, lower.name, None if offset is None else offset // SECTOR, node)
+        elif is_mapped(node.name) and node.name in self._mapped:
+            for stretch in self._mapped[node.name]:
+                yield from self._of_stretch(extent, stretch)
+        else:
+            yield from (_of_slave(node, slave, extent.only_read) for slave in node.slaves)
+
+    def _of_stretch(self, extent: Extent, stretch: Stretch) -> Iterator[Extent]:
+        lower = self._tree.by_devno(stretch.on)
+        if lower is None:
+            return
+        start, end = stretch.start, None if stretch.sectors is None else stretch.start + stretch.sectors
+        if stretch.at is not None and end is not None and extent.slot is None:  # sector for sector
+            shift = stretch.start - stretch.at
+            start = max(start, extent.start + shift)
+            end = end if extent.end is None else min(end, extent.end + shift)
+            if start >= end:
+                return
+        only_read = extent.only_read or stretch.read
+        yield Extent(on=lower.name, start=start, end=end, slot=stretch.thin, only_read=only_read)
+
+
+def _any_overlap(own: Sequence[Extent], its: Sequence[Extent]) -> bool:
+    """Return whether what is written through the first shares a sector with the second, all on one device."""
+    written = [extent for extent in own if not extent.only_read]
+    if any(extent.slot is not None for extent in (*written, *its)):
+        return any(mine.overlaps(other) for mine in written for other in its)
+    sides = [(extent, 0) for extent in written] + [(extent, 1) for extent in its]
+    reach = [0, 0]  # how far the ranges of each side so far extend
+    for extent, side in sorted(sides, key=lambda pair: pair[0].start):
+        if extent.start < reach[1 - side]:
+            return True
+        reach[side] = max(reach[side], _FOREVER if extent.end is None else extent.end)
+    return False
+
+
+def _shifted(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
+    """Return the range of a partition or a loop device on the device below it; all of that where its start is unknown.
+
+    `start`: the first sector of `node` on the device below it.
+    """
+    if start is None or node.size_bytes is None or extent.slot is not None:
+        return Extent(on=lower, only_read=extent.only_read)
+    end = -(-node.size_bytes // SECTOR) if extent.end is None else extent.end
+    return Extent(on=lower, start=start + extent.start, end=start + end, only_read=extent.only_read)
+
+
+def _of_slave(node: Node, slave: str, only_read: bool) -> Extent:
+    """Return the range of a device on one that sysfs lists below it, where no table of device-mapper says it.
+
+    A volume of external metadata (IMSM, DDF) has a part of each disk: md/dev-NAME/offset in sectors, size in KiB
+    (Documentation/admin-guide/md.rst). Volumes of one ZFS pool and bcache devices of one set are divided by their
+    allocator.
+    """
+    if is_volume(node) or node.name.startswith("bcache"):
+        return Extent(on=slave, slot=node.name, only_read=only_read)
+    offset = number(node.attributes.get(f"md/dev-{slave}/offset"))
+    kib = number(node.attributes.get(f"md/dev-{slave}/size"))
+    if offset is None or kib is None or not _is_fixed_volume(node):
+        return Extent(on=slave, only_read=only_read)
+    return Extent(on=slave, start=offset, end=offset + kib * 2, only_read=only_read)
+
+
+def _is_fixed_volume(node: Node) -> bool:
+    """Return whether it is a volume in a container, and no reshape moves its data."""
+    external = node.attributes.get("md/metadata_version", "").startswith("external:") and container_kind(node) is None
+    return external and node.attributes.get("md/reshape_position") == "none"
