@@ -78,7 +78,8 @@ class Topology:
         ours = {self.tree.disk_of(name), *(node.name for relation in within for node in relation.nodes)}
         for relation in related:
             if relation.stands:
-                yield Use(kind="loop", detail=f"{relation.words}, {relation.stands}", elsewhere=True)
+                kind = "loop" if relation.nodes[0].name in self.backings else "holder"
+                yield Use(kind=kind, detail=f"{relation.words}, {relation.stands}", elsewhere=True)
             for node in relation.nodes:
                 part = None if relation.member or node is relation.nodes[0] else _part(node)
                 direct = [use for use in self._direct(node, part, ours) if use.detail not in above]

@@ -254,3 +254,17 @@ async def test_the_parts_of_a_container_are_read_with_the_tree(host: FakeHost) -
     host.files |= {"/sys/block/md0/md/dev-sdk/offset": "2048", "/sys/block/md0/md/dev-sdk/size": "500"}
     node = (await look(host)).tree.nodes["md0"]
     assert (node.attributes["md/dev-sdk/offset"], node.attributes["md/dev-sdk/size"]) == ("2048", "500")
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "hint"),
+    [("loop0", {"loop__backing_file": "/dev/sdk1"}, "losetup -d"), ("md0", {}, "take that apart")],
+)
+async def test_the_hint_says_how_to_take_away_what_is_set_up_there(
+    host: FakeHost, name: str, own: Mapping[str, str], hint: str
+) -> None:
+    dm_on_disk(host)
+    add(host, name, on="" if own else "sdk1", **own)
+    answer = (await look_at(host, "/dev/dm-0", Intent.WRITE))[1]
+    assert f"{BESIDE} /dev/{name}, which is set up there." in answer.refused
+    assert hint in answer.hint

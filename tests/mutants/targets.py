@@ -57,6 +57,10 @@ TARGETS: dict[str, Target] = {
             "tests/backends/megaraid/test_conformance.py",
         ),
     ),
+    "ranges": Target(
+        modules=("backends/topology/ranges.py",),
+        tests=("tests/backends/test_ranges.py", "tests/backends/test_beneath.py"),
+    ),
     "mdraid": Target(modules=("backends/vendors/mdraid/running.py",), tests=("tests/backends/mdraid",)),
     "bcache": Target(
         modules=tuple(f"backends/vendors/bcache/{name}.py" for name in ("backend", "inventory", "readings")),
