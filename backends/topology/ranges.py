@@ -34,13 +34,6 @@ class Extent:
     only_read: bool = False
     """Nothing is written there through the device above."""
 
-    def overlaps(self, other: Extent) -> bool:
-        """Return whether both may have a sector in common, both being on the same device."""
-        if self.slot is not None and other.slot is not None:
-            return self.slot == other.slot
-        before = self.end is not None and self.end <= other.start
-        return not before and (other.end is None or self.start < other.end)
-
 
 class Layout:
     """The layers of all block devices of a host, with their ranges."""
@@ -75,7 +68,7 @@ class Layout:
         """Return where ranges of one device meet ranges of one device."""
         mine, other = own[0].on, its[0].on
         if mine == other:
-            return mine if _any_overlap(own, its) else None
+            return mine if any_overlap(own, its) else None
         # The higher of two devices cannot be below the other one, so no device that both are built on is passed over.
         higher = own if self._height(mine) >= self._height(other) else its
         for lower, extents in self._expand_all(higher).items():
@@ -130,7 +123,7 @@ class Layout:
         if lower is None:
             return
         start, end = stretch.start, None if stretch.sectors is None else stretch.start + stretch.sectors
-        if stretch.at is not None and end is not None and extent.slot is None:  # sector for sector
+        if stretch.at is not None and end is not None:  # sector for sector
             shift = stretch.start - stretch.at
             start = max(start, extent.start + shift)
             end = end if extent.end is None else min(end, extent.end + shift)
@@ -140,11 +133,12 @@ class Layout:
         yield Extent(on=lower.name, start=start, end=end, slot=stretch.thin, only_read=only_read)
 
 
-def _any_overlap(own: Sequence[Extent], its: Sequence[Extent]) -> bool:
+def any_overlap(own: Sequence[Extent], its: Sequence[Extent]) -> bool:
     """Return whether what is written through the first shares a sector with the second, all on one device."""
     written = [extent for extent in own if not extent.only_read]
-    if any(extent.slot is not None for extent in (*written, *its)):
-        return any(mine.overlaps(other) for mine in written for other in its)
+    slots = {extent.slot for extent in written}, {extent.slot for extent in its}
+    if None not in slots[0] | slots[1]:
+        return not slots[0].isdisjoint(slots[1])
     sides = [(extent, 0) for extent in written] + [(extent, 1) for extent in its]
     reach = [0, 0]  # how far the ranges of each side so far extend
     for extent, side in sorted(sides, key=lambda pair: pair[0].start):
@@ -159,7 +153,7 @@ def _shifted(extent: Extent, lower: str, start: int | None, node: Node) -> Exten
 
     `start`: the first sector of `node` on the device below it.
     """
-    if start is None or node.size_bytes is None or extent.slot is not None:
+    if start is None or node.size_bytes is None:
         return Extent(on=lower, only_read=extent.only_read)
     end = -(-node.size_bytes // SECTOR) if extent.end is None else extent.end
     return Extent(on=lower, start=start + extent.start, end=start + end, only_read=extent.only_read)

@@ -11,7 +11,7 @@ from backends.guard import Intent, look_at
 from backends.host import Completed, FileStat
 from backends.topology import look
 from backends.topology.mapped import Stretch, parse_mapped
-from backends.topology.ranges import Extent
+from backends.topology.ranges import Extent, any_overlap
 from backends.topology.tree import Node, tree_of
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 
@@ -227,6 +227,6 @@ def test_no_two_volumes_of_a_recorded_group_share_anything_but_a_pool_and_its_ow
         frozenset((given[one], given[other]))
         for one, mine in found.items()
         for other, its in found.items()
-        if one != other and any(a.on == b.on and extent(a).overlaps(extent(b)) for a in mine for b in its)
+        if one != other and any(a.on == b.on and any_overlap([extent(a)], [extent(b)]) for a in mine for b in its)
     }
     assert meeting == {frozenset(("vg0-pool", "vg0-thin"))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -59,8 +60,10 @@ class Machine:
         self._backings[name] = Backing(path=f"/dev/{on}", devno=self._nodes[on].devno)
         return self.add(name, sectors=sectors, own={} if offset is None else {"loop/offset": str(offset)})
 
-    def layout(self) -> Layout:
-        tree = tree_of(self._nodes.values())
+    def layout(self, *, without_size: str = "") -> Layout:
+        """Return the layers; the kernel does not say the size of the one that is named."""
+        nodes = self._nodes.values()
+        tree = tree_of(replace(node, size_bytes=None) if node.name == without_size else node for node in nodes)
         return Layout(tree, parse_mapped("".join(self._tables.values()), tree), self._backings)
 
     def meet(self, one: str, other: str) -> str | None:
@@ -213,6 +216,30 @@ def test_an_array_whose_part_is_not_certain_takes_all_of_the_disk(machine: Machi
     assert machine.meet("md126", "md125") == "sda"
 
 
+def test_a_volume_of_a_pool_on_a_partition_does_not_meet_the_partition_beside_it(machine: Machine) -> None:
+    machine.part("sda1", 0)
+    machine.part("sda2", 1000)
+    machine.add("zd0", "sda2")
+    assert machine.meet("zd0", "sda1") is None
+    machine.loop("loop0", "sda", 1999 * 512)
+    assert machine.meet("zd0", "loop0") == "sda"
+
+
+def test_a_part_of_a_target_that_ends_where_the_other_begins_has_nothing_of_it(machine: Machine) -> None:
+    disk = machine.number("sda")
+    lower = machine.dm("dm-0", f"0 500 linear {disk} 7000", f"500 500 linear {disk} 100")
+    machine.dm("dm-1", f"0 500 linear {lower} 500", sectors=500)
+    machine.part("sda1", 7000)
+    assert machine.meet("dm-1", "sda1") is None
+
+
+def test_a_device_of_unknown_size_takes_all_of_what_is_below(machine: Machine) -> None:
+    machine.part("sda1", 0)
+    machine.part("sda2", 5000)
+    layout = machine.layout(without_size="sda2")
+    assert layout.meeting("sda1", "sda2") == "sda"
+
+
 def test_what_is_only_read_meets_nobody_and_is_met(machine: Machine) -> None:
     origin, store = machine.number("sda"), machine.number("sdb")
     machine.dm("dm-0", f"0 1000 snapshot {origin} {store} P 8")
@@ -231,7 +258,9 @@ def test_other_disks_do_not_meet(machine: Machine) -> None:
 def test_a_cycle_in_a_recording_proves_nothing_and_ends(machine: Machine) -> None:
     machine.add("dm-8", "dm-9", "sda")
     machine.add("dm-9", "dm-8")
+    machine.add("dm-7", "dm-7")
     machine.part("sda1", 0)
+    assert machine.layout().meeting("dm-7", "sda1") == "dm-7"
     assert machine.layout().layers("dm-9") == {"dm-8", "dm-9", "sda"}
     assert machine.layout().meeting("dm-9", "sda1") is not None
 
