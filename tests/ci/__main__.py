@@ -71,6 +71,7 @@ class Repeater:
         """Run a command to its end. Return its exit status, None if it took too long."""
         environment = dict(os.environ)
         environment.pop(VARIABLE, None)
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as in the Makefile
         if records is not None:
             environment[VARIABLE] = str(records)
         left = self._end - time.monotonic()

@@ -55,7 +55,7 @@ def _entry(values: object, today: date) -> Entry:
         raise ValueError(f"cause is a sentence: {cause!r} ({test})")
     if not isinstance(added, date) or isinstance(added, datetime):
         raise ValueError(f"added is a date without quotes, YYYY-MM-DD: {added!r} ({test})")
-    if added > today + timedelta(days=1):  # it is tomorrow already in some time zones
+    if added > today + timedelta(days=1):
         raise ValueError(f"added is in the future: {added} ({test})")
     if subject := safety_subject(test):
         raise ValueError(f"a test of {subject} is never repeated: {test}")

@@ -33,11 +33,12 @@ SUBJECTS = (
             *(f"backends.topology.{name}" for name in ("naming", "sight", "backings", "mapped", "openers", "look")),
             *("backends.topology.room", "backends.topology.room_look"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
+            *("tests.lab.writing", "tests.lab.uses"),
         ),
     ),
     Subject(
         "the journal",
-        ("journal", "unfinished"),
+        ("journal", "unfinished", "recover", "kill", "custody"),
         tuple(f"app.engine.session.{name}" for name in ("journal", "journals", "own_file", "locks")),
     ),
     Subject("the trial", ("trial", "watchdog"), ("app.engine.change", "tests.watchdogs"), ("tests/engine/change/",)),

@@ -37,6 +37,12 @@ def test_an_entry_holds_for_fourteen_days() -> None:
     assert [found.is_expired(date(2026, 3, day)) for day in (10, 24, 25)] == [False, False, True]
 
 
+def test_three_words_are_a_cause_and_a_date_may_be_that_of_tomorrow() -> None:
+    """It is tomorrow already in some time zones."""
+    [found] = read_entries(entry(cause='"It is slow"', added="2026-03-21"), TODAY)
+    assert not found.is_expired(TODAY)
+
+
 def test_an_expired_entry_can_still_be_read() -> None:
     [found] = read_entries(entry(added="2025-01-01"), TODAY)
     assert found.is_expired(TODAY)
@@ -49,8 +55,11 @@ def test_an_expired_entry_can_still_be_read() -> None:
         (entry(added=""), "has the keys"),
         (entry(why='"no such key"'), "has the keys"),
         (entry(test='"test_y"'), "test is a node id"),
+        (entry(test='"other/test_x.py::test_y"'), "test is a node id"),
+        (entry(test="1"), "test is a node id"),
         (entry(test='"tests/widgets/test_x.py"'), "test is a node id"),
-        (entry(cause='"timing"'), "cause is a sentence"),
+        (entry(cause='"bad timing"'), "cause is a sentence"),
+        (entry(cause="1"), "cause is a sentence"),
         (entry(added='"2026-03-10"'), "added is a date"),
         (entry(added="2026-03-10T10:00:00"), "added is a date"),
         (entry(added="2026-03-22"), "in the future"),
