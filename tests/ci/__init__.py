@@ -1,1 +1,1 @@
-"""The end of `.ci/run`: repeat failed tests, tell flaky ones from broken ones, decide the exit status."""
+"""The end of `.ci/run`: repeat failed tests, find the flaky ones, decide the exit status."""

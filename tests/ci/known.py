@@ -19,7 +19,7 @@ class Entry:
     """One known flaky test."""
 
     test: str
-    """Its node id. Without parameters it stands for the test with all of them."""
+    """Its node id. Without parameters it covers the test with all of them."""
     cause: str
     """Why it fails now and then."""
     added: date

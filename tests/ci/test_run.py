@@ -296,7 +296,7 @@ def test_a_checkout_that_cannot_be_set_up_fails_the_run(checkout: Checkout) -> N
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a git checkout")
 def test_another_users_home_stays_for_the_tests_that_are_repeated(shared: Path) -> None:
-    """What a first command left in the clone is there for the second, and records go to a folder that it may write."""
+    """The second command finds the files of the first in the clone, and may write to the folder of records."""
     (records := shared / "records").mkdir(mode=0o700)
     environment = os.environ | {"RAIDBENCH_USER_HOME": str(shared / "user"), "RAIDBENCH_OUTCOMES": str(records)}
     for word in ("touch kept", 'test -e kept && test "$PWD" = "$HOME/raidbench" && id -u > "$RAIDBENCH_OUTCOMES/uid"'):
