@@ -12,11 +12,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.apart import alone
+from tests.ci import recorder
 from tests.seeing import begin
 
 # No test is about speed by accident: a busy machine is no failure.
 settings.register_profile("raidbench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("raidbench")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record which tests fail, for `.ci/run`."""
+    recorder.register(config)
 
 
 @pytest.hookimpl(wrapper=True)

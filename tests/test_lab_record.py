@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -12,9 +13,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.ci.recorder import VARIABLE
+from tests.ci.sessions import read_outcomes
 from tests.lab import __main__ as lab
 from tests.lab import record, results
-from tests.lab.machine import guest
+from tests.lab.machine import guest, zfs_module
 from tests.lab.machine.guest import Guest, clear_up, processor_seconds
 from tests.lab.machine.missing import LabError, LabUnavailableError
 from tests.lab.record import FILE, Writer, begun, merged, read
@@ -81,6 +84,7 @@ class Guests:
         self.given: list[list[str]] = []
         self.ends: Exception | type[BaseException] | None = None
         self.reaches: tuple[str, ...] = (ARRAY, FAULT)
+        self.fails = ""
         self.folder = tmp_path / "run"
         (tmp_path / "page.md").write_text(f"{BEGIN}\n\n{results.markdown([row('one')])}\n{END}\n")
         monkeypatch.setattr(lab, "RUN", self.folder)
@@ -101,7 +105,9 @@ class Guests:
         for file in self.reaches:
             if file in files:
                 proved += [row("one")] if file == ARRAY else []
-                run(writer, f"{file}::t", proved)
+                run(writer, f"{file}::t", proved, failed="call" if file == self.fails else "")
+        if self.fails:
+            return [1, 0]
         if self.ends is not None:
             raise self.ends
         return [0, 0]
@@ -132,6 +138,82 @@ def test_what_was_not_reached_is_said_however_it_ends_and_the_next_run_goes_on_t
     assert lab.main(["--resume"]) == 0
     assert guests.given == [[ARRAY, FAULT], [FAULT]]
     assert "all 1 rows" in capsys.readouterr().out  # that of the first run
+
+
+def repeated(guests: Guests, monkeypatch: pytest.MonkeyPatch, test: str, rows: Sequence[Row], status: int) -> int:
+    """The status of `--again TEST` where the guest of that test ends with this status."""
+
+    def some(_ready: object, words: Sequence[str], into: Path) -> int:
+        assert words == [test]
+        into.mkdir()
+        writer = Writer(into)
+        writer.there(words)
+        run(writer, test, rows, failed="call" if status else "")
+        return status
+
+    monkeypatch.setattr(lab, "_some", some)
+    return lab.main(["--again", test])
+
+
+def test_a_test_that_passes_when_it_is_repeated_and_what_it_proves_count_in_the_last_run(
+    guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guests.fails = ARRAY
+    assert lab.main([]) == 1
+    assert lab.main(["--compare"]) == 1
+    assert repeated(guests, monkeypatch, f"{ARRAY}::t", [row("one")], 0) == 0
+    assert lab.main(["--compare"]) == 0
+
+
+def test_a_test_that_passes_when_it_is_repeated_and_proves_less_than_the_page_claims_does_not(
+    guests: Guests, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guests.fails = ARRAY
+    lab.main([])
+    repeated(guests, monkeypatch, f"{ARRAY}::t", [], 0)
+    assert lab.main(["--compare"]) == 1
+    assert "claimed, but not proved" in capsys.readouterr().err
+
+
+def test_a_test_that_fails_again_leaves_the_run_failed(guests: Guests, monkeypatch: pytest.MonkeyPatch) -> None:
+    guests.fails = ARRAY
+    lab.main([])
+    assert repeated(guests, monkeypatch, f"{ARRAY}::t", [row("one")], 1) == 1
+    assert lab.main(["--compare"]) == 1
+
+
+def test_nothing_is_compared_with_less_than_a_run_of_all(guests: Guests) -> None:
+    assert lab.main(["--compare"]) == 1
+    guests.reaches = (ARRAY,)
+    lab.main([])
+    assert lab.main(["--compare"]) == 1
+
+
+def test_what_was_repeated_does_not_count_in_the_next_run(guests: Guests, monkeypatch: pytest.MonkeyPatch) -> None:
+    guests.fails = ARRAY
+    lab.main([])
+    repeated(guests, monkeypatch, f"{ARRAY}::t", [row("one")], 0)
+    lab.main([])
+    assert lab.main(["--compare"]) == 1
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_the_failures_of_a_guest_are_handed_on_and_one_that_dies_leaves_no_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies: bool
+) -> None:
+    def run_in_guest(*_words: object, **_more: object) -> int:
+        if dies:
+            raise LabError("the guest died")
+        (tmp_path / record.OUTCOMES).write_text('{"ended": 0, "passed": 1}\n')
+        return 0
+
+    (tmp_path / "outcomes").mkdir()
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "outcomes"))
+    monkeypatch.setattr(lab, "run_in_guest", run_in_guest)
+    monkeypatch.setattr(zfs_module, "folder", lambda _: None)
+    with contextlib.suppress(LabError):
+        lab._some(SimpleNamespace(version="6.1"), [ARRAY], tmp_path)  # type: ignore[arg-type]
+    assert read_outcomes(tmp_path / "outcomes").broken == (("pytest did not reach its end",) if dies else ())
 
 
 def test_a_run_that_is_not_resumed_begins_anew(guests: Guests) -> None:

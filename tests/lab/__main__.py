@@ -4,6 +4,8 @@ python -m tests.lab                         all of it, in two guests side by sid
 python -m tests.lab tests/lab/test_x.py -x  some of it, in pytest's words; then nothing is compared
 python -m tests.lab --keep                  all of it, and write what was proved into docs/lab.md
 python -m tests.lab --resume                what the last one of all did not reach or prove (--keep may follow)
+python -m tests.lab --again TEST            one test alone; its outcome replaces that in the last run of all
+python -m tests.lab --compare               compare what the last run of all proved with docs/lab.md; no guest
 python -m tests.lab --program WORD...       any program in the guest, as root
 python -m tests.lab --zfs                   build ZFS for the guest's kernel, which takes ten minutes, and keep it
 
@@ -12,7 +14,9 @@ It ends with 1 where anything failed or was not reached, and with 77 where the l
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from tests.ci.recorder import VARIABLE, new_file
 from tests.lab import record, results
 from tests.lab.machine import zfs_module
 from tests.lab.machine.guest import run_in_guest
@@ -35,6 +40,9 @@ PAGE = ROOT / "docs" / "lab.md"
 RUN = ROOT / ".lab"
 """What the last run of all came to."""
 GUESTS = ("one", "other")
+AGAIN = "again"
+"""Beside those of the guests, the folder of tests that were repeated."""
+PARTS = (*GUESTS, AGAIN)
 SKIPPED = 77
 """The exit status that test drivers take for it (automake, Meson)."""
 
@@ -61,6 +69,8 @@ def main(words: Sequence[str]) -> int:
     """The exit status."""
     signal.signal(signal.SIGTERM, _ended)
     try:
+        if list(words) == ["--compare"]:
+            return _compare(_files(), keep=False)
         check()
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "raidbench" / "lab"
         ready = kernel(cache)
@@ -72,6 +82,8 @@ def main(words: Sequence[str]) -> int:
         if words and words[0] == "--into":
             return _some(ready, words[3:], Path(words[1]), Path(words[2]))
         _compile()
+        if words and words[0] == "--again":
+            return _again(ready, words[1])
         if set(words) <= {"--keep", "--resume"}:
             return _all(ready, keep="--keep" in words, resumed="--resume" in words)
         with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
@@ -96,29 +108,65 @@ def _some(ready: Kernel, words: Sequence[str], into: Path, turns: Path | None = 
     zfs = zfs_module.folder(ready)
     argv = ["env", f"RAIDBENCH_LAB_ZFS={zfs or ''}", *PYTEST, "--durations=15", *words]
     argv += [] if any(word.startswith("tests/") for word in words) else ["tests/lab"]
-    try:
-        status = run_in_guest(ready, argv, ROOT, into, turns, seconds=SECONDS)
-    except LabError:
-        print(f"\nlab: how far it came:\n{_log(into)}", flush=True)
-        raise
+    with _outcomes(into):
+        try:
+            status = run_in_guest(ready, argv, ROOT, into, turns, seconds=SECONDS)
+        except LabError:
+            print(f"\nlab: how far it came:\n{_log(into)}", flush=True)
+            raise
     print(f"lab: pytest ended with status {status} after {time.monotonic() - started:.0f} s", flush=True)
     return status
 
 
+@contextmanager
+def _outcomes(into: Path) -> Iterator[None]:
+    """Hand the failures of a guest on to `.ci/run`. A guest that dies leaves a record without an end."""
+    folder = os.environ.get(VARIABLE)
+    if not folder:
+        yield
+        return
+    file = new_file(Path(folder))
+    file.touch()
+    try:
+        yield
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(into / record.OUTCOMES, file)
+
+
+def _again(ready: Kernel, test: str) -> int:
+    """Run one test in a guest of its own; its status. Its outcome replaces that of the last run of all."""
+    with tempfile.TemporaryDirectory(prefix="raidbench-lab-results-") as temporary:
+        into = Path(temporary) / "out"
+        status = _some(ready, [test], into)
+        record.add_again(RUN / AGAIN, into)
+        return status
+
+
+def _files() -> list[str]:
+    return in_order(path.stem.removeprefix("test_") for path in (ROOT / "tests/lab").glob("test_*.py"))
+
+
 def _all(ready: Kernel, *, keep: bool, resumed: bool) -> int:
     """Run all tests in two guests side by side, compare what they proved with the page, or write it into the page."""
-    files = in_order(path.stem.removeprefix("test_") for path in (ROOT / "tests/lab").glob("test_*.py"))
-    with record.begun(RUN, GUESTS, record.tree_of(ROOT), resumed=resumed) as done:
+    files = _files()
+    with record.begun(RUN, PARTS, record.tree_of(ROOT), resumed=resumed) as done:
         left = [file for file in files if file not in done]
         if done:
             print(f"lab: {len(done)} of {len(files)} files were proved by the last run", flush=True)
         try:
             statuses = _in_two(ready, left) if left else [0]
         finally:
-            came_to = record.merged(RUN, GUESTS)
-            reached = _say_what_is_left(came_to, files)
-    if any(statuses) or not reached:
-        return max(*statuses, 1)
+            reached = _say_what_is_left(record.merged(RUN, PARTS), files)
+    return max(*statuses, 1) if any(statuses) or not reached else _compare(files, keep=keep)
+
+
+def _compare(files: Sequence[str], *, keep: bool) -> int:
+    """Compare what the last run proved with the page, or write it into the page; the exit status."""
+    came_to = record.merged(RUN, PARTS)
+    if not all(came_to.ended.values()) or came_to.not_reached(files):
+        _say_what_is_left(came_to, files)
+        return 1
     rows = came_to.all_rows
     page = PAGE.read_text()
     if keep:

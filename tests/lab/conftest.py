@@ -16,6 +16,7 @@ import pytest
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.hosts.local import LocalHost
+from tests.ci.recorder import Recorder
 from tests.lab import making, record, results, running
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Dm, Made, Md
@@ -213,3 +214,5 @@ def pytest_configure(config: pytest.Config) -> None:
     if not in_guest and not config.option.collectonly:
         pytest.exit("tests/lab runs in the laboratory's guest only: make lab", returncode=4)
     config.pluginmanager.register(Turns(TURNS))
+    if in_guest:
+        config.pluginmanager.register(Recorder(OUT / record.OUTCOMES))

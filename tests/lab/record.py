@@ -20,6 +20,9 @@ from tests.lab.results import Row
 FILE = "record"
 """In a guest's folder: a line of JSON for every test that has ended, and one for those that there are."""
 
+OUTCOMES = "outcomes.jsonl"
+"""In a guest's folder: its failures, as `.ci/run` reads them."""
+
 EARLIER, TREE = "earlier", "tree"
 """In the folder of a run: what an earlier one proved, and what it was tried on."""
 
@@ -135,6 +138,13 @@ def read(path: Path) -> Record:
             found.ended[told["ended"]] = told["ok"]
             found.rows[told["ended"]] = rows
     return found
+
+
+def add_again(part: Path, guest: Path) -> None:
+    """Add the record in the folder of one more guest to a part of a run."""
+    part.mkdir(parents=True, exist_ok=True)
+    with open(part / FILE, "a", encoding="utf-8") as file:
+        file.write(read(guest / FILE).lines())
 
 
 def merged(folder: Path, guests: Iterable[str]) -> Record:

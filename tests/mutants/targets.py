@@ -129,6 +129,10 @@ TARGETS: dict[str, Target] = {
             *("tests/engine/view/test_comparison.py", "tests/engine/view/test_side_by_side.py"),
         ),
     ),
+    "flaky": Target(
+        modules=tuple(f"tests/ci/{name}.py" for name in ("decision", "sessions", "safety", "known")),
+        tests=tuple(f"tests/ci/test_{name}.py" for name in ("decision", "steps", "safety", "known")),
+    ),
     "geometry": Target(
         modules=("backends/vendors/megaraid/geometry.py",),
         tests=("tests/backends/megaraid/test_geometry.py",),
