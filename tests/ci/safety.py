@@ -30,7 +30,10 @@ SUBJECTS = (
         ("guard", "scratch", "swaps", "trust"),
         (
             *("backends.guard", "backends.exclusive", "backends.changing"),
-            *(f"backends.topology.{name}" for name in ("naming", "sight", "backings", "mapped", "openers", "look")),
+            *(
+                f"backends.topology.{name}"
+                for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look")
+            ),
             *("backends.topology.room", "backends.topology.room_look"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
             *("tests.lab.writing", "tests.lab.uses"),
