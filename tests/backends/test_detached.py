@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.change.trial import arm
-from app.engine.session.journal import boot_clock
+from app.engine.change.trial import rehearse
 from app.engine.session.paths import Paths
 from backends.hosts.local import detached
 from tests.packages import needs
@@ -53,14 +52,14 @@ def systemd_run(folder: Path, text: str) -> None:
     (folder / "systemd-run").chmod(0o755)
 
 
-async def armed(folder: Path) -> None:
-    """The real watchdog of a journal without a trial."""
+async def rehearsed(folder: Path) -> None:
+    """The real watchdog with nothing on trial."""
     names = {name: folder / name for name in ("sessions", "journal", "locks", "config")}
-    await asyncio.wait_for(arm(Paths(**names), folder / "sessions/one", boot_clock() + 60), timeout=120)
+    await asyncio.wait_for(rehearse(Paths(**names)), timeout=120)
 
 
 async def test_the_watchdog_of_root_is_a_unit_of_its_own(said: Path, tmp_path: Path) -> None:
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     (words,) = said.read_text().splitlines()
     assert words.startswith("--quiet --service-type=exec --unit=raidbench-trial-")
     assert f"-- {sys.executable} -I -m app.engine.change.watchdog --stay" in words
@@ -70,18 +69,18 @@ async def test_where_systemd_does_not_start_it_the_watchdog_is_a_process_all_the
     said: Path, tmp_path: Path
 ) -> None:
     systemd_run(said.parent, '#!/bin/sh\necho no >"$(dirname "$0")/said"\nexit 1\n')
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     assert said.read_text() == "no\n"
 
 
 async def test_a_systemd_run_that_cannot_be_run_is_made_up_for(said: Path, tmp_path: Path) -> None:
     systemd_run(said.parent, "no program\n")
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
 
 
 async def test_a_unit_that_ends_at_once_is_made_up_for(said: Path, tmp_path: Path) -> None:
     systemd_run(said.parent, RUNS.replace('setsid "$@"', "true"))
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     assert said.exists()
 
 
@@ -89,7 +88,7 @@ async def test_where_systemd_is_not_the_init_it_is_not_asked(
     said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(detached, "BOOTED", "/no/such/folder")
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     assert not said.exists()
 
 
