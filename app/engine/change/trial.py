@@ -89,8 +89,8 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
         said = await start_detached("app.engine.change.watchdog", order + "\n", ARM_SECONDS, unit=unit, errors=True)
     except OSError as error:
         raise RefusedError(f"its process could not be started: {error.strerror or error}.") from error
-    if (error := _error_in(said)) is not None:
-        raise error
+    if (refusal := _error_in(said)) is not None:
+        raise refusal
 
 
 def _error_in(said: str) -> RaidbenchError | None:
