@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,34 @@ def test_every_module_can_be_imported(program: Path) -> None:
 def test_a_value_on_trial_reverts(program: Path, tmp_path: Path) -> None:
     with loop(tmp_path / "disk") as disk:
         try_trial(str(program), disk, shell(tmp_path / "state"))
+
+
+@pytest.fixture
+def damaged(program: Path) -> Iterator[Path]:
+    """The program, one module of which needs what is not there."""
+    module = program.parents[2] / "backends" / "vendors" / "zfs" / "backend.py"
+    sound = module.read_text()
+    module.write_text(f"{sound}\nimport no_such_module\n")
+    yield program
+    module.write_text(sound)
+
+
+DAMAGE = "backends.vendors.zfs.backend cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"
+
+
+def test_doctor_finds_that_no_trial_would_begin(damaged: Path, tmp_path: Path) -> None:
+    done = shell(tmp_path / "state")(f"{damaged} doctor; echo $?")
+    [row] = [row for row in done.stdout.splitlines() if row.startswith("missing  trials ")]
+    assert (row.endswith(f"{DAMAGE}."), done.stdout.endswith("\n5\n")) == (True, True)
+
+
+@pytest.mark.root
+@needs_loops()
+def test_a_trial_that_would_not_revert_sets_nothing(damaged: Path, tmp_path: Path) -> None:
+    with loop(tmp_path / "disk") as disk:
+        attribute = f"/sys/block/{disk.name}/queue/read_ahead_kb"
+        command = f"{damaged} set {disk.sure()} read_ahead_kb=64 --trial 10 --yes"
+        done = shell(tmp_path / "state")(f"cat {attribute}; {command} >&2; echo $?; cat {attribute}")
+    before, status, after = done.stdout.split()
+    assert (status, after) == ("3", before)
+    assert f"The watchdog of the trial is not armed: {DAMAGE}. Nothing was set." in done.stderr
