@@ -11,7 +11,8 @@ import pytest
 
 from app.engine.change.trial import rehearse
 from app.engine.session.paths import Paths
-from backends.hosts.local import detached
+from backends.hosts.local import detached, start_detached
+from backends.hosts.local.detached import STAY
 from tests.packages import needs
 from tests.priv.helping import needs_root
 
@@ -98,3 +99,34 @@ def test_among_mounts_of_its_own_systemd_would_not_see_what_is_seen_here(before:
     machine = ("unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", '"$@"; exit', "sh")
     done = subprocess.run([*machine, *before, sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == f"{sees}\n", done.stderr
+
+
+# -- what is said beside the answer -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("errors", [True, False])
+async def test_the_last_words_of_one_that_crashed_are_told_to_whoever_wants_them(errors: bool) -> None:
+    said = await start_detached("no.such.module", "\n", 60, errors=errors)
+    assert ("No module named 'no'" in said, said == "") == (errors, not errors)
+
+
+ANSWER = """
+import os, sys, time
+sys.argv = ["x", *{words!r}]
+from backends.hosts.local.detached import stop_talking
+print("answer", flush=True)
+print("noise", file=sys.stderr, flush=True)
+stop_talking()
+print(os.readlink("/proc/self/fd/1"), os.readlink("/proc/self/fd/2"), file=open({place!r}, "w"))
+"""
+
+
+@pytest.mark.parametrize(("words", "kept"), [([], False), ([STAY], True)], ids=["a process", "a unit of systemd"])
+def test_one_that_has_answered_talks_to_nobody_but_the_log_of_its_unit(
+    tmp_path: Path, words: list[str], kept: bool
+) -> None:
+    code = ANSWER.format(words=words, place=str(tmp_path / "left"))
+    done = subprocess.run((sys.executable, "-c", code), cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("answer\n", "noise\n")
+    out, err = (tmp_path / "left").read_text().split()
+    assert (out, err.startswith("pipe:")) == ("/dev/null", kept)
