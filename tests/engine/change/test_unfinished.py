@@ -60,7 +60,8 @@ async def test_a_change_of_a_value_that_is_unknown_again_is_not_said_to_be_back(
 async def test_why_nobody_watches_a_trial_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str | OSError, reason: str
 ) -> None:
-    async def start(_module: str, _order: str, _seconds: float, **_how: object) -> str:
+    async def start(_module: str, _order: str, _seconds: float, *, unit: str, errors: bool) -> str:
+        assert (unit.startswith("raidbench-trial-"), errors) == (True, True)
         if isinstance(answer, OSError):
             raise answer
         return answer

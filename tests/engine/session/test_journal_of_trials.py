@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -85,6 +86,25 @@ def test_a_journal_that_cannot_be_written_says_so_before_it_is_written(
     assert error.message.startswith(f"The journal cannot be written: {journal.file if there else tmp_path} ")
     assert error.hint
     assert asked == ([] if there else [(tmp_path, os.W_OK | os.X_OK)])
+
+
+def test_a_journal_on_a_filesystem_that_is_read_only_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    journal.outcome("c1", SESSION, "kept")
+    real = os.open
+
+    def read_only(path: Path, flags: int, *mode: int) -> int:
+        if flags & os.O_ACCMODE != os.O_RDONLY:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return real(path, flags, *mode)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", read_only)
+        error = journal.write_error()
+    assert error is not None
+    assert error.message == "The journal cannot be written: Read-only file system."
 
 
 def test_a_journal_that_was_written_and_read_is_not_left_open(tmp_path: Path) -> None:
