@@ -86,7 +86,7 @@ def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
 
 
 def put_ourselves(site: Path) -> None:
-    """The product itself, as the wheel holds it by pyproject.toml, without TESTING, and the folder that names its version."""
+    """The product as the wheel holds it by pyproject.toml but for TESTING, and the folder that names its version."""
     told = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     sources: Mapping[str, str] = {name: name for name in told["packages"]} | told["force-include"]
     for source, place in sources.items():
