@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
-import time
 import zipapp
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,15 +17,16 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.journal import Journal
 from backends.again import LAUNCHER
 from tests.backends.loops import loop, needs_loops
 from tests.priv.helping import NOBODY, PYTHON, needs_python, needs_root
+from tests.runtime import needs_uv, site
+from tests.trial import shell, try_trial
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "backends", "widgets")
 
-pytestmark = [pytest.mark.exhaustive, needs_python]
+pytestmark = [pytest.mark.exhaustive, needs_python, needs_uv]
 
 ARCHIVE = """\
 import sys
@@ -68,15 +68,12 @@ def copied(to: Path) -> Path:
 
 
 def interpreter(place: Path, *, copies: bool = False) -> Path:
-    """An environment with what the program asks for, lent by that of the tests, and without the program itself."""
+    """An environment with the packages that the program needs, lent, and without the program itself."""
     words = ["--copies"] if copies else []
     subprocess.run([PYTHON, "-m", "venv", "--without-pip", *words, place], check=True, cwd="/")
     (packages,) = place.glob("lib/python3*/site-packages")
-    (packages / "lent.pth").write_text(f"{LENT}\n")
+    (packages / "lent.pth").write_text(f"{site()}\n")
     return place / "bin" / "python"
-
-
-LENT = sysconfig.get_path("purelib")
 
 
 def tree(place: Path) -> Form:
@@ -90,8 +87,10 @@ def archive(place: Path) -> Form:
     python = interpreter(place.with_name("python"))
     sources = copied(place.with_name("sources"))
     for compiled in sources.rglob(f"*.{sys.implementation.cache_tag}.pyc"):
-        compiled.rename(compiled.parents[1] / f"{compiled.name.partition('.')[0]}.pyc")  # where zipimport looks
-    (sources / "__main__.py").write_text(ARCHIVE.format(lent=LENT))
+        source = compiled.parents[1] / f"{compiled.name.partition('.')[0]}.py"
+        if source.exists():  # else it is of a module that is no more
+            compiled.rename(source.with_suffix(".pyc"))  # where zipimport looks
+    (sources / "__main__.py").write_text(ARCHIVE.format(lent=str(site())))
     zipapp.create_archive(sources, place)
     shutil.rmtree(sources)
     return Form(place, (str(python), place.name), cwd=place.parent)
@@ -143,20 +142,11 @@ each = pytest.mark.parametrize("form", FORMS, indirect=True)
 @needs_loops()
 def test_a_trial_comes_back_though_the_program_was_removed_meanwhile(removable: Form, tmp_path: Path) -> None:
     form = removable
+    command = shlex.join((*(f"{name}={value}" for name, value in form.environment.items()), *form.argv))
     with loop(tmp_path / "disk") as disk:
-        setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
-        before = setting.read_text()
-        wanted = "1024" if before != "1024\n" else "2048"
-        done = form.run(
-            tmp_path / "state", "set", disk.sure(), f"read_ahead_kb={wanted}", "--trial", "20", "--yes", "--json"
-        )
-        during = setting.read_text()
-        shutil.rmtree(form.place) if form.place.is_dir() else form.place.unlink()
-        assert (done.returncode, during) == (0, f"{wanted}\n"), done.stderr
-        deadline = time.monotonic() + 120
-        while Journal(tmp_path / "state" / "journal").trials() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert setting.read_text() == before
+        remove = f"rm -rf {shlex.quote(str(form.place))}"
+        try_trial(command, disk, shell(tmp_path / "state", form.cwd), meanwhile=remove)
+    assert not form.place.exists()
 
 
 PLAN = """

@@ -54,6 +54,16 @@ def test_all_that_is_asked_for_is_locked_by_version(name: str, asked: list[str])
     assert [one for one in wants if not one.specifier.contains(versions.get(canonicalize_name(one.name), ""))] == []
 
 
+def test_nothing_that_only_tests_need_is_locked_for_an_installation() -> None:
+    held = {canonicalize_name(Requirement(line.split(" --hash")[0]).name) for line in lines("run")}
+    of_tests = {
+        canonicalize_name(Requirement(one).name) for one in PROJECT["project"]["optional-dependencies"]["testing"]
+    }
+    assert len(of_tests) == 2
+    assert held & {*of_tests, "pluggy", "iniconfig"} == set()
+    assert "--extra hosts pyproject.toml" in (LOCKED.parent / "lock").read_text()
+
+
 @pytest.mark.parametrize("name", ["run", "test", "build", "uv", "ansible"])
 def test_nothing_is_taken_without_a_hash_and_no_registry_is_named(name: str) -> None:
     text = (LOCKED / f"{name}.txt").read_text()

@@ -5,32 +5,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import sysconfig
-import time
 import tomllib
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from app.engine.session.journal import Journal
 from tests.backends.loops import loop, needs_loops
+from tests.runtime import IMPORT_ALL, LOCKED, ROOT, needs_uv, required, uv
+from tests.trial import shell, try_trial
 
-ROOT = Path(__file__).parents[1]
-UV = ROOT / ".bootstrap" / "bin" / "uv"
+TESTS_LOCKED = LOCKED.with_name("test.txt")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not UV.exists(), reason="no uv in .bootstrap: `make test` gets it"),
+    needs_uv,
 ]
-
-
-def uv(*words: str | Path, offline: bool) -> subprocess.CompletedProcess[str]:
-    argv = ["sh", str(ROOT / "tools" / "bootstrap"), "uv", *map(str, words), *(["--offline"] if offline else [])]
-    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 @dataclass(frozen=True)
@@ -51,30 +43,24 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from the sources; without the network where the build's tools have been fetched before."""
     folder = tmp_path_factory.mktemp("dist")
     words = ("build", "--wheel", "--build-constraints", ROOT / "tools/locked/build.txt", "--require-hashes")
-    done = uv(*words, "--out-dir", folder, offline=True)
-    if done.returncode:
-        done = uv(*words, "--out-dir", folder, offline=False)
+    done = uv(*words, "--out-dir", folder)
     assert done.returncode == 0, done.stderr
     (built,) = folder.glob("*.whl")
     return built
 
 
-def environment(folder: Path, words: Sequence[str | Path], *, offline: bool) -> subprocess.CompletedProcess[str]:
-    made = uv("venv", "--python", sys.executable, folder, offline=True)
+def environment(folder: Path, *words: str | Path) -> Installed:
+    """An environment of its own with what uv is told to install."""
+    made = uv("venv", "--python", sys.executable, folder)
     assert made.returncode == 0, made.stderr
-    return uv("pip", "install", "--python", folder / "bin" / "python", *words, offline=offline)
+    required(uv("pip", "install", "--python", folder / "bin" / "python", *words))
+    return Installed(folder)
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Only the wheel; what it needs is lent by the environment of the tests, the sources are not."""
-    folder = tmp_path_factory.mktemp("wheel") / "env"
-    done = environment(folder, ["--no-deps", wheel], offline=True)
-    assert done.returncode == 0, done.stderr
-    (packages,) = folder.glob("lib/python3*/site-packages")
-    lent = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
-    (packages / "lent.pth").write_text("\n".join(lent) + "\n")
-    return Installed(folder)
+    """The wheel with what it asks for and nothing else, each package as it is locked."""
+    return environment(tmp_path_factory.mktemp("wheel") / "env", wheel, "--constraints", LOCKED)
 
 
 @pytest.mark.long
@@ -144,24 +130,49 @@ def test_the_installed_program_knows_what_to_install_and_what_it_is(installed: I
 
 
 @pytest.mark.long
-@needs_loops()
-def test_a_trial_of_the_installed_program_comes_back(installed: Installed, tmp_path: Path) -> None:
-    with loop(tmp_path / "disk") as disk:
-        setting = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
-        before = setting.read_text()
-        wanted = "1024" if before != "1024\n" else "2048"
-        done = installed.run("raidbench", "set", disk.sure(), f"read_ahead_kb={wanted}", "--trial", "20", "--yes")
-        during = setting.read_text()
-        ended = time.monotonic() + 120
-        while Journal(installed.folder / "state" / "journal").trials() and time.monotonic() < ended:
-            time.sleep(0.1)
-        assert (during, setting.read_text()) == (f"{wanted}\n", before), done.stderr
+def test_only_the_module_of_an_extra_needs_a_package_that_the_wheel_does_not_ask_for(installed: Installed) -> None:
+    done = installed.run("python", "-I", "-c", IMPORT_ALL)
+    assert done.stdout.splitlines() == ["app.engine.hosts.fanout needs ClusterShell", "imported"], done.stderr
 
 
 @pytest.mark.long
-def test_the_wheel_and_what_it_asks_for_are_enough(wheel: Path, tmp_path: Path) -> None:
-    done = environment(tmp_path / "env", [wheel], offline=False)
-    if done.returncode:
-        pytest.skip(f"the package registry cannot be reached: {done.stderr.strip()[-200:]}")
-    devices = Installed(tmp_path / "env").run("raidbench", "devices", "--json")
+@needs_loops()
+def test_a_trial_of_the_installed_program_reverts(installed: Installed, tmp_path: Path) -> None:
+    with loop(tmp_path / "disk") as disk:
+        try_trial(str(installed.folder / "bin" / "raidbench"), disk, shell(tmp_path / "state"))
+
+
+@pytest.mark.long
+def test_the_conformance_suite_needs_its_extra_alone(wheel: Path, tmp_path: Path) -> None:
+    author = environment(tmp_path / "env", f"raidbench[testing] @ {wheel.as_uri()}", "--constraints", TESTS_LOCKED)
+    (tmp_path / "env" / "test_empty.py").write_text(SUITE)
+    done = author.run("python", "-m", "pytest", "-q", "-rA", "test_empty.py")
+    assert "PASSED test_empty.py::TestMine::test_finds_something" in done.stdout, done.stdout + done.stderr
+
+
+SUITE = """
+import pytest
+import backends.testing.half_answers
+from backends.model import Controller, Inventory, Target
+from backends.testing.conformance import FindsConformance
+
+class Mine:
+    async def inventory(self):
+        found = Controller(target=Target(backend="mine", address="c0"), vendor="mine", model="one")
+        return Inventory(controllers=(found,))
+
+    async def diagnose(self):
+        return ()
+
+class TestMine(FindsConformance):
+    @pytest.fixture
+    def backend(self):
+        return Mine()
+"""
+"""The tests of a vendor module of somebody else's."""
+
+
+@pytest.mark.long
+def test_the_newest_of_what_the_wheel_asks_for_is_enough(wheel: Path, tmp_path: Path) -> None:
+    devices = environment(tmp_path / "env", wheel).run("raidbench", "devices", "--json")
     assert json.loads(devices.stdout)["schema"] == 2, devices.stderr

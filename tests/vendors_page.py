@@ -14,7 +14,6 @@ from pathlib import Path
 
 import backends.vendors
 from backends.answers import Whole
-from backends.conformance import candidates
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed
 from backends.model import Scope, Target
@@ -24,6 +23,7 @@ from backends.racks.host import SimulatedHost
 from backends.racks.machines.linux import linux_rack
 from backends.racks.smcli import DiskSystem
 from backends.settings import Reading, Setting
+from backends.testing.conformance import candidates
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target as ioDrive

@@ -56,6 +56,7 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tu
         *_environment(paths),
         *_storage(host, paths),
         _unresolved(host, paths),
+        await _trials(host, paths),
         *_terminal(),
         await _kernel(host),
     ]
@@ -170,6 +171,31 @@ def _unresolved(host: Host, paths: Paths) -> Finding:
     return Finding(
         grade=Grade.WARN, what="changes", detail=f"left in the middle by a crash: {named}", advice="raidbench recover"
     )
+
+
+async def _trials(host: Host, paths: Paths) -> Finding:
+    """Whether the watchdog of a trial can be armed: it is started as a trial starts it, with nothing on trial."""
+    from app.engine.change.trial import rehearse
+
+    if not host.capabilities.shares_watchdog:
+        return Finding(
+            grade=Grade.OK,
+            what="trials",
+            detail="need no watchdog here: it is for the devices of the machine that raidbench runs on",
+        )
+    try:
+        if host.root_side is None:
+            await rehearse(paths)
+        else:
+            await host.root_side.ask("rehearse")
+    except RaidbenchError as error:
+        return Finding(
+            grade=Grade.MISSING,
+            what="trials",
+            detail=f"do not work, the watchdog cannot be armed: {clean(error.message, 400)}",
+            advice=clean(error.hint, 400) or "Apply without a trial, then undo.",
+        )
+    return Finding(grade=Grade.OK, what="trials", detail="work: the watchdog can be armed")
 
 
 def _terminal() -> list[Finding]:

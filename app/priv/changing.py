@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.change import boot_unit
-from app.engine.change.trial import LONGEST, arm
+from app.engine.change.trial import LONGEST, arm, rehearse
 from app.engine.change.unfinished import not_before_it_ends, undecided
 from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.journals import enrol, trials_elsewhere
@@ -174,6 +174,11 @@ class GuardedChanges:
         if not any(trial.session == session and trial.until == until for trial in self._journal.trials()):
             raise NotAllowedError("arm: nothing was announced that ends then.")
         await arm(self._paths, Path(session), until)
+        return {}
+
+    async def rehearse(self) -> Mapping[str, Any]:
+        """Start a watchdog with nothing on trial, which ends when it has said that it can be armed."""
+        await rehearse(self._paths)
         return {}
 
     def journal(self) -> Mapping[str, Any]:

@@ -157,6 +157,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "apply": {"session": _SESSION, "id": _ID},
     "outcome": {"session": _SESSION, "id": _ID, "result": text("|".join(RESULTS))},
     "arm": {"session": _SESSION, "until": seconds(2.0**40)},
+    "rehearse": {},
     "journal": {},
     "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "text": document},
     "remake": {"session": _SESSION, "id": _ID},

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from backends.change import Change, Write
-from backends.conformance import Conformance
 from backends.errors import DeviceGoneError, ToolFailedError
 from backends.hosts.local import LocalHost
 from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Media, Target
 from backends.protocol import Backend
+from backends.testing.conformance import Conformance
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.loops import Loop, exchanged, loop, needs_loops, wait_for
 from tests.backends.taking_back import take_back

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.guard import Intent, look_at, secure
 from backends.hosts.local import LocalHost
 from backends.model import Media, Target
 from backends.protocol import Backend
+from backends.testing.conformance import Conformance
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.loops import needs_loops
 

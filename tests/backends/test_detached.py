@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.change.trial import arm
-from app.engine.session.journal import boot_clock
+from app.engine.change.trial import rehearse
 from app.engine.session.paths import Paths
-from backends.hosts.local import detached
+from backends.hosts.local import detached, start_detached
+from backends.hosts.local.detached import STAY
 from tests.packages import needs
 from tests.priv.helping import needs_root
 
@@ -53,14 +53,14 @@ def systemd_run(folder: Path, text: str) -> None:
     (folder / "systemd-run").chmod(0o755)
 
 
-async def armed(folder: Path) -> None:
-    """The real watchdog of a journal without a trial."""
+async def rehearsed(folder: Path) -> None:
+    """The real watchdog with nothing on trial."""
     names = {name: folder / name for name in ("sessions", "journal", "locks", "config")}
-    await asyncio.wait_for(arm(Paths(**names), folder / "sessions/one", boot_clock() + 60), timeout=120)
+    await asyncio.wait_for(rehearse(Paths(**names)), timeout=120)
 
 
 async def test_the_watchdog_of_root_is_a_unit_of_its_own(said: Path, tmp_path: Path) -> None:
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     (words,) = said.read_text().splitlines()
     assert words.startswith("--quiet --service-type=exec --unit=raidbench-trial-")
     assert f"-- {sys.executable} -I -m app.engine.change.watchdog --stay" in words
@@ -70,18 +70,18 @@ async def test_where_systemd_does_not_start_it_the_watchdog_is_a_process_all_the
     said: Path, tmp_path: Path
 ) -> None:
     systemd_run(said.parent, '#!/bin/sh\necho no >"$(dirname "$0")/said"\nexit 1\n')
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     assert said.read_text() == "no\n"
 
 
 async def test_a_systemd_run_that_cannot_be_run_is_made_up_for(said: Path, tmp_path: Path) -> None:
     systemd_run(said.parent, "no program\n")
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
 
 
 async def test_a_unit_that_ends_at_once_is_made_up_for(said: Path, tmp_path: Path) -> None:
     systemd_run(said.parent, RUNS.replace('setsid "$@"', "true"))
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     assert said.exists()
 
 
@@ -89,7 +89,7 @@ async def test_where_systemd_is_not_the_init_it_is_not_asked(
     said: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(detached, "BOOTED", "/no/such/folder")
-    await armed(tmp_path)
+    await rehearsed(tmp_path)
     assert not said.exists()
 
 
@@ -99,3 +99,34 @@ def test_among_mounts_of_its_own_systemd_would_not_see_what_is_seen_here(before:
     machine = ("unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", '"$@"; exit', "sh")
     done = subprocess.run([*machine, *before, sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == f"{sees}\n", done.stderr
+
+
+# -- what is said beside the answer -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("errors", [True, False])
+async def test_the_last_words_of_one_that_crashed_are_told_to_whoever_wants_them(errors: bool) -> None:
+    said = await start_detached("app.engine.change.watchdog", "no order\n", 60, errors=errors)
+    assert said.partition(":")[0] == ("json.decoder.JSONDecodeError" if errors else "")
+
+
+ANSWER = """
+import os, sys, time
+sys.argv = ["x", *{words!r}]
+from backends.hosts.local.detached import stop_talking
+print("answer", flush=True)
+print("noise", file=sys.stderr, flush=True)
+stop_talking()
+print(os.readlink("/proc/self/fd/1"), os.readlink("/proc/self/fd/2"), file=open({place!r}, "w"))
+"""
+
+
+@pytest.mark.parametrize(("words", "kept"), [([], False), ([STAY], True)], ids=["a process", "a unit of systemd"])
+def test_one_that_has_answered_talks_to_nobody_but_the_log_of_its_unit(
+    tmp_path: Path, words: list[str], kept: bool
+) -> None:
+    code = ANSWER.format(words=words, place=str(tmp_path / "left"))
+    done = subprocess.run((sys.executable, "-c", code), cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("answer\n", "noise\n")
+    out, err = (tmp_path / "left").read_text().split()
+    assert (out, err.startswith("pipe:")) == ("/dev/null", kept)

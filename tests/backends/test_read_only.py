@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.conformance import candidates
 from backends.errors import RaidbenchError, RefusedError
 from backends.host import Host
 from backends.hosts.wrapped import ReadOnlyHost
 from backends.model import Target
 from backends.protocol import Backend
+from backends.testing.conformance import candidates
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.megaraid.addresses import volume_target
 from backends.vendors.megaraid.backend import MegaRaid

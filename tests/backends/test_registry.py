@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from backends.conformance import FindsConformance
 from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
 from backends.protocol import Told, Vendor, lazily, where
 from backends.registry import Machine, UnusableBackend, find_vendors
+from backends.testing.conformance import FindsConformance
 from backends.vendors.block import VENDOR
 from tests.backends.fakes import FakeHost, disk, machine
 

@@ -15,7 +15,7 @@ from tests.cli.conftest import ROOT, Cli, argv, program
 
 def test_the_doctor_looks_at_everything(cli: Cli) -> None:
     looked = {finding["what"] for finding in cli("doctor", "--json").json["findings"]}
-    assert {"fio", "lsblk", "blkid", "rights", "sessions", "journal", "locks", "changes", "locale"} <= looked
+    assert {"fio", "lsblk", "blkid", "rights", "sessions", "journal", "locks", "changes", "trials", "locale"} <= looked
 
 
 def test_every_finding_has_a_grade(cli: Cli) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,8 +16,11 @@ import pytest
 
 from tests.backends.loops import loop, needs_loops
 from tests.package.fake import needs_go
-from tests.package.shipped import DIST, ONE_FILE, PYZ, SUMS, needs_shipped
+from tests.package.hosts import HERE as HERE_ROOT
+from tests.package.shipped import DEB, DIST, ONE_FILE, PYZ, SUMS, needs_shipped
 from tests.packages import needs
+from tests.runtime import IMPORT_ALL
+from tests.trial import shell, try_trial
 from tools.package import collection, elf, tree
 from tools.package.tree import MACHINES, ROOT, VERSION
 
@@ -71,17 +75,44 @@ def test_it_says_which_form_it_has(program: tuple[str, ...], tmp_path: Path) -> 
 @needs_shipped
 @needs_loops()
 @pytest.mark.root
-def test_a_value_on_trial_comes_back_though_what_was_unpacked_is_gone(program: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_value_on_trial_reverts_though_what_was_unpacked_is_gone(program: tuple[str, ...], tmp_path: Path) -> None:
+    gone = f"rm -r {shlex.quote(str(tmp_path / 'state' / 'unpacked'))}"
     with loop(tmp_path / "disk.img") as disk:
-        attribute = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
-        before = attribute.read_text()
-        words = ("set", disk.sure(), "read_ahead_kb=512", "--trial", "10", "--yes")
-        done = run(program, *words, env=environment(tmp_path))
-        assert (done.returncode, attribute.read_text()) == (0, "512\n"), done.stderr
-        shutil.rmtree(tmp_path / "unpacked")
-        script = f'for i in $(seq 1200); do [ "$(cat {attribute})" = 512 ] || exit 0; sleep 0.1; done; exit 1'
-        subprocess.run(("sh", "-c", script), check=True)
-        assert attribute.read_text() == before
+        try_trial(shlex.join(program), disk, shell(tmp_path / "state"), meanwhile=gone)
+    assert not (tmp_path / "state" / "unpacked").exists()
+
+
+AS_NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp/nobody"
+RULE = "nobody ALL=(root) NOPASSWD: ALL"
+
+
+@needs_shipped
+@needs_loops()
+@needs("dpkg", "sudo", "setpriv")
+@pytest.mark.root
+@pytest.mark.parametrize("who", ["root", "a user with sudo"])
+def test_a_value_on_trial_by_the_installed_package_reverts(who: str, tmp_path: Path) -> None:
+    """It is installed over this machine's own root, of which nothing stays changed."""
+    if why := HERE_ROOT.why_not():
+        pytest.skip(why)
+    (tmp_path / "in").mkdir()
+    shutil.copy(DEB, tmp_path / "in")
+    install = f"dpkg -i --force-depends /in/{DEB.name} >&2; echo {shlex.quote(RULE)} >/etc/sudoers.d/raidbench-test\n"
+    command = "raidbench" if who == "root" else f"{AS_NOBODY} raidbench"
+    with loop(tmp_path / "disk.img") as disk:
+        try_trial(command, disk, lambda script: HERE_ROOT.run(tmp_path, install + script))
+
+
+@needs_shipped
+def test_every_module_of_the_program_can_be_imported(program: tuple[str, ...], tmp_path: Path) -> None:
+    run(program, "--version", env=environment(tmp_path))
+    [unpacked] = (tmp_path / "unpacked").iterdir()
+    python, place = (unpacked / tree.INTERPRETER, unpacked / tree.SITE)
+    if program != (str(ONE_FILE),):
+        python, place = Path(sys.executable), unpacked
+    code = f"import sys; sys.path[:] = [*(one for one in sys.path if 'site-packages' not in one), {str(place)!r}]"
+    done = subprocess.run((python, "-I", "-B", "-c", f"{code}\n{IMPORT_ALL}"), cwd="/", capture_output=True, text=True)
+    assert done.stdout == "imported\n", done.stderr
 
 
 @needs_shipped

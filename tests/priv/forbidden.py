@@ -209,6 +209,7 @@ _SOUND: dict[str, dict[str, object]] = {
     "apply": {"session": "/nowhere", "id": "c1"},
     "outcome": {"session": "/nowhere", "id": "c1", "result": "verified"},
     "arm": {"session": "/nowhere", "until": 5.0},
+    "rehearse": {},
     "journal": {},
     "persist": {"target": "nobody:here", "scope": "drive", "values": {"scheduler": "none"}, "text": ""},
     "together": {"target": "nobody:here", "scope": "drive", "values": {"scheduler": "none"}},

@@ -187,6 +187,19 @@ async def test_a_watchdog_is_started_for_trials_that_were_announced_alone(
     assert armed == [(helper.paths, Path(SESSION), until)]
 
 
+async def test_a_watchdog_is_rehearsed_where_root_keeps_its_things(
+    helper: Helper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsed: list[object] = []
+
+    async def rehearse(paths: object) -> None:
+        rehearsed.append(paths)
+
+    monkeypatch.setattr(changing, "rehearse", rehearse)
+    assert await helper.changes.rehearse() == {}
+    assert rehearsed == [helper.paths]
+
+
 def test_a_lock_is_held_once_and_so_many_at_most(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changing, "MOST_LOCKS", 2)
     helper.changes.lock("one", "changing")

@@ -149,6 +149,13 @@ async def test_another_device_than_the_one_meant_is_refused(root: Helper, device
         await root.side.fetch("hold", **holding(device, meant={**identity, "diskseq": "1"}))
 
 
+def test_a_conversation_for_reading_only_rehearses_trials(tmp_path: Path, stack: ExitStack) -> None:
+    """A doctor with --read-only asks for it, and nothing is set by it."""
+    root = stack.enter_context(helper(tmp_path / "reading", read_only=True))
+    assert root.side.ask_now("rehearse") == {}
+    assert not (tmp_path / "reading" / "journal").exists()
+
+
 async def test_a_conversation_for_reading_holds_nothing_for_writing(
     tmp_path: Path, device: Loop, stack: ExitStack
 ) -> None:

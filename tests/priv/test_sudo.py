@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from app.engine.session.journal import Journal
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, wait_for
 from tests.packages import needs
 from tests.priv.helping import AS_NOBODY, NOBODY, needs_python, needs_root, running
@@ -87,6 +88,19 @@ def test_a_user_with_a_rule_for_the_helper_sets_and_takes_back(nobody: Nobody, d
     done = nobody(HELPER, "set", f"block:{device.name}", "read_ahead_kb=512", "--yes")
     there = read_ahead(device)
     nobody(HELPER, "undo", "--yes")
+
+    assert (there, read_ahead(device)) == ("512", before), done.stderr
+
+
+@pytest.mark.long
+def test_a_value_that_a_user_with_a_rule_for_the_helper_puts_on_trial_reverts(
+    nobody: Nobody, device: Loop, place: Path
+) -> None:
+    before = read_ahead(device)
+
+    done = nobody(HELPER, "set", f"block:{device.name}", "read_ahead_kb=512", "--trial", "10", "--yes")
+    there = read_ahead(device)
+    wait_for(lambda: not Journal(place / "journal").trials())
 
     assert (there, read_ahead(device)) == ("512", before), done.stderr
 

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from backends.answers import CUT
-from backends.half_answers import complaints, every_line
 from backends.racks.printed import Said
+from backends.testing.half_answers import complaints, every_line
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf.commands import DONE, WHOLE
 from backends.vendors.smartarray.arcconf.parsing import card_text, refusal, tasks

@@ -54,6 +54,9 @@ _NO_USE = (
 )
 """What an installer leaves for itself, scripts that name the folder of the build, and their manuals and examples."""
 
+TESTING = "backends/testing"
+"""The conformance suite, which only the wheel has: its authors install pytest beside it, which nobody can in a tree."""
+
 LOCKED = ROOT / "tools" / "locked" / "run.txt"
 """The packages that raidbench needs, each with its version and the sums of its files."""
 
@@ -83,7 +86,7 @@ def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
 
 
 def put_ourselves(site: Path) -> None:
-    """The product itself, as the wheel holds it by pyproject.toml, and the folder that names its version."""
+    """The product as the wheel holds it by pyproject.toml but for TESTING, and the folder that names its version."""
     told = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     sources: Mapping[str, str] = {name: name for name in told["packages"]} | told["force-include"]
     for source, place in sources.items():
@@ -91,6 +94,7 @@ def put_ourselves(site: Path) -> None:
             shutil.copytree(ROOT / source, site / place, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
         else:
             shutil.copy(ROOT / source, site / place)
+    shutil.rmtree(site / TESTING)
     about = site / f"raidbench-{VERSION}.dist-info"
     about.mkdir()
     project = PROJECT["project"]

@@ -6,11 +6,14 @@ import json
 import os
 from pathlib import Path
 
+from app.engine.session.journal import boot_clock
 from app.engine.session.paths import Paths
 from backends.change import Change
-from backends.errors import RefusedError
+from backends.errors import RaidbenchError, RefusedError
 from backends.hosts.local import start_detached
+from backends.rootside import raised
 from backends.settings import Effect, Risk
+from backends.text import clean
 
 SHORTEST, LONGEST = 10.0, 600.0
 """Seconds a trial may last."""
@@ -61,22 +64,40 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
 
     Raises RefusedError when it does not: then nothing may be set.
     """
-    order = json.dumps(
-        {
-            "sessions": str(paths.sessions),
-            "journal": str(paths.journal),
-            "locks": str(paths.locks),
-            "config": str(paths.config),
-            "session": str(session),
-            "until": until,
-        }
-    )
     try:
-        unit = f"raidbench-trial-{os.getpid()}-{until:.0f}"
-        answer = await start_detached("app.engine.change.watchdog", order + "\n", ARM_SECONDS, unit=unit)
+        await _start(paths, str(session), until)
+    except RaidbenchError as error:
+        message = f"The watchdog of the trial is not armed: {error.message.rstrip('.')}. Nothing was set."
+        raise RefusedError(message, hint=error.hint, evidence=error.evidence) from error
+
+
+async def rehearse(paths: Paths) -> None:
+    """Start the watchdog with nothing on trial: it does all that it does before it is armed, changes nothing, and ends.
+
+    Raises RaidbenchError where it is not armed.
+    """
+    await _start(paths, "", None)
+
+
+async def _start(paths: Paths, session: str, until: float | None) -> None:
+    """Start a watchdog and wait until it says that it is armed. Raises RaidbenchError where it is not."""
+    places = {name: str(getattr(paths, name)) for name in ("sessions", "journal", "locks", "config")}
+    order = json.dumps({**places, "session": session, "until": until})
+    # The time of an unset deadline tells the units of two rehearsals apart.
+    unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
+    try:
+        said = await start_detached("app.engine.change.watchdog", order + "\n", ARM_SECONDS, unit=unit, errors=True)
     except OSError as error:
-        raise RefusedError(f"The watchdog of the trial could not be started: {error.strerror}.") from error
-    if answer != "armed":
-        raise RefusedError(
-            f"The watchdog of the trial is not armed: {answer.rstrip('.') or 'it said nothing'}. Nothing was set."
-        )
+        raise RefusedError(f"its process could not be started: {error.strerror or error}.") from error
+    if (refusal := _error_in(said)) is not None:
+        raise refusal
+
+
+def _error_in(said: str) -> RaidbenchError | None:
+    """What the line of a watchdog says against it; None where it is armed."""
+    try:
+        answer = json.loads(said)
+        return None if answer == {"armed": True} else raised(answer["error"])
+    except (ValueError, TypeError, KeyError):  # it is no answer
+        reason = f"it ended without an answer: {clean(said, 300)}" if said else "it said nothing"
+        return RefusedError(f"{reason}.")

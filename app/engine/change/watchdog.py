@@ -11,22 +11,21 @@ import pkgutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
-import app.engine.change
-import app.engine.session
-import backends
 from app.engine.change.back import plan_back
 from app.engine.change.changer import Changer
 from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
 from app.engine.web_hosts import opened
-from backends.errors import RaidbenchError, StorageError
+from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.host import Command
 from backends.hosts.local import LocalHost
-from backends.hosts.local.detached import STAY
+from backends.hosts.local.detached import STAY, stop_talking
 from backends.protocol import Finds, Sets
 from backends.registry import Machine
+from backends.rootside import told
 
 LOOK_EVERY = 0.05
 """Seconds between two looks whether there is more in the journal: a further change of the set follows at once."""
@@ -37,9 +36,17 @@ TRY_EVERY = 1.0
 LONGEST_WAIT = 3600.0
 """Seconds after the deadline for which it is tried again: a program still sets the value, a disk is away or full."""
 
-_NEVER_NEEDED = ("backends.conformance", "app.engine.change.watchdog")
-_OTHER_HOSTS = ("backends.racks", "backends.hosts.recorded", "backends.hosts.streams")
-_LATE = ("cattrs", "encodings.ascii", "importlib.metadata", "tomllib")
+_PACKAGES = ("app.engine.session", "app.engine.change", "backends")
+"""Where the modules are that a deadline may need."""
+
+_NOT_LOADED = (
+    "app.engine.change.watchdog",  # runs as __main__
+    "backends.testing",  # needs packages that an installation lacks
+    *("backends.racks", "backends.hosts.recorded", "backends.hosts.streams"),  # other hosts than this machine
+)
+"""Modules, and packages with all that is in them, that no deadline needs."""
+
+_LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib")
 """What modules of ours import when they first need it, or open a file with."""
 
 
@@ -134,53 +141,75 @@ async def _take_back(changer: Changer, trial: OpenChange, trials: _Trials) -> st
 
 
 def load_all() -> None:
-    """Import whatever may be needed at the deadline: by then the program may be upgraded, moved or removed."""
-    for package in (app.engine.session, app.engine.change, backends):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if module.name not in _NEVER_NEEDED and not module.name.startswith(_OTHER_HOSTS):
-                importlib.import_module(module.name)
-    for name in _LATE:
-        importlib.import_module(name)
+    """Import what the deadline may need: by then the program may be upgraded, moved or removed.
 
-
-async def rehearse(paths: Paths, session: str, until: float) -> Mapping[str, Finds]:
-    """Do once what the deadline takes, short of setting anything; the backends that it was done with.
-
-    Raises RaidbenchError when what is on trial cannot be read.
+    Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
+    change, and which vendors the others are of is not known then.
     """
+    for name in chain(*map(_needed, _PACKAGES), _LATE):
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # whatever a module does wrong, its name is reported
+            message = f"{name} cannot be loaded: {type(error).__name__}: {error}."
+            hint = "Install raidbench again: a part of it, or of the packages that it needs, is missing or damaged."
+            raise RefusedError(message, hint=hint) from error
+
+
+def _needed(package: str) -> Iterator[str]:
+    """The names of the modules below a package that may be needed; a package is imported before it is looked into."""
+    for module in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", []), f"{package}."):
+        if module.name not in _NOT_LOADED:
+            yield module.name
+            yield from _needed(module.name) if module.ispkg else ()
+
+
+async def rehearse(paths: Paths, session: str, until: float | None) -> Mapping[str, Finds]:
+    """Do once what the deadline takes, short of setting anything; return the backends that it was done with.
+
+    `until`: None where nothing is on trial.
+    Raises RaidbenchError when the journal, a trial or what sets it cannot be used.
+    """
+    journal = Journal(paths.journal)
+    if (error := journal.write_error()) is not None:
+        raise error
     host = opened(LocalHost(), paths.config)
-    found = Machine.of(host).backends
-    everyone = dict(found)  # each made now
-    for trial in Journal(paths.journal).trials_of(Path(session), until):
-        backend = found[trial.change.target.backend]
-        if isinstance(backend, Sets):
-            await plan_back(backend, trial.change)
+    machine = Machine.of(host)
+    everyone = dict(machine.backends)  # each made now
+    trials = () if until is None else journal.trials_of(Path(session), until)
+    if until is not None and not trials:
+        raise RefusedError(f"The watchdog finds nothing on trial in {journal.file}.")
+    for trial in trials:
+        await plan_back(machine.setter(trial.change.target), trial.change)
     with contextlib.suppress(RaidbenchError):  # what only starting a program and writing a file import
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")
     return everyone
 
 
-async def _live(paths: Paths, session: str, until: float) -> None:
+async def _live(paths: Paths, session: str, until: float | None) -> None:
     try:
         load_all()
         found = await rehearse(paths, session, until)
-    except Exception as error:  # told to whoever asked, who then sets nothing
-        _say(f"{type(error).__name__}: {error}")
+    except RaidbenchError as error:
+        _say({"error": told(error)})
         return
-    _say("armed")
-    await watch(paths, session, until, found)
+    except Exception as error:  # reported to whoever asked, who then sets nothing
+        _say({"error": told(RefusedError(f"{type(error).__name__}: {error}"))})
+        return
+    _say({"armed": True})
+    if until is not None:
+        await watch(paths, session, until, found)
 
 
-def _say(word: str) -> None:
-    """The one line for whoever asked; after it nobody listens."""
+def _say(answer: Mapping[str, object]) -> None:
+    """Give the one answer to whoever asked; after it nobody listens."""
     with contextlib.suppress(OSError):
-        print(word, flush=True)
-        os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+        print(json.dumps(answer), flush=True)
+        stop_talking()
 
 
 def main() -> int:
-    """Read the order from standard input, say `armed`, watch."""
+    """Read the order from standard input, answer it, watch; an order without a deadline is a rehearsal."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     keep_private()
@@ -188,7 +217,7 @@ def main() -> int:
     paths = Paths(**{name: Path(order[name]) for name in ("sessions", "journal", "locks", "config")})
     if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
-    asyncio.run(_live(paths, order["session"], float(order["until"])))
+    asyncio.run(_live(paths, order["session"], order["until"]))
     return 0
 
 

@@ -7,6 +7,7 @@ journal outlives sessions: what a crash left unresolved is found at the next sta
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -169,6 +170,18 @@ class Journal:
             return StorageError(f"The journal is not read: {error.strerror or error}.", hint=hint, evidence=str(error))
         return None
 
+    def write_error(self) -> StorageError | None:
+        """Return why nothing can be appended, None where it can; nothing is created or written. Never raises."""
+        try:
+            os.close(open_own(self.file, os.O_RDWR | os.O_APPEND))
+        except FileNotFoundError:
+            there = next(folder for folder in self.file.absolute().parents if folder.exists())
+            if not os.access(there, os.W_OK | os.X_OK):
+                return _not_written(self.file, PermissionError(errno.EACCES, f"{there} may not be written"))
+        except OSError as error:
+            return _not_written(self.file, error)
+        return None
+
     def unresolved(self) -> tuple[OpenChange, ...]:
         """Intents without an outcome whose process is gone, newest first. Never raises.
 
@@ -288,12 +301,16 @@ def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: 
             finally:
                 os.close(folder)
     except OSError as error:
-        hint = error.hint if isinstance(error, NotOursError) else ""
-        raise StorageError(
-            f"The journal cannot be written: {error.strerror or error}. {otherwise}",
-            hint=hint or f"Free space or correct the permissions of {file}.",
-            evidence=str(error),
-        ) from error
+        raise _not_written(file, error, otherwise) from error
+
+
+def _not_written(file: Path, error: OSError, otherwise: str = "") -> StorageError:
+    hint = error.hint if isinstance(error, NotOursError) else ""
+    return StorageError(
+        f"The journal cannot be written: {error.strerror or error}. {otherwise}".rstrip(),
+        hint=hint or f"Free space or correct the permissions of {file}.",
+        evidence=str(error),
+    )
 
 
 def read_records(file: Path) -> list[dict[str, Any]]:

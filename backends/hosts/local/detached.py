@@ -7,6 +7,7 @@ import contextlib
 import os
 import select
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 
@@ -23,20 +24,24 @@ BOOTED = "/run/systemd/system"
 _PROPERTIES = ("CollectMode=inactive-or-failed", "UMask=0077", "TimeoutStopSec=2s", "StandardError=journal")
 
 
-async def start_detached(module: str, order: str, seconds: float, keep: Sequence[int] = (), *, unit: str = "") -> str:
+async def start_detached(
+    module: str, order: str, seconds: float, keep: Sequence[int] = (), *, unit: str = "", errors: bool = False
+) -> str:
     """Start a module that is to outlive this program and its terminal; give it `order`, return its first line.
 
     It must fork once more and let its parent end when it has spoken, so that nobody here has a child to wait for;
     not where it is told `STAY`. "" when it says nothing within `seconds`; then it is killed. `keep`: descriptors that
     it inherits. `unit`: what it is called where systemd runs it for root, for as long as it has something to do: a
-    logout ends whatever else belongs to the session (KillUserProcesses in logind.conf(5)). Raises OSError.
+    logout ends whatever else belongs to the session (KillUserProcesses in logind.conf(5)). `errors`: where it ends
+    without an answer, return the last line of its standard error; it must call `stop_talking` once it has answered.
+    Raises OSError.
     """
     if unit and (before := _in_a_unit(unit)):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # else as where systemd is not the init
             answer = await asyncio.to_thread(_start_unit, before, (*again(module, as_told=True), STAY), order, seconds)
             if answer is not None:
                 return answer
-    return await asyncio.to_thread(_start_detached, again(module, as_told=True), order, seconds, keep)
+    return await asyncio.to_thread(_start_detached, again(module, as_told=True), order, seconds, keep, errors)
 
 
 def _in_a_unit(name: str) -> tuple[str, ...]:
@@ -93,12 +98,12 @@ def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds:
             os.close(answer)
 
 
-def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Sequence[int]) -> str:
+def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Sequence[int], errors: bool) -> str:
     with subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE if errors else subprocess.DEVNULL,
         # Its own folder may be unmounted or removed while it waits.
         cwd="/",
         env=clean_environment({}),
@@ -114,7 +119,18 @@ def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Seque
         if not ready:
             process.kill()
             return ""
-        return _line(process.stdout.readline())
+        said = _line(process.stdout.readline())
+        if said or process.stderr is None:
+            return said
+        return _line(process.stderr.read().strip().rpartition(b"\n")[2])
+
+
+def stop_talking() -> None:
+    """Leave whoever started this process alone with what was said; what systemd reads of it goes on. Raises OSError."""
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    for descriptor in (1,) if STAY in sys.argv else (1, 2):
+        os.dup2(nothing, descriptor)
+    os.close(nothing)
 
 
 def _line(said: bytes) -> str:

@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backends.change import Write
-from backends.conformance import Conformance
 from backends.errors import AnotherDeviceError, BlockedError, InvalidValueError, NotFoundError, RefusedError
 from backends.model import Array, Level, State, Target
 from backends.racks.bcache import human
 from backends.settings import Risk
+from backends.testing.conformance import Conformance
 from backends.topology import look
 from backends.udev import match_keys
 from backends.vendors.bcache.backend import RULES, Bcache

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from backends.errors import BlockedError
-from backends.half_answers import CuttingHost, complaints
 from backends.host import Host
 from backends.model import State
+from backends.testing.half_answers import CuttingHost, complaints
 from backends.vendors.bcache.backend import Bcache
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, files
 

@@ -10,8 +10,8 @@ import random
 
 import pytest
 
-from backends.conformance import candidates
 from backends.errors import RaidbenchError
+from backends.testing.conformance import candidates
 from backends.vendors.bcache.backend import Bcache
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, files
 from tests.backends.fakes import FakeHost

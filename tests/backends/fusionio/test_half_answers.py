@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.half_answers import HalfAnswers, every_line
 from backends.host import Command, Completed, Host
 from backends.model import Target
 from backends.protocol import Finds
+from backends.testing.half_answers import HalfAnswers, every_line
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target
 from backends.vendors.fusionio.text import lacking

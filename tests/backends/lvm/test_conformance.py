@@ -6,13 +6,13 @@ from itertools import count
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.model import Target
 from backends.protocol import Backend
 from backends.racks.host import SimulatedHost
 from backends.racks.lvm.volumes import LvmGroup, LvmVolume
 from backends.racks.machines.linux import linux_rack
 from backends.racks.rack import Clock, Rack
+from backends.testing.conformance import Conformance
 from backends.vendors.lvm.backend import Lvm
 from tests.backends.lvm.machines import target
 from tests.backends.racks.asking import NOW

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.model import Target
+from backends.testing.conformance import Conformance
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.conformance import Destroying, DestroyingConformance
 from tests.backends.mdraid.machines import MD0, MdHost, array

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from app.priv import reading
-from backends.conformance import Conformance
 from backends.errors import BlockedError
 from backends.host import Completed
 from backends.model import Array, Level, Scope, State, Target
 from backends.settings import Risk
+from backends.testing.conformance import Conformance
 from backends.topology import look
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.mdstat import parse_mdstat

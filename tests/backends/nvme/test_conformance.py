@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.model import Target
 from backends.protocol import Backend
+from backends.testing.conformance import Conformance
 from backends.vendors.nvme.backend import Nvme
 from backends.vendors.nvme.sysfs import controller_target, namespace_target
 from tests.backends.conformance import Destroying, DestroyingConformance

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.half_answers import HalfAnswers, every_line
 from backends.host import Command, Completed, Host
 from backends.model import Target
 from backends.protocol import Finds
+from backends.testing.half_answers import HalfAnswers, every_line
 from backends.vendors.nvme.backend import Nvme
 from backends.vendors.nvme.sysfs import controller_target
 from tests.backends.nvme.drives import PlayedDrive, refused

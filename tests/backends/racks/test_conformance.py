@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.model import Target
 from backends.protocol import Backend
+from backends.testing.conformance import Conformance
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid

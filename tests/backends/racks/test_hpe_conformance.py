@@ -6,12 +6,12 @@ from itertools import count
 
 import pytest
 
-from backends.conformance import Conformance, FindsConformance
 from backends.model import Scope, Target
 from backends.protocol import Backend, Finds
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.hpe import hpe_rack
 from backends.racks.rack import Clock, Rack
+from backends.testing.conformance import Conformance, FindsConformance
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.hba.backend import HbaBackend

@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from backends.conformance import FindsConformance
 from backends.host import Host
 from backends.hosts.recorded import ReplayHost
 from backends.model import Inventory, Target
@@ -16,6 +15,7 @@ from backends.protocol import Finds
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.hpe import hpe_rack
 from backends.registry import Machine
+from backends.testing.conformance import FindsConformance
 from tests.backends.racks.asking import FAST
 
 VENDORS = ("block", "fusionio", "hba", "md", "scsi", "smartarray", "smcli")

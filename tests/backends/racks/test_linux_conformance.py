@@ -6,12 +6,12 @@ from itertools import count
 
 import pytest
 
-from backends.conformance import Conformance, FindsConformance
 from backends.model import Scope, Target
 from backends.protocol import Backend, Finds
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.linux import linux_rack
 from backends.registry import Machine
+from backends.testing.conformance import Conformance, FindsConformance
 from backends.vendors.bcache.backend import Bcache
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.dm.backend import Dm

@@ -14,12 +14,12 @@ from app.engine.members.diskstats import DiskCounters, parse
 from app.engine.session.figures import MemberFigures
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
-from backends.conformance import Conformance
 from backends.model import Scope, Target
 from backends.racks.host import SimulatedHost
 from backends.racks.load import IoPattern, expect
 from backends.racks.machines.lsi import demo_rack
 from backends.racks.state import RackFile
+from backends.testing.conformance import Conformance
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.racks.asking import FAST, NOW, ask, still_host, still_rack
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.hosts.web.host import WebHost
 from backends.model import Scope, Target
 from backends.protocol import Backend
+from backends.testing.conformance import Conformance
 from backends.vendors.santricity.backend import Santricity
 from tests.backends.fakes import FakeHost, disk, machine
 from tests.backends.santricity.services import WWN, PlayedServer, PlayedServices, PlayedWeb

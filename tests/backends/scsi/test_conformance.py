@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.model import Target
+from backends.testing.conformance import Conformance
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.scsi.drives import Ata, DriveHost, Kind, Scsi, Volume
 

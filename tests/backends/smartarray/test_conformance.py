@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.conformance import Conformance, FindsConformance
 from backends.hosts.recorded import RecordingHost, ReplayHost
 from backends.model import Target
 from backends.protocol import Backend, Finds
+from backends.testing.conformance import Conformance, FindsConformance
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.backend import SmartArray
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards

@@ -9,13 +9,13 @@ import pytest
 
 from backends.answers import CUT
 from backends.errors import BlockedError, ToolFailedError
-from backends.half_answers import HalfAnswers, every_line, seeded
 from backends.host import Command, Completed, Host
 from backends.model import State, Target
 from backends.protocol import Finds
 from backends.racks.printed import Said
 from backends.racks.smartarray import arcconf, ssacli
 from backends.racks.smartarray.cards import SmartCard
+from backends.testing.half_answers import HalfAnswers, every_line, seeded
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.arcconf.commands import STATUS, WHOLE
 from backends.vendors.smartarray.backend import SmartArray

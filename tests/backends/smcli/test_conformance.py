@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.model import Target
 from backends.protocol import Backend
 from backends.racks.smcli import DiskSystem
+from backends.testing.conformance import Conformance
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.inventory import system_target, volume_target
 from tests.backends.smcli.systems import PlayedSystem

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from backends.errors import ToolFailedError
-from backends.half_answers import HalfAnswers, every_line
 from backends.host import Command, Completed, Host
 from backends.model import Target
 from backends.protocol import Finds
+from backends.testing.half_answers import HalfAnswers, every_line
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.inventory import system_target, volume_target
 from backends.vendors.smcli.profile import whole_sections

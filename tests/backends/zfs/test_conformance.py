@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from backends.conformance import Conformance
 from backends.model import Scope, Target
 from backends.protocol import Backend
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.linux import linux_rack
 from backends.racks.rack import Rack
+from backends.testing.conformance import Conformance
 from backends.vendors.zfs.backend import Zfs
 from backends.vendors.zfs.inventory import MODULE, target_of
 from tests.backends.racks.asking import FAST

@@ -220,7 +220,7 @@ async def test_a_device_that_was_held_long_does_not_keep_the_rest_of_the_set(tmp
 
 
 async def test_a_watchdog_that_does_not_answer_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def mute(_module: str, _order: str, _seconds: float, *, unit: str) -> str:
+    async def mute(_module: str, _order: str, _seconds: float, **_how: object) -> str:
         return ""
 
     monkeypatch.setattr(trial_module, "start_detached", mute)
@@ -286,8 +286,9 @@ def wait_for_the_watchdog(state: Path, deadline: float) -> None:
         time.sleep(0.1)
 
 
-async def test_a_real_watchdog_says_that_it_is_armed_and_ends_when_nothing_is_on_trial(tmp_path: Path) -> None:
-    await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=120)
+async def test_a_real_watchdog_that_finds_nothing_on_trial_is_not_armed(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"is not armed: The watchdog finds nothing on trial in .*journal\.log\. No"):
+        await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=120)
 
 
 # -- a program that is removed meanwhile: tests/test_forms.py removes it ----------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from app.engine.change.trial import arm
 from app.engine.change.unfinished import lapsed
 from app.engine.session.events import ChangeIntended
 from app.engine.session.journal import boot_clock, boot_id
-from backends.errors import BlockedError, RefusedError
+from backends.errors import BlockedError, RefusedError, StorageError
+from backends.rootside import told
 from backends.settings import Persistence
 from tests.engine.change.test_trials import paths
 from tests.engine.doubles import Bench, FakeBackend, planned
@@ -42,18 +44,24 @@ async def test_a_change_of_a_value_that_is_unknown_again_is_not_said_to_be_back(
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reason"),
     [
-        ("", "is not armed: it said nothing. Nothing was set."),
-        ("StorageError: gone.", "is not armed: StorageError: gone. Nothing was set."),
-        (OSError(12, "Cannot allocate memory"), "could not be started: Cannot allocate memory."),
+        ("", "it said nothing"),
+        (
+            "ModuleNotFoundError: No module named 'x'",
+            "it ended without an answer: ModuleNotFoundError: No module named 'x'",
+        ),
+        ("[]", "it ended without an answer: []"),
+        (json.dumps({"error": told(StorageError("The disk is gone.", hint="Look."))}), "The disk is gone"),
+        (OSError(12, "Cannot allocate memory"), "its process could not be started: Cannot allocate memory"),
     ],
-    ids=["nothing", "an error", "no start"],
+    ids=["nothing", "a crash", "no answer", "an error", "no start"],
 )
 async def test_why_nobody_watches_a_trial_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str | OSError, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str | OSError, reason: str
 ) -> None:
-    async def start(_module: str, _order: str, _seconds: float, *, unit: str) -> str:
+    async def start(_module: str, _order: str, _seconds: float, *, unit: str, errors: bool) -> str:
+        assert (unit.startswith("raidbench-trial-"), errors) == (True, True)
         if isinstance(answer, OSError):
             raise answer
         return answer
@@ -61,4 +69,5 @@ async def test_why_nobody_watches_a_trial_is_told(
     monkeypatch.setattr(trial, "start_detached", start)
     with pytest.raises(RefusedError) as refused:
         await arm(paths(tmp_path), tmp_path, boot_clock() + 60)
-    assert str(refused.value) == f"The watchdog of the trial {told}"
+    assert refused.value.message == f"The watchdog of the trial is not armed: {reason}. Nothing was set."
+    assert refused.value.hint == ("Look." if "disk" in reason else "")

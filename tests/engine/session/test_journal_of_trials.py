@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -54,6 +55,56 @@ def test_what_can_be_done_about_a_journal_that_cannot_be_written_is_told(tmp_pat
     with pytest.raises(StorageError) as told:
         Journal(tmp_path / "journal").outcome("c1", SESSION, "kept")
     assert told.value.hint == f"Free space or correct the permissions of {tmp_path}/journal/journal.log."
+
+
+def test_a_journal_that_can_be_written_is_not_touched_by_the_question(tmp_path: Path) -> None:
+    there, absent = Journal(tmp_path / "there"), Journal(tmp_path / "no" / "folder")
+    there.outcome("c1", SESSION, "kept")
+    before, opened = there.file.read_bytes(), os.listdir("/proc/self/fd")
+    assert (there.write_error(), absent.write_error()) == (None, None)
+    assert (there.file.read_bytes(), os.listdir(tmp_path)) == (before, ["there"])
+    assert os.listdir("/proc/self/fd") == opened
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["a journal", "no journal"])
+def test_a_journal_that_cannot_be_written_says_so_before_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    journal, asked = Journal(tmp_path / "journal"), list[tuple[Path, int]]()
+
+    def refuses(folder: Path, how: int) -> bool:
+        asked.append((folder, how))
+        return False
+
+    if there:
+        (tmp_path / "elsewhere").touch()
+        (tmp_path / "journal").mkdir()
+        journal.file.symlink_to(tmp_path / "elsewhere")
+    monkeypatch.setattr(os, "access", refuses)
+    error = journal.write_error()
+    assert error is not None
+    assert error.message.startswith(f"The journal cannot be written: {journal.file if there else tmp_path} ")
+    assert error.hint
+    assert asked == ([] if there else [(tmp_path, os.W_OK | os.X_OK)])
+
+
+def test_a_journal_on_a_filesystem_that_is_read_only_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    journal.outcome("c1", SESSION, "kept")
+    real = os.open
+
+    def read_only(path: Path, flags: int, *mode: int) -> int:
+        if flags & os.O_ACCMODE != os.O_RDONLY:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return real(path, flags, *mode)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", read_only)
+        error = journal.write_error()
+    assert error is not None
+    assert error.message == "The journal cannot be written: Read-only file system."
 
 
 def test_a_journal_that_was_written_and_read_is_not_left_open(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.packages import absence
+from tests.packages import PLACES, absence
 
 PLACE = Path(os.environ.get("RAIDBENCH_ROOTS", "/var/tmp/raidbench-package-test"))
 """Where the roots are kept: they take minutes to make. Nothing is ever written into one: see `Root.inside`."""
@@ -31,6 +32,11 @@ class Root:
     def folder(self) -> Path:
         """Its files."""
         return PLACE / "roots" / self.suite
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what was written is there again for the next script with the same `work`."""
+        return True
 
     def why_not(self) -> str:
         """Makes it, where it is not there; a sentence where that is not possible."""
@@ -60,12 +66,14 @@ class Root:
 
         What it writes goes to `work`; what lies in `work`/in is /in there. The devices are this machine's.
         """
-        for name in ("upper", "scratch", "merged", "in"):
+        for name in ("room", "merged", "in"):
             (work / name).mkdir(exist_ok=True)
-        merged = shlex.quote(str(work / "merged"))
-        layers = f"lowerdir={self.folder},upperdir={work}/upper,workdir={work}/scratch"
+        merged, room = shlex.quote(str(work / "merged")), shlex.quote(str(work / "room"))
+        layers = f"lowerdir={self.folder},upperdir={work}/room/upper,workdir={work}/room/scratch"
         before = f"""
             set -e
+            {"" if self.keeps else f"mount -t tmpfs tmpfs {room}"}
+            mkdir -p {room}/upper {room}/scratch
             mount -t overlay -o {shlex.quote(layers)} root {merged}
             mount -t proc proc {merged}/proc
             mount --rbind /sys {merged}/sys
@@ -84,6 +92,27 @@ class Root:
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
+class ThisMachine(Root):
+    """This machine's own root: nothing is made, and what a script writes goes with its end."""
+
+    @property
+    def folder(self) -> Path:
+        """Its files."""
+        return Path("/")
+
+    @property
+    def keeps(self) -> bool:
+        """The kernel lays no folder over one that it is in."""
+        return False
+
+    def why_not(self) -> str:
+        """A sentence where it cannot be laid under."""
+        if os.geteuid() != 0:
+            return "needs root"
+        overlay = "overlay" in Path("/proc/filesystems").read_text() or shutil.which("modprobe", path=PLACES)
+        return absence("unshare", "chroot", "mount") or ("" if overlay else "needs the filesystem overlay")
+
+
 _PRIVATE = ("unshare", "-m", "--propagation", "private")
 
 ROOTS = (
@@ -97,6 +126,8 @@ CLEAN = Root(
     title="Debian 12", suite="bookworm", glibc="2.36", packages=("ca-certificates", "man-db", "bash-completion")
 )
 """Where packages are installed and removed."""
+
+HERE = ThisMachine(title="this machine", suite="", glibc="")
 
 
 def privately(words: Sequence[str]) -> subprocess.CompletedProcess[str]:

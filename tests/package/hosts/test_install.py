@@ -15,6 +15,7 @@ from tests.backends.loops import Loop, loop, needs_loops
 from tests.package.hosts import CLEAN, table
 from tests.package.shipped import DEB, RPM, needs_shipped
 from tests.packages import needs
+from tests.trial import try_trial
 from tools.package.tree import VERSION
 
 pytestmark = [pytest.mark.package, pytest.mark.root, pytest.mark.slow, needs_shipped]
@@ -119,16 +120,10 @@ def test_removing_it_waits_for_the_value_that_is_on_trial(fresh: Fresh, disk: Lo
 
 
 @needs_loops()
-def test_a_value_on_trial_comes_back_though_the_program_is_gone(fresh: Fresh, disk: Loop) -> None:
-    before, attribute = read_ahead(disk), f"/sys/block/{disk.name}/queue/read_ahead_kb"
-    done = fresh.run(f"""
-        {INSTALL} >&2 && raidbench set {disk.sure()} read_ahead_kb=512 --trial 10 --yes >&2 && cat {attribute}
-        rm -rf /usr/lib/raidbench /usr/bin/raidbench
-        for i in $(seq 1200); do [ $(cat {attribute}) = 512 ] || break; sleep 0.1; done
-        cat {attribute}
-    """)
-    assert done.stdout.splitlines() == ["512", before], done.stderr
-    table.note(CLEAN.title, "its files deleted by force while a value is on trial", "the value comes back")
+def test_a_value_on_trial_reverts_though_the_program_is_gone(fresh: Fresh, disk: Loop) -> None:
+    gone = "rm -rf /usr/lib/raidbench /usr/bin/raidbench"
+    try_trial("raidbench", disk, lambda script: fresh.run(f"{INSTALL} >&2\n{script}"), meanwhile=gone)
+    table.note(CLEAN.title, "its files deleted by force while a value is on trial", "the value reverts")
 
 
 def test_it_is_not_removed_below_something_that_runs_out_of_it(fresh: Fresh) -> None:

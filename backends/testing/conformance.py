@@ -1,6 +1,6 @@
 """What every backend must do, whatever it speaks to: subclass, give the fixtures, and pytest runs the rest.
 
-For vendors here and elsewhere; wants pytest and pytest-asyncio, and is imported by nothing but tests.
+For vendors here and elsewhere.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every answer of every tool that the backend asks is cut, one at a time, and files of the kernel are cut or cannot be
 read: no fact may be invented, every loss must be told, and nothing may be planned that would not be planned on the
-whole. For vendors here and elsewhere; wants pytest and pytest-asyncio, and is imported by nothing but tests.
+whole. For vendors here and elsewhere.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from backends.change import Change
-from backends.conformance import candidates
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed, Host
 from backends.hosts.wrapped import HostWrapper
 from backends.identity import Identity
 from backends.model import Fact, Inventory, Problem, Target, Task
 from backends.protocol import Finds, Sets
+from backends.testing.conformance import candidates
 from backends.values import dataclass
 
 Places = Callable[[str], Iterable[int]]
