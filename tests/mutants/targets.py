@@ -125,6 +125,10 @@ TARGETS: dict[str, Target] = {
             *("tests/engine/view/test_comparison.py", "tests/engine/view/test_side_by_side.py"),
         ),
     ),
+    "exports": Target(
+        modules=("backends/topology/exports.py", "backends/topology/clones.py"),
+        tests=("tests/backends/test_exports.py", "tests/backends/test_clones.py"),
+    ),
     "geometry": Target(
         modules=("backends/vendors/megaraid/geometry.py",),
         tests=("tests/backends/megaraid/test_geometry.py",),
@@ -137,7 +141,18 @@ DRAWN: tuple[str, ...] = (
     "backends/changing.py",
     *(
         f"backends/topology/{name}.py"
-        for name in ("naming", "sight", "backings", "mapped", "openers", "look", "room", "room_look")
+        for name in (
+            "naming",
+            "sight",
+            "backings",
+            "clones",
+            "exports",
+            "mapped",
+            "openers",
+            "look",
+            "room",
+            "room_look",
+        )
     ),
     *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),
     "app/engine/change/*.py",
