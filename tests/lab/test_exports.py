@@ -15,7 +15,7 @@ import pytest
 from app.priv.holding import Holding
 from backends.guard import Intent, look_at
 from backends.hosts.local import LocalHost
-from tests.lab.disks import Disk
+from tests.lab.disks import BLOCK, Disk
 from tests.lab.exporting import nvme_export, nvme_import, scsi_backstore, scsi_import
 from tests.lab.layers import filesystem, loop
 from tests.lab.results import Results
@@ -225,14 +225,16 @@ def test_what_the_machine_serves_to_itself_is_in_use_with_what_it_lies_on(
     writer: Writer, blank: Blank, table: Results, state: Path, tmp_path: Path, name: str
 ) -> None:
     (disk,) = blank("nvme1")
+    there = {path.name for path in BLOCK.iterdir()}
     with SERVED[name](disk, tmp_path) as served:
         before = front(served.data)
         word = word_for(served.device)
         result, said = writer.raw(served.device, word)
         untouched = front(served.data) == before
         lent = is_lent(served.device, tmp_path)
+        come = {path.name for path in BLOCK.iterdir()} - there
     named = [user for user in served.users if user not in said]
-    known = {Path(served.device).name: "imported", disk.kernel: disk.name}
+    known = {disk.kernel: disk.name, **{kernel: "imported" for kernel in come if not kernel.startswith("loop")}}
     words = told(said, known, tmp_path)
     ok = result == "refused" and untouched and not named and not lent
     assert table.add("Guard", name, result, "-", "-", words, ok=ok), (named, lent, said)
