@@ -119,8 +119,11 @@ async def _nvme(host: Host, tree: Tree) -> list[Export]:
             continue
         target, enabled = f"the NVMe target {clean(words[6])}", told["enable"] != "0"
         if words[7] == "passthru":
-            for node in await _of_controller(host, tree, path):
-                names = frozenset({f"nvme {words[6]} {node.attributes.get('nsid', '')}"})
+            nodes = await _of_controller(host, tree, path)
+            if nodes is None:
+                found.append(Export(target=target, path=path, enabled=enabled))
+            for node in nodes or ():
+                names = frozenset({f"nvme {words[6]} {_line(node.attributes.get('nsid'))}"})
                 found.append(Export(target=target, path=path, devno=node.devno, enabled=enabled, names=names))
             continue
         names = frozenset(
@@ -133,11 +136,11 @@ async def _nvme(host: Host, tree: Tree) -> list[Export]:
     return found
 
 
-async def _of_controller(host: Host, tree: Tree, path: str) -> list[Node]:
-    """The namespaces of the controller at /dev/nvmeN."""
+async def _of_controller(host: Host, tree: Tree, path: str) -> list[Node] | None:
+    """The namespaces of the controller at /dev/nvmeN; None where there is none now."""
     stat = await host.stat(path)
     if stat is None or stat.kind != "char" or stat.devno is None:
-        return []
+        return None
     return [node for node in tree.nodes.values() if node.parent is None and stat.devno in node.characters]
 
 

@@ -142,7 +142,14 @@ async def test_several_targets_are_all_named() -> None:
     assert "exported by the NVMe target t1 and the NVMe target t2." in await said(host, "/dev/sdb")
 
 
-@pytest.mark.parametrize("files", [nvmet("/dev/gone"), lio(FILE_INFO.format("/gone"))], ids=["NVMe", "LIO"])
+PASSED = {f"{NVMET}/t1/passthru/device_path": "/dev/nvme9\n", f"{NVMET}/t1/passthru/enable": "1\n"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [nvmet("/dev/gone"), PASSED, lio(FILE_INFO.format("/gone"))],
+    ids=["NVMe", "NVMe, passed through", "LIO"],
+)
 async def test_where_an_open_export_cannot_be_found_every_disk_counts_as_in_use(files: Mapping[str, str]) -> None:
     assert "which is not there now, so it is not known what that is" in await said(host_of(files), "/dev/sdb")
 
