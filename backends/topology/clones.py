@@ -11,7 +11,8 @@ from backends.text import clean
 from backends.topology.backings import Backing
 from backends.topology.layers import mark_of
 from backends.topology.naming import IS, SAME, identity, interface
-from backends.topology.picture import Topology, mount_nodes
+from backends.topology.picture import Topology
+from backends.topology.thin import mount_of, nodes_on
 from backends.topology.tree import Node
 from backends.values import dataclass
 
@@ -149,14 +150,11 @@ class Clones:
         if backing.devno is not None:
             lower = tree.by_devno(backing.devno)
             return [] if lower is None else [_Ground(disk=tree.disk_of(lower.name))]
-        number = _filesystem(place)
-        on = [mount for mount in self.picture.mounts if mount.devno == number]
-        if any(mount.fstype in _MEMORY_MOUNTS for mount in on):
+        mount = mount_of(self.picture, _filesystem(place), backing.path)
+        if mount is not None and mount.fstype in _MEMORY_MOUNTS:
             return [_Ground(disk="", files=(place,))]
-        nodes = [node for mount in on for node in mount_nodes(tree, mount)]
-        nodes += [node] if (node := tree.by_devno(number)) is not None else []
-        disks = dict.fromkeys(tree.disk_of(node.name) for node in nodes)
-        return [_Ground(disk=disk, files=(place,)) for disk in disks]
+        nodes = nodes_on(self.picture, _filesystem(place), backing.path)
+        return [_Ground(disk=disk, files=(place,)) for disk in dict.fromkeys(tree.disk_of(node.name) for node in nodes)]
 
     def _is_local(self, node: Node) -> bool:
         """Whether a disk hangs from this machine alone, so that its serial number is its own."""

@@ -33,7 +33,7 @@ _BACKSTORE = ("info", "udev_path", "enable", "wwn/vpd_unit_serial", "wwn/company
 _FILE = re.compile(r"TCM FILEIO ID: \d+\s+File: (.+?)  Size: ")
 _NUMBERS = re.compile(r"Major: (\d{1,8}) Minor: (\d{1,8})\s")
 _BUS = re.compile(r"Channel ID: (\d{1,8}) Target ID: (\d{1,8}) LUN: (\d{1,20}) Host ID: (\d{1,8})")
-_HANDLER = re.compile(r"Config: \w+/(/.+?) Size: ")
+_CONFIG = re.compile(r"Config: (.+?) Size: ")
 """What `info` says of a file, a block device, a SCSI device passed through, and a file of a program
 (target_core_file.c, target_core_iblock.c, target_core_pscsi.c, target_core_user.c)."""
 _SERIAL = re.compile(r"T10 VPD Unit Serial Number: *(\S.*)")
@@ -157,18 +157,26 @@ async def _lio(host: Host, tree: Tree) -> list[Export]:
         target, enabled = f"the SCSI target {clean(name)}", _line(told["enable"]) != "0"
         names = frozenset({*units.get(folder, ()), *_reported(told)})
         devno = _block_number(tree, told["info"])
-        path = _line(told["udev_path"])
-        if (file := _FILE.search(told["info"]) or _HANDLER.search(told["info"])) is not None:
-            path = file[1]
+        path = _named(told)
         if devno is not None:
             found.append(Export(target=target, path=path or devno, devno=devno, enabled=enabled, names=names))
         elif path.startswith("/"):
             by_kernel = kind != "user"
             found.append(await _export(host, target, path, enabled=enabled, names=names, by_kernel=by_kernel))
         else:
-            path = "" if kind.startswith("rd") else clean(told["info"].rpartition("Config: ")[2]) or _SOMETHING
+            path = "" if kind.startswith("rd_") else path or _SOMETHING
             found.append(Export(target=target, path=path, enabled=enabled, by_kernel=False, names=names))
     return found
+
+
+def _named(told: Mapping[str, str]) -> str:
+    """What a backstore names: a path, or what its program takes (`rbd/pool/image`, `file//srv/image`)."""
+    if (file := _FILE.search(told["info"])) is not None:
+        return file[1]
+    if (config := _CONFIG.search(told["info"])) is not None:
+        rest = config[1].partition("/")[2]
+        return rest if rest.startswith("/") else config[1]
+    return _line(told["udev_path"])
 
 
 def _block_number(tree: Tree, info: str) -> str | None:

@@ -354,6 +354,53 @@ async def test_a_file_in_memory_is_a_copy() -> None:
     assert any("one of them is in memory, so it is a copy" in found for found in answer.found), answer.refused
 
 
+async def test_a_file_of_btrfs_which_tells_another_number_than_its_mount_is_found_by_its_path() -> None:
+    host = images(second="/var/b", places=("8:160:1", "0:51:1"))
+    host.files["/proc/self/mountinfo"] += "44 25 0:50 / /var rw - btrfs /dev/sdl rw\n"
+    host.files |= disk("sdl", devno=NUMBERS["sdl"], serial="S2")
+    host.links["/sys/block/sdl"] = SATA.format(7) + "sdl"
+    answer = await verdict(host, "/dev/loop1")
+    assert any(COPY in found for found in answer.found), answer.refused
+
+
+@pytest.mark.parametrize(("path", "copy"), [(SATA, True), (ISCSI, False)], ids=["local", "remote"])
+async def test_a_loop_device_over_a_disk_is_as_local_as_the_disk(path: str, copy: bool) -> None:
+    host = pair(SATA, path, disk("loop0", devno=NUMBERS["loop0"], loop__backing_file="/dev/sdl"), content("loop0"))
+    host.tools["losetup"] = Completed(returncode=0, stdout="/dev/loop0 0:5 99\n", stderr="")
+    host.stats["/dev/sdl"] = FileStat(kind="block", size=0, devno=NUMBERS["sdl"], node="0:5:99")
+    answer = await verdict(host, "/dev/loop0")
+    assert answer.ok is copy
+    assert any(line.startswith("/dev/loop0") and COPY in line for line in answer.found) is copy
+
+
+@pytest.mark.parametrize("remote", ["sdl", "sdm"])
+async def test_one_remote_member_is_enough_for_an_array_to_be_no_proven_copy(remote: str) -> None:
+    host = host_of(
+        *(disk(name, devno=NUMBERS[name], serial=name) for name in ("sdk", "sdl", "sdm")),
+        disk("md0", devno=NUMBERS["md0"], md__uuid="1:2"),
+        built("md0", "sdl", "sdm"),
+        content("sdk"),
+        content("md0"),
+        mounts=mounted("sdk"),
+        paths={name: ISCSI if name == remote else SATA for name in ("sdk", "sdl", "sdm")},
+    )
+    answer = await verdict(host, "/dev/md0")
+    assert any("/dev/md0 is possibly the same data as /dev/sdk" in line for line in answer.refused)
+
+
+@pytest.mark.parametrize(("path", "copy"), [("/sys/devices/pci0/nvme/", True), ("/sys/devices/virtual/nvme/", False)])
+async def test_a_namespace_whose_transport_is_not_told_is_known_by_its_place(path: str, copy: bool) -> None:
+    host = host_of(
+        disk("sdk", devno=NUMBERS["sdk"], serial="S1"),
+        disk("nvme1n1", devno=NUMBERS["nvme1n1"], device__serial="S2"),
+        content("sdk"),
+        content("nvme1n1"),
+        mounts=mounted("sdk"),
+        paths={"sdk": SATA, "nvme1n1": path},
+    )
+    assert (await verdict(host, "/dev/nvme1n1")).ok is copy
+
+
 async def test_compressed_memory_is_a_copy() -> None:
     host = pair(ISCSI, ISCSI, disk("zram0", devno=NUMBERS["zram0"]), content("zram0"))
     answer = await verdict(host, "/dev/zram0")

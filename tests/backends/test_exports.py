@@ -156,10 +156,17 @@ async def test_where_an_open_export_cannot_be_found_every_disk_counts_as_in_use(
 
 @pytest.mark.parametrize(
     "files",
-    [nvmet("/dev/gone", enable="0"), nvmet("(null)"), lio(USER_INFO.format("rbd/pool/image"), kind="user")],
-    ids=["not enabled", "no path", "a program's"],
+    [
+        nvmet("/dev/gone", enable="0"),
+        nvmet("(null)"),
+        lio(USER_INFO.format("rbd/pool/image"), kind="user"),
+        nvmet("/dev/sdb"),
+        nvmet(FILE),
+        lio("Status: ACTIVATED\n  TCM RamDisk ID: 0\n", kind="rd_mcp"),
+    ],
+    ids=["not enabled", "no path", "a program's", "a disk that is there", "a file that is there", "memory"],
 )
-async def test_what_the_kernel_has_not_open_blinds_nobody(files: Mapping[str, str]) -> None:
+async def test_what_the_kernel_has_not_open_or_can_be_found_blinds_nobody(files: Mapping[str, str]) -> None:
     assert not (await look(host_of(files), everywhere=True)).blind
 
 
@@ -249,6 +256,46 @@ async def test_an_import_that_may_be_either_of_two_exports_counts_as_in_use() ->
     assert "may be another export: of the NVMe target a or the NVMe target b, so it counts as in use." in told
 
 
+async def test_two_exports_of_one_disk_are_no_doubt() -> None:
+    both = nvmet("/dev/sdb", name="a") | nvmet("/dev/sdb", name="b")
+    told = await said(host_of(both, fabrics(device__subsysnqn="c", uuid=UUID)), "/dev/nvme4n1")
+    assert "/dev/nvme4n1 is set up on /dev/sdb, mounted on /srv." in told
+    assert "may be another export" not in told
+
+
+async def test_two_exports_of_one_file_are_no_doubt() -> None:
+    both = nvmet(FILE, name="a") | nvmet(FILE, name="b")
+    told = await said(host_of(both, fabrics(device__subsysnqn="c", uuid=UUID), mounts=ON_LOOP), "/dev/nvme4n1")
+    assert "/dev/nvme4n1 is set up on the same data as /dev/loop0, mounted on /srv." in told
+    assert "may be another export" not in told
+
+
+async def test_two_exports_of_memory_and_a_disk_are_a_doubt() -> None:
+    both = lio("  TCM RamDisk ID: 0\n", kind="rd_mcp", serial="m") | lio(FILE_INFO.format(FILE), name="b", serial="m")
+    assert "may be another export" in await said(host_of(both, scsi(serial="m")), "/dev/sdx")
+
+
+async def test_another_path_to_the_exported_disk_is_that_and_no_import() -> None:
+    own = {"serial": "abc-serial", "device__wwid": "naa.5000c500a1b2c3d4"}
+    host = host_of(lio(FILE_INFO.format("/dev/sdb"), serial="abc-serial"), scsi(**own))
+    told = await said(host, "/dev/sdx")
+    assert "/dev/sdx is the same disk as /dev/sdb, mounted on /srv." in told
+    assert "sdx" not in (await look(host, everywhere=True)).backings
+
+
+async def test_an_import_of_what_a_program_serves_counts_as_in_use() -> None:
+    host = host_of(lio(USER_INFO.format("rbd/pool/image"), kind="user", serial="m1"), scsi(serial="m1"))
+    told = await said(host, "/dev/sdx")
+    assert "what it is set up on, rbd/pool/image, is exported by the SCSI target lab, so it counts as in use." in told
+
+
+async def test_the_wwn_of_a_long_serial_number_is_its_first_digits_with_the_company() -> None:
+    long = "1-2 34567890ABCDEF1234567890abcdef"
+    files = lio(FILE_INFO.format("/dev/sdb"), serial=long) | {f"{CORE}/fileio_7/lab/wwn/company_id": "0x00abcd\n"}
+    host = host_of(files, scsi(device__wwid="naa.600abcd1234567890abcdef123456789"))
+    assert "/dev/sdx is set up on /dev/sdb, mounted on /srv." in await said(host, "/dev/sdx")
+
+
 async def test_the_address_of_an_adapter_decides_between_two_exports_of_one_serial_number() -> None:
     both = lio(FILE_INFO.format("/dev/sdb"), serial="s") | lio(FILE_INFO.format(FILE), name="other", serial="s")
     host = host_of(both, scsi(serial="s"), LOOPED, **UNIT, **ADAPTER)
@@ -312,6 +359,7 @@ async def test_what_this_machine_serves_without_telling_what_counts_as_in_use(
 
 ELSEWHERE: Mapping[str, tuple[str, tuple[Mapping[str, str], ...], Mapping[str, str]]] = {
     "NVMe over TCP": ("nvme4n1", (fabrics(address="traddr=10.0.2.2,trsvcid=4420,src_addr=10.0.2.15"),), {}),
+    "NVMe over TCP to a name": ("nvme4n1", (fabrics(address="traddr=target.example,trsvcid=4420"),), {}),
     "NVMe over Fibre Channel": ("nvme4n1", (fabrics(transport="fc", address="traddr=nn-0x1:pn-0x2"),), {}),
     "iSCSI": (
         "sdx",
