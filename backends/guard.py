@@ -18,7 +18,7 @@ from backends.nameplate import Nameplate, nameplate
 from backends.sizes import size_words
 from backends.topology.facts import Claim, DeviceFacts, facts_of, inspect
 from backends.topology.layers import MemberMark, mark_of
-from backends.topology.naming import IS, LIKELY, is_told_apart
+from backends.topology.naming import IS, LIKELY, SAME, is_told_apart
 from backends.topology.room import WHOLE, Area, refusals
 from backends.topology.tree import node_path
 from backends.values import dataclass
@@ -85,6 +85,7 @@ _BUILT = "Measure what is built on it, or take that apart first."
 
 _HINTS = {
     "likely": "Compare them (lsblk -o NAME,HCTL,SERIAL,PTUUID,UUID): different UUIDs on both prove that they are two.",
+    "same": "If it is a copy, give it a UUID of its own (tune2fs -U, xfs_admin -U, swaplabel -U, sgdisk -G).",
     "root": "The disk of the running system is never written to: choose another disk or a scratch file.",
     "mount": "Unmount it first, or measure with a scratch file on it.",
     "swap": "Turn the swap area off first (swapoff).",
@@ -126,7 +127,9 @@ def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer
     reasons = _against_writing(facts)
     tight = refusals(facts.shown, facts.rooms, area)
     if reasons or tight:
-        kinds = ["likely" for use in facts.uses if LIKELY in use.detail] + [use.kind for use in facts.uses]
+        doubts = {"likely": LIKELY, "same": SAME}
+        kinds = [kind for kind, words in doubts.items() if any(words in use.detail for use in facts.uses)]
+        kinds += [use.kind for use in facts.uses]
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
         hint = hint if reasons else _ROOM
         reasons += tight
@@ -137,7 +140,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: Area = WHOLE) -> GuardAnswer
         ok=True,
         needs_confirmation=bool(facts.signatures),
         plate=nameplate(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
-        found=tuple(_found(facts, signature) for signature in facts.signatures),
+        found=(*(_found(facts, signature) for signature in facts.signatures), *facts.copies),
     )
 
 
@@ -268,7 +271,7 @@ async def require_free(
 
 async def _looked_at(host: Host, device: str, shown: Collection[Signature] | None) -> DeviceFacts:
     facts, verdict = await look_at(host, device, Intent.WRITE)
-    known = None if shown is None else [_found(facts, signature) for signature in shown]
+    known = None if shown is None else [*(_found(facts, signature) for signature in shown), *facts.copies]
 
     def allow(now: GuardAnswer) -> None:
         _require_ok(now)

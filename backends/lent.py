@@ -32,6 +32,7 @@ async def lent_facts(side: RootSide, device: str, *, writing: bool) -> DeviceFac
             "unknown": tuple(data["unknown"]),
             "along": tuple(Identity(**one) for one in data["along"]),
             "rooms": tuple(Room(**{**one, "beside": tuple(one["beside"])}) for one in data["rooms"]),
+            "copies": tuple(data["copies"]),
             "others": tuple(Identity(**one) for one in data["others"]),
         }
     )

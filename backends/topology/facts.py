@@ -12,6 +12,7 @@ from backends.hosts.local.apart import apart
 from backends.identity import Identity, Signature, Use
 from backends.model import Drive
 from backends.text import clean
+from backends.topology.clones import Clones, with_content
 from backends.topology.look import look, probe_signatures
 from backends.topology.naming import Relation, identity, identity_in, interface, nameless
 from backends.topology.openers import openers
@@ -67,6 +68,8 @@ class DeviceFacts:
     """Other disks that are the same thing or lie beneath it: to be held with it."""
     rooms: tuple[Room, ...] = ()
     """What it takes room from as it is written, where it promises more than there is; none of it for reading."""
+    copies: tuple[str, ...] = ()
+    """Content of it that another device in use has as well, each with the proof that both are apart."""
     others: tuple[Identity, ...] = ()
     """All other disks of the machine: what means this one must not mean another."""
     apart: bool = False
@@ -104,6 +107,9 @@ async def inspect(
         gone = f"the kernel lists no device with the number {stat.devno}"
         return DeviceFacts(device=clean(device, 512), is_block=True, unknown=(gone,))
     family = picture.tree.family(node.name)
+    signatures = await _signatures(host, picture, node) if probe else ()
+    if probe:
+        picture = with_content(picture, {**await _unlisted(host, picture, signatures), **_by_node(node, signatures)})
     unknown = list(picture.blind)
     unknown += [words for member in family if (words := await _mismatch(host, member))]
     related = picture.related(node.name)
@@ -131,10 +137,13 @@ async def inspect(
         size_bytes=node.size_bytes,
         read_only=node.read_only or disk.read_only,
         uses=tuple(uses),
-        signatures=await _signatures(host, picture, node) if probe else (),
+        signatures=signatures,
         unknown=tuple(unknown),
         along=tuple(identity_in(picture.tree, relation.nodes[0]) for relation in _free_standing(related)),
         rooms=await rooms_of(host, picture, (node,)) if probe else (),
+        copies=Clones(picture=picture).copies((node,) if node.parent is not None else family)
+        if probe and not uses
+        else (),
         others=_others(picture, disk),
         apart=True,
     )
@@ -232,6 +241,31 @@ async def _signatures(host: Host, picture: Topology, node: Node) -> tuple[Signat
         for member, signatures in zip(probed, found, strict=True)
         for signature in (*signatures, *_remembered(picture, member, signatures))
     )
+
+
+async def _unlisted(host: Host, picture: Topology, found: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
+    """Return what is on mounted devices and swap areas of which neither udev nor lsblk says it.
+
+    Nothing is read where nothing was `found` that could be the same.
+    """
+    if all(signature.uuid is None for signature in found):
+        return {}
+    nodes = [
+        node
+        for node in picture.tree.nodes.values()
+        if node.name not in picture.signatures and (node.name in picture.mounted or node.devno in picture.swaps)
+    ]
+    probed = await asyncio.gather(*(probe_signatures(host, node) for node in nodes))
+    return {node.name: signatures for node, signatures in zip(nodes, probed, strict=True)}
+
+
+def _by_node(node: Node, signatures: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
+    """Return what was found on a disk and its partitions, or on one partition, by kernel name."""
+    found: dict[str, tuple[Signature, ...]] = {}
+    for signature in signatures:
+        name = signature.part or node.name
+        found[name] = (*found.get(name, ()), signature)
+    return found
 
 
 def _remembered(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:

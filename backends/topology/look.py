@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from backends.host import STALL, Command, Host
 from backends.identity import Signature
 from backends.text import clean
 from backends.topology.backings import Backing, read_backings
+from backends.topology.exports import exported_by, read_exports, read_imports
 from backends.topology.layers import pool_of, read_bcache, read_pools
 from backends.topology.mapped import TABLE, asked_of, by_kernel, parse_mapped
 from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
@@ -75,21 +75,6 @@ async def _with_group(host: Host, node: Node, signature: Signature) -> Signature
 
 # -- gathers the whole picture of the block devices from one host -----------------------------------------------------
 
-_TARGETS = (
-    (
-        "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
-        re.compile(r"(.+)"),
-        "the NVMe target",
-    ),
-    (
-        "/sys/kernel/config/target/core/fileio_[0-9]*/*/info",
-        re.compile(r"TCM FILEIO ID: \d+ +File: (.+?)  Size: "),
-        "the SCSI target",
-    ),
-)
-"""Where kernel targets tell what they export, below a folder of the target's name; what the device's or file's path is
-in; words for it (drivers/nvme/target/configfs.c, drivers/target/target_core_file.c: fd_show_configfs_dev_params)."""
-
 READ_LIMIT = 1024 * 1024 - 1
 """A host's `read` gives 1 MiB at most: as much as that is taken as cut."""
 
@@ -123,7 +108,10 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         names = ", ".join(pools.names)
         blind.append(f"zpool does not tell what the imported pools are made of ({names})")
     mounted = mounted_by_node(tree, mounts, _members(btrfs))
+    exports = await read_exports(host, tree) if everywhere else ()
+    blind += [export.lost for export in exports if export.lost]
     backings = await read_backings(host, tree, mounts, sure=everywhere)
+    backings |= await read_imports(host, tree, exports) if everywhere else {}
     if isinstance(signatures, RaidbenchError):
         blind.append(f"{signatures.message.rstrip('.')}, so what lies on the devices is not known")
     return Topology(
@@ -142,7 +130,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         likely=likely_of(tree) if everywhere else {},
         backings=backings,
         mapped=parse_mapped(tables, tree) if everywhere else None,
-        exported=await _exports(host) if everywhere else {},
+        exported=exported_by(exports),
         signatures={} if isinstance(signatures, RaidbenchError) else signatures,
         blind=tuple(blind),
     )
@@ -219,18 +207,6 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
 async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
     """What `dmsetup table` prints; nothing where it gives no answer, or is not asked."""
     return await asked_of(host, tree, TABLE) if everywhere else ""
-
-
-async def _exports(host: Host) -> dict[str, str]:
-    """Devices by number, and files by place, that a kernel target exports: some open them without claiming them."""
-    found: dict[str, str] = {}
-    for pattern, path_in, words in _TARGETS:
-        for told, text in (await host.read_many(await host.list(pattern))).items():
-            named = path_in.search(text)
-            stat = await host.stat(named[1]) if named else None
-            if stat is not None and (what := stat.devno or stat.place) is not None:
-                found[what] = f"{words} {clean(told.split('/')[pattern.split('/').index('*')])}"
-    return found
 
 
 async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | RaidbenchError:

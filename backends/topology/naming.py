@@ -170,6 +170,9 @@ IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapsho
 LIKELY = "possibly the same disk as"
 """How the words begin for a disk of the same serial number and size that is listed apart."""
 
+SAME = "possibly the same data as"
+"""How the words begin for a device whose content has one UUID, where nothing proves that it is a copy."""
+
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
 """Uses of a member that concern what is built of it. That the system or something else is built on the member too, as
 volumes of one group are, does not."""

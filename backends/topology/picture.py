@@ -50,7 +50,7 @@ class Topology:
     likely: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Kernel names of disks that may be one all the same, by its own, each with words that say so."""
     backings: Mapping[str, Backing] = field(default_factory=dict)
-    """What loop and zram devices keep their data in."""
+    """What loop and zram devices keep their data in, and what disks lie on that this machine serves to itself."""
     mapped: Mapping[str, tuple[Stretch, ...]] | None = None
     """By kernel name, what each device-mapper device lies on; None where its tables were not asked for."""
     exported: Mapping[str, str] = field(default_factory=dict)
@@ -69,6 +69,10 @@ class Topology:
         own = [use for node in self.tree.family(name) for use in self._direct(node, _part(node))]
         related = self._uses_of_related(name, {use.detail for use in own if use.kind in HELD})
         return tuple(dict.fromkeys((*own, *related, *self._uses_of_files(name))))
+
+    def uses_of_node(self, node: Node) -> tuple[Use, ...]:
+        """Return the uses of a disk or partition alone, under its own name."""
+        return tuple(self._direct(node, _part(node)))
 
     def _uses_of_related(self, name: str, told: Collection[str]) -> Iterator[Use]:
         """Uses of what is the same disk or lies beneath it, but for what is `told` to be built on it already."""

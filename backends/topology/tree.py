@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 
@@ -23,6 +24,7 @@ DISK_ATTRIBUTES = (
     "uuid",
     "eui",
     "nguid",
+    "nsid",
     "dm/name",
     "dm/uuid",
     "md/level",
@@ -38,10 +40,12 @@ DISK_ATTRIBUTES = (
     "device/rev",
     "device/serial",
     "device/firmware_rev",
-    "device/generic/dev",
     "device/wwid",
     "device/vpd_pg80",
     "device/state",
+    "device/subsysnqn",
+    "device/transport",
+    "device/address",
     "queue/rotational",
     "queue/logical_block_size",
     "queue/physical_block_size",
@@ -52,6 +56,21 @@ DISK_ATTRIBUTES = (
 
 PARTITION_ATTRIBUTES = ("dev", "size", "ro", "partition", "start")
 """What is read of every partition."""
+
+_CHARACTERS = (
+    "/sys/block/*/device/generic/dev",
+    "/sys/block/*/device/bsg/*/dev",
+    "/sys/block/nvme*/device/ng*/dev",
+    "/sys/block/nvme*/device/nvme*/dev",
+    "/sys/block/nvme*/device/dev",
+)
+"""Where sysfs has the numbers of character devices that lead to a disk: SCSI generic (drivers/scsi/sg.c), the block
+layer's SCSI device (block/bsg.c), a namespace (nvme_add_ns_cdev in drivers/nvme/host/core.c), and the controllers of a
+namespace: below the subsystem for one with several paths, else the parent."""
+_HEAD = re.compile(r"(nvme\d+)(n\d+)")
+_CONTROLLER = re.compile(r"nvme\d+")
+_RAW = "/dev/raw/raw[0-9]*"
+"""Raw devices (drivers/char/raw.c, up to Linux 5.13). Sysfs has not what each is bound to, so each may be any disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +99,8 @@ class Node:
     """DISK_ATTRIBUTES that could be read."""
     udev: Mapping[str, str] = field(default_factory=dict)
     """Properties in udev's database."""
+    characters: tuple[str, ...] = ()
+    """MAJ:MIN of the character devices that lead to the same disk."""
 
     @property
     def device(self) -> str:
@@ -88,9 +109,8 @@ class Node:
 
     @property
     def openings(self) -> tuple[str, ...]:
-        """What `openers` knows it by: its numbers, and those of the SCSI generic device that leads to the same disk."""
-        generic = self.attributes.get("device/generic/dev")
-        return (*((self.devno,) if self.devno else ()), *((f"char {generic}",) if generic else ()))
+        """Return what `openers` knows it by: its numbers, and those of the character devices of the same disk."""
+        return (*((self.devno,) if self.devno else ()), *(f"char {number}" for number in self.characters))
 
     @property
     def shown(self) -> str:
@@ -116,6 +136,18 @@ class Tree:
         """The disk a partition belongs to; a disk's own name."""
         node = self.nodes.get(name)
         return node.parent if node is not None and node.parent is not None else name
+
+    def routes(self, name: str) -> tuple[Node, ...]:
+        """Return the disk of `name` with its hidden paths: an NVMe namespace that the kernel reaches by several.
+
+        `nvme4n1` has the paths `nvme4c4n1`, `nvme4c5n1`, ... (nvme_mpath_set_disk_name, drivers/nvme/host/multipath.c).
+        """
+        disk = self.nodes.get(self.disk_of(name))
+        parts = _HEAD.fullmatch(disk.name) if disk is not None else None
+        if disk is None or parts is None:
+            return (disk,) if disk is not None else ()
+        path = re.compile(rf"{parts[1]}c\d+{parts[2]}")
+        return (disk, *(node for node in self.nodes.values() if path.fullmatch(node.name)))
 
     def family(self, name: str) -> tuple[Node, ...]:
         """The disk of `name` and all its partitions."""
@@ -196,6 +228,8 @@ async def read_tree(host: Host) -> Tree:
     numbers = {path: devno for path in (*disks, *folders) if (devno := texts.get(f"{path}/dev"))}
     records = await host.read_many([f"/run/udev/data/b{devno}" for devno in numbers.values()])
     links = await asyncio.gather(*(host.link(disk) for disk in disks))
+    characters = await _characters(host)
+    raw = await _raw_devices(host)
     built = _group((*holders, *part_holders))
     under = _group(slaves)
     children: dict[str, list[str]] = {}
@@ -207,8 +241,29 @@ async def read_tree(host: Host) -> Tree:
         record = records.get(f"/run/udev/data/b{numbers.get(path)}", "")
         bare = _node(path, texts, record, link, shares)
         family = tuple(sorted(children.get(name, ()), key=natural)) if bare.parent is None else ()
-        nodes.append(replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ())))
+        bare = replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ()))
+        nodes.append(replace(bare, characters=(*characters.get(name, ()), *raw) if bare.parent is None else raw))
     return tree_of(nodes)
+
+
+async def _characters(host: Host) -> dict[str, tuple[str, ...]]:
+    """Return, by kernel name of a disk, the numbers of the character devices that lead to it."""
+    listed = await asyncio.gather(*map(host.list, _CHARACTERS))
+    numbers = await host.read_many([path for paths in listed for path in paths])
+    found: dict[str, tuple[str, ...]] = {}
+    for path, devno in numbers.items():
+        disk, last = path.split("/")[3], path.split("/")[-2]
+        sibling = last.startswith("ng") and last[2:] != disk[4:]  # another namespace of the same controller
+        namespace = last.startswith("nvme") and _CONTROLLER.fullmatch(last) is None
+        if not sibling and not namespace:
+            found[disk] = tuple(dict.fromkeys((*found.get(disk, ()), devno)))
+    return found
+
+
+async def _raw_devices(host: Host) -> tuple[str, ...]:
+    """Return the numbers of all raw devices."""
+    stats = await asyncio.gather(*map(host.stat, await host.list(_RAW)))
+    return tuple(stat.devno for stat in stats if stat is not None and stat.kind == "char" and stat.devno is not None)
 
 
 async def read_node(host: Host, name: str) -> Node | None:

@@ -10,7 +10,6 @@ from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed, FileStat
 from backends.identity import Use
 from backends.topology import Topology, look
-from backends.topology.facts import inspect
 from backends.topology.openers import Opener, openers
 from backends.topology.tree import page_bytes
 from tests.backends.fakes import FakeHost, disk, machine
@@ -181,19 +180,6 @@ async def test_openers_are_found_by_number_and_our_own_do_not_count() -> None:
         },
     )
     assert await openers(host, ("8:16",), ignore=(7,)) == ({"8:16": (Opener("qemu", "8"),)}, None)
-
-
-async def test_a_program_that_has_the_generic_device_of_a_disk_open_uses_it() -> None:
-    host = FakeHost(
-        machine(disk("sdb", devno="8:16", device__generic__dev="21:3"))
-        | {"/proc/7/task/7/fd/3": "", "/proc/7/comm": "qemu"},
-        stats={
-            "/dev/sdb": FileStat(kind="block", size=0, devno="8:16"),
-            "/proc/7/task/7/fd/3": FileStat(kind="char", size=0, devno="21:3"),
-        },
-    )
-    facts = await inspect(host, "/dev/sdb", claim=None, probe=False)
-    assert [use.detail for use in facts.uses] == ["qemu (process 7) has it open"]
 
 
 async def test_what_cannot_be_read_is_told() -> None:

@@ -32,7 +32,7 @@ SUBJECTS = (
             *("backends.guard", "backends.exclusive", "backends.changing"),
             *(
                 f"backends.topology.{name}"
-                for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look")
+                for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")
             ),
             *("backends.topology.room", "backends.topology.room_look"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),

@@ -133,6 +133,10 @@ TARGETS: dict[str, Target] = {
         modules=tuple(f"tests/ci/{name}.py" for name in ("decision", "sessions", "safety", "known")),
         tests=tuple(f"tests/ci/test_{name}.py" for name in ("decision", "steps", "safety", "known")),
     ),
+    "exports": Target(
+        modules=("backends/topology/exports.py", "backends/topology/clones.py"),
+        tests=("tests/backends/test_exports.py", "tests/backends/test_clones.py"),
+    ),
     "geometry": Target(
         modules=("backends/vendors/megaraid/geometry.py",),
         tests=("tests/backends/megaraid/test_geometry.py",),
@@ -145,7 +149,19 @@ DRAWN: tuple[str, ...] = (
     "backends/changing.py",
     *(
         f"backends/topology/{name}.py"
-        for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "room", "room_look")
+        for name in (
+            "naming",
+            "sight",
+            "backings",
+            "clones",
+            "exports",
+            "mapped",
+            "ranges",
+            "openers",
+            "look",
+            "room",
+            "room_look",
+        )
     ),
     *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),
     "app/engine/change/*.py",

@@ -651,6 +651,33 @@ ROWS: tuple[Row, ...] = (
         tests=(f"{ENGINE}sweep/test_faults.py",),
     ),
     Row(
+        number="A32",
+        what="a disk that the machine serves to itself (NVMe over TCP and by loop, LIO by its loopback and iSCSI, SCST,"
+        " a USB gadget) of a disk, partition, file or memory that is mounted, open or free; and the other way round",
+        mark="refused with what uses the data, and none of it is lent",
+        least=60,
+        tests=(f"{BACKENDS}test_exports.py", "tests/priv/test_lending.py"),
+        lab=("tests/lab/test_exports.py",),
+    ),
+    Row(
+        number="A33",
+        what="a disk, partition, volume or image with the UUID of what is mounted, swap or beneath an open volume:"
+        " local, remote (iSCSI, Fibre Channel, SRP, NVMe over fabrics), without a number, in another file, in memory",
+        mark="refused with both named, or proven to be a copy and named as one in the question",
+        least=40,
+        tests=(f"{BACKENDS}test_clones.py",),
+        lab=("tests/lab/test_exports.py",),
+    ),
+    Row(
+        number="A34",
+        what="a program that has a character device of a disk open: sg, bsg, an NVMe namespace or controller, by one"
+        " path or several, a raw device",
+        mark="the disk is refused with the program named, another disk is not",
+        least=10,
+        tests=(f"{BACKENDS}test_characters.py",),
+        lab=("tests/lab/test_exports.py",),
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",

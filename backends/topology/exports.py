@@ -1,0 +1,395 @@
+"""Devices and files that kernel targets of this machine export, and the disks that it imports from itself.
+
+A disk that this machine serves to itself (NVMe over TCP to its own address, the SCSI target's loopback adapter, iSCSI
+to itself) is one more name of the exported data, which sysfs does not tell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from backends.host import Host
+from backends.text import clean
+from backends.topology.backings import Backing
+from backends.topology.naming import identity, serial, wwn
+from backends.topology.tree import Node, Tree
+from backends.values import dataclass
+
+_NVMET = "/sys/kernel/config/nvmet/subsystems/*"
+_CORE = "/sys/kernel/config/target/core/*_[0-9]*/*"
+_LOOPBACK = "/sys/kernel/config/target/loopback/*/tpgt_*"
+_SCST = "/sys/kernel/scst_tgt/devices/*"
+_GADGET = "/sys/kernel/config/usb_gadget/*"
+
+_NAMESPACE = ("device_path", "device_uuid", "device_nguid", "enable")
+"""Attributes of a namespace (drivers/nvme/target/configfs.c); those of a passed-through controller are some of them."""
+_BACKSTORE = ("info", "udev_path", "enable", "wwn/vpd_unit_serial", "wwn/company_id")
+"""Attributes of a backstore (drivers/target/target_core_configfs.c)."""
+
+_FILE = re.compile(r"TCM FILEIO ID: \d+\s+File: (.+?)  Size: ")
+_NUMBERS = re.compile(r"Major: (\d{1,8}) Minor: (\d{1,8})\s")
+_BUS = re.compile(r"Channel ID: (\d{1,8}) Target ID: (\d{1,8}) LUN: (\d{1,20}) Host ID: (\d{1,8})")
+_CONFIG = re.compile(r"Config: (.+?) Size: ")
+"""What `info` says of a file, a block device, a SCSI device passed through, and a file of a program
+(target_core_file.c, target_core_iblock.c, target_core_pscsi.c, target_core_user.c)."""
+_SERIAL = re.compile(r"T10 VPD Unit Serial Number: *(\S.*)")
+_COMPANY = 0x001405
+"""LIO's company id, where a backstore tells no other."""
+
+_ADDRESS = re.compile(r"/(\d+:\d+:\d+:\d+)(?=/|\Z)")
+_SESSION = re.compile(r"/session(\d+)/")
+_OWN_ADAPTERS = {
+    "/tcm_loop_": "the SCSI target's loopback adapter",
+    "/scst_l": "SCST's local adapter",
+    "/vduse/": "a program of this machine (VDUSE)",
+    "/dummy_hcd": "a USB gadget of this machine",
+}
+"""Parts of a disk's sysfs folder that say that this very machine serves it (drivers/target/loopback/tcm_loop.c, SCST's
+scst_local.c, drivers/vdpa/vdpa_user, drivers/usb/gadget/udc/dummy_hcd.c); words for it."""
+
+_MEMORY = "memory of this machine"
+_SOMETHING = "something that this machine serves to itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """A device, a file or memory that a target of this machine exports, or may at any moment."""
+
+    target: str
+    """`the NVMe target nqn.example`."""
+    path: str
+    """What the target names; "" where it exports memory."""
+    devno: str | None = None
+    """MAJ:MIN, when it is a block device."""
+    place: str | None = None
+    """Device and inode number, when it is a file."""
+    enabled: bool = True
+    """Whether the target has it open."""
+    by_kernel: bool = True
+    """Whether the kernel opens it, so that no program is seen to have it open."""
+    names: frozenset[str] = field(default_factory=frozenset)
+    """What a disk reports that comes of importing it; see `_names`."""
+
+    @property
+    def words(self) -> str:
+        """Return what completes "exported by ..."."""
+        return self.target if self.enabled else f"{self.target} (not enabled)"
+
+    @property
+    def lost(self) -> str:
+        """Return why it is not known what is exported, a sentence without its full stop; "" where it is known."""
+        known = self.devno is not None or self.place is not None or not self.path
+        if known or not self.enabled or not self.by_kernel:
+            return ""
+        return f"{self.target} exports {clean(self.path, 512)}, which is not there now, so it is not known what that is"
+
+
+async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
+    """Return all that kernel targets export. Nothing is read of targets that are not there."""
+    found = await asyncio.gather(_nvme(host, tree), _lio(host, tree), _scst(host, tree), _gadgets(host))
+    return tuple(export for exports in found for export in exports)
+
+
+def exported_by(exports: Iterable[Export]) -> dict[str, str]:
+    """Return, by device number or place, the words for the targets that export it."""
+    found: dict[str, list[str]] = {}
+    for export in exports:
+        if (thing := export.devno or export.place) is not None:
+            found.setdefault(thing, []).append(export.words)
+    return {thing: " and ".join(dict.fromkeys(words)) for thing, words in found.items()}
+
+
+# -- what each target says --------------------------------------------------------------------------------------------
+
+
+async def _nvme(host: Host, tree: Tree) -> list[Export]:
+    """Namespaces, and controllers that are passed through."""
+    paths = await host.list(f"{_NVMET}/namespaces/*/device_path"), await host.list(f"{_NVMET}/passthru/device_path")
+    folders = [path.rpartition("/")[0] for found in paths for path in found]
+    texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in _NAMESPACE])
+    found: list[Export] = []
+    for folder in folders:
+        told = {name: _line(texts.get(f"{folder}/{name}")) for name in _NAMESPACE}
+        words, path = folder.split("/"), told["device_path"]
+        if not path.startswith("/"):
+            continue
+        target, enabled = f"the NVMe target {clean(words[6])}", told["enable"] != "0"
+        if words[7] == "passthru":
+            nodes = await _of_controller(host, tree, path)
+            if nodes is None:
+                found.append(Export(target=target, path=path, enabled=enabled))
+            for node in nodes or ():
+                names = frozenset({f"nvme {words[6]} {_line(node.attributes.get('nsid'))}"})
+                found.append(Export(target=target, path=path, devno=node.devno, enabled=enabled, names=names))
+            continue
+        names = frozenset(
+            {
+                f"nvme {words[6]} {words[8]}",
+                *(f"id {own}" for key in ("device_uuid", "device_nguid") if (own := _digits(told[key]))),
+            }
+        )
+        found.append(await _export(host, target, path, enabled=enabled, names=names))
+    return found
+
+
+async def _of_controller(host: Host, tree: Tree, path: str) -> list[Node] | None:
+    """The namespaces of the controller at /dev/nvmeN; None where there is none now."""
+    stat = await host.stat(path)
+    if stat is None or stat.kind != "char" or stat.devno is None:
+        return None
+    return [node for node in tree.nodes.values() if node.parent is None and stat.devno in node.characters]
+
+
+async def _lio(host: Host, tree: Tree) -> list[Export]:
+    folders = [path.rpartition("/")[0] for path in await host.list(f"{_CORE}/info")]
+    if not folders:
+        return []
+    texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in _BACKSTORE])
+    units = await _loopback_units(host)
+    found: list[Export] = []
+    for folder in folders:
+        told = {name: texts.get(f"{folder}/{name}", "") for name in _BACKSTORE}
+        kind, name = folder.split("/")[-2].rpartition("_")[0], folder.split("/")[-1]
+        target, enabled = f"the SCSI target {clean(name)}", _line(told["enable"]) != "0"
+        names = frozenset({*units.get(folder, ()), *_reported(told)})
+        devno = _block_number(tree, told["info"])
+        path = _named(told)
+        if devno is not None:
+            found.append(Export(target=target, path=path or devno, devno=devno, enabled=enabled, names=names))
+        elif path.startswith("/"):
+            by_kernel = kind != "user"
+            found.append(await _export(host, target, path, enabled=enabled, names=names, by_kernel=by_kernel))
+        else:
+            path = "" if kind.startswith("rd_") else path or _SOMETHING
+            found.append(Export(target=target, path=path, enabled=enabled, by_kernel=False, names=names))
+    return found
+
+
+def _named(told: Mapping[str, str]) -> str:
+    """What a backstore names: a path, or what its program takes (`rbd/pool/image`, `file//srv/image`)."""
+    if (file := _FILE.search(told["info"])) is not None:
+        return file[1]
+    if (config := _CONFIG.search(told["info"])) is not None:
+        rest = config[1].partition("/")[2]
+        return rest if rest.startswith("/") else config[1]
+    return _line(told["udev_path"])
+
+
+def _block_number(tree: Tree, info: str) -> str | None:
+    """The device that a backstore has open by its numbers, or passes through by its SCSI address."""
+    if (numbers := _NUMBERS.search(info)) is not None:
+        return f"{int(numbers[1])}:{int(numbers[2])}"
+    if (bus := _BUS.search(info)) is None:
+        return None
+    address = f"{bus[4]}:{bus[1]}:{bus[2]}:{bus[3]}"
+    return next((node.devno for node in tree.nodes.values() if _address(node) == address), None)
+
+
+def _reported(told: Mapping[str, str]) -> Iterator[str]:
+    """What a disk of a backstore reports: its serial number, and the WWN made of the hexadecimal digits in that.
+
+    The WWN is `6`, the company, and 25 digits filled up with zeros (spc_gen_naa_6h_vendor_specific in
+    drivers/target/target_core_spc.c). Without a serial number a disk reports neither.
+    """
+    number = _SERIAL.search(told["wwn/vpd_unit_serial"])
+    if number is None:
+        return
+    company = re.fullmatch(r"0x([0-9a-f]{1,6})", _line(told["wwn/company_id"]))
+    digits = re.sub(r"[^0-9a-f]", "", number[1].lower())[:25]
+    yield f"serial {number[1].strip()}"
+    yield f"wwn naa.6{int(company[1], 16) if company else _COMPANY:06x}{digits:0<25}"
+
+
+async def _loopback_units(host: Host) -> dict[str, list[str]]:
+    """By folder of a backstore, the SCSI addresses of the disks that the loopback adapter makes of it."""
+    texts = await host.read_many(await host.list(f"{_LOOPBACK}/address"))
+    found: dict[str, list[str]] = {}
+    for path, text in texts.items():
+        group = path.rpartition("/")[0]
+        for link in await host.list(f"{group}/lun/lun_*/*"):
+            backstore = await host.link(link) or ""
+            if "/target/core/" in backstore:
+                unit = link.split("/")[-2].removeprefix("lun_")
+                found.setdefault(backstore, []).append(f"address {_line(text)}:{unit}")
+    return found
+
+
+async def _scst(host: Host, tree: Tree) -> list[Export]:
+    """SCST (not in the kernel's source): the first line of an attribute is its value, `[key]` may follow."""
+    files = await host.list(f"{_SCST}/filename")
+    passed = await host.list(f"{_SCST}/scsi_device")
+    folders = [path.rpartition("/")[0] for path in files]
+    texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in ("filename", "usn")])
+    found: list[Export] = []
+    for folder in folders:
+        target, named = f"the SCST target {clean(folder.split('/')[-1])}", _line(texts.get(f"{folder}/filename"))
+        own = _line(texts.get(f"{folder}/usn"))
+        names = frozenset({f"serial {own}"} if own else ())
+        if named.startswith("/"):
+            found.append(await _export(host, target, named, names=names))
+    for path in passed:
+        target, device = f"the SCST target {clean(path.split('/')[-2])}", await host.link(path) or ""
+        nodes = [node for node in tree.nodes.values() if node.path and device and node.path.startswith(f"{device}/")]
+        found += [Export(target=target, path=node.device, devno=node.devno) for node in nodes]
+    return found
+
+
+async def _gadgets(host: Host) -> list[Export]:
+    """Disks that a USB port of this machine offers to another one (f_mass_storage)."""
+    files = await host.list(f"{_GADGET}/functions/mass_storage.*/lun.*/file")
+    texts = await host.read_many(files)
+    ports = await host.read_many([f"/sys/kernel/config/usb_gadget/{path.split('/')[5]}/UDC" for path in files])
+    found: list[Export] = []
+    for path, text in texts.items():
+        name = path.split("/")[5]
+        enabled = bool(_line(ports.get(f"/sys/kernel/config/usb_gadget/{name}/UDC")))
+        if _line(text).startswith("/"):
+            found.append(await _export(host, f"the USB gadget {clean(name)}", _line(text), enabled=enabled))
+    return found
+
+
+async def _export(
+    host: Host,
+    target: str,
+    path: str,
+    *,
+    enabled: bool = True,
+    by_kernel: bool = True,
+    names: frozenset[str] = frozenset(),
+) -> Export:
+    """An export of what the path leads to now."""
+    stat = await host.stat(path)
+    devno = stat.devno if stat is not None and stat.kind == "block" else None
+    place = stat.place if stat is not None else None
+    return Export(target=target, path=path, devno=devno, place=place, enabled=enabled, by_kernel=by_kernel, names=names)
+
+
+def _line(text: str | None) -> str:
+    """The first line of an attribute."""
+    return (text or "").strip().partition("\n")[0].strip()
+
+
+def _digits(identifier: str) -> str:
+    """A UUID or NGUID as digits alone; "" for zeros."""
+    digits = identifier.replace("-", "").lower()
+    return digits if digits.strip("0") and re.fullmatch(r"[0-9a-f]+", digits) else ""
+
+
+# -- what this machine imports from itself ----------------------------------------------------------------------------
+
+
+async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dict[str, Backing]:
+    """Return, by kernel name, what each disk lies on that this machine serves to itself."""
+    disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
+    found = {node.name: backing for node in disks if (backing := _matched(tree, exports, node)) is not None}
+    served = await _served(host, tree, [node for node in disks if node.name not in found])
+    return found | {name: Backing(path=_SOMETHING, doubt=f"is not told by {words}") for name, words in served.items()}
+
+
+def _matched(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:
+    """What a disk lies on by what it reports of itself; None where no export is like it."""
+    names = _names(node)
+    exact = [export for export in exports if names & export.names and export.names & {_unit(node)}]
+    alike = exact or [export for export in exports if names & export.names]
+    lower = {export.devno or export.place or export.path: export for export in alike if not _is(tree, node, export)}
+    if not lower:
+        return None
+    export = next(iter(lower.values()))
+    if len(lower) > 1:
+        several = " or ".join(dict.fromkeys(one.target for one in lower.values()))
+        return Backing(path=export.path or _MEMORY, doubt=f"may be another export: of {several}")
+    if export.devno is None and export.place is None:
+        return Backing(path=export.path or _MEMORY, doubt=f"is exported by {export.words}")
+    return Backing(path=export.path, devno=export.devno, place=export.place)
+
+
+def _names(node: Node) -> frozenset[str]:
+    """What a disk reports by which its export is known.
+
+    The SCSI address, for the loopback adapter; subsystem and number of an NVMe namespace; its UUID or NGUID; serial
+    number and WWN of a SCSI disk.
+    """
+    told = node.attributes
+    found = {_unit(node)}
+    if node.name.startswith("nvme"):
+        found |= {f"nvme {_line(told.get('device/subsysnqn'))} {_line(told.get('nsid'))}"}
+        found |= {f"id {own}" for key in ("uuid", "nguid") if (own := _digits(_line(told.get(key))))}
+    else:
+        found |= {f"serial {serial(node)}", f"wwn {wwn(node)}"}
+    return frozenset(found)
+
+
+def _unit(node: Node) -> str:
+    return f"address {_address(node)}"
+
+
+def _address(node: Node) -> str | None:
+    """`8:0:1:0`, the SCSI address of a disk."""
+    found = _ADDRESS.findall(node.path or "")
+    return found[-1] if found else None
+
+
+def _is(tree: Tree, node: Node, export: Export) -> bool:
+    """Whether a disk is what is exported itself, or another path to it."""
+    other = tree.by_devno(export.devno) if export.devno is not None else None
+    if other is None:
+        return False
+    return other.name == node.name or (other.parent is None and identity(other).same_disk(identity(node)))
+
+
+async def _served(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
+    """Disks that this machine serves to itself by the way that they are reached, with words for that."""
+    found: dict[str, str] = {}
+    own: frozenset[_Address] | None = None
+    for node in nodes:
+        transports = {route.attributes.get("device/transport") for route in tree.routes(node.name)}
+        if words := next((words for part, words in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
+            found[node.name] = words
+        elif "loop" in transports:
+            found[node.name] = "the NVMe target of this machine"
+        elif addresses := await _addresses(host, tree, node):
+            own = await _own_addresses(host) if own is None else own
+            if any(_is_own(address, own) for address in addresses):
+                found[node.name] = "the target at an address of this machine"
+    return found
+
+
+async def _addresses(host: Host, tree: Tree, node: Node) -> list[str]:
+    """Network addresses of the targets by which a disk is reached: of NVMe controllers, of an iSCSI session."""
+    found: list[str] = []
+    for route in tree.routes(node.name):
+        if route.attributes.get("device/transport") in ("tcp", "rdma"):
+            words = _line(route.attributes.get("device/address")).split(",")
+            found += [value for key, _, value in (word.partition("=") for word in words) if key == "traddr"]
+    if (session := _SESSION.search(node.path or "")) is not None:
+        texts = await host.read_many(await host.list(f"/sys/class/iscsi_connection/connection{session[1]}:*/*address"))
+        found += map(_line, texts.values())
+    return found
+
+
+_Address = IPv4Address | IPv6Address
+
+
+async def _own_addresses(host: Host) -> frozenset[_Address]:
+    """All network addresses of this machine in our network namespace."""
+    fourth, sixth = await host.read("/proc/net/fib_trie") or "", await host.read("/proc/net/if_inet6") or ""
+    texts = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", fourth)
+    texts += [":".join(re.findall("....", line[:32])) for line in sixth.split("\n") if len(line) > 32]
+    return frozenset(address for text in texts if (address := _parsed(text)) is not None)
+
+
+def _is_own(text: str, own: frozenset[_Address]) -> bool:
+    address = _parsed(text)
+    return address is not None and (address.is_loopback or address in own)
+
+
+def _parsed(text: str) -> _Address | None:
+    try:
+        address = ip_address(text.partition("%")[0].strip("[]"))
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
