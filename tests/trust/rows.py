@@ -678,6 +678,28 @@ ROWS: tuple[Row, ...] = (
         lab=("tests/lab/test_exports.py",),
     ),
     Row(
+        number="A35",
+        what="a target, logical volume, array or multipath device of which a partition, loop device, program or export uses"
+        " the same sectors of a disk below; neighbours beside it",
+        mark="refused with the user named; what the kernel's tables prove disjoint is not",
+        least=60,
+        tests=(f"{BACKENDS}test_ranges.py", f"{BACKENDS}test_beneath.py"),
+        lab=("tests/lab/test_beneath.py",),
+    ),
+    Row(
+        number="A36",
+        what="a trial on a loop device with the packages of `make run` alone; a watchdog that cannot load a module, find"
+        " its trial, write the journal or set the device",
+        mark="the value is back at the deadline; no trial begins whose watchdog is not ready, and doctor says why",
+        least=20,
+        tests=(
+            "tests/test_runtime_packages.py",
+            f"{ENGINE}change/test_watchdog_begins.py",
+            f"{ENGINE}test_doctor_on_trials.py",
+        ),
+        minutes=1,
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",
