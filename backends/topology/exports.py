@@ -287,7 +287,8 @@ async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dic
     disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
     found = {node.name: backing for node in disks if (backing := _matched(tree, exports, node)) is not None}
     served = await _served(host, tree, [node for node in disks if node.name not in found])
-    return found | {name: Backing(path=_SOMETHING, doubt=f"is not told by {words}") for name, words in served.items()}
+    unknown = {name: Backing(path=_SOMETHING, doubt=f"is not reported by {by}") for name, by in served.items()}
+    return found | unknown
 
 
 def _matched(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:

@@ -14,7 +14,7 @@ from backends.text import clean
 from backends.topology.backings import Backing
 from backends.topology.layers import container_kind
 from backends.topology.mapped import Stretch, is_mapped
-from backends.topology.ranges import Layout
+from backends.topology.ranges import RangeMap
 from backends.topology.tree import Node, Tree, natural, node_path
 from backends.values import dataclass
 
@@ -302,11 +302,11 @@ def relations(
             waiting.append((other, f"{way}{words}, "))
             descend(other, f"{way}{words}, ")
     known = {node.name for relation in found.values() for node in relation.nodes}
-    beside = () if mapped is None else _neighbours(tree, Layout(tree, mapped, backings), name)
+    beside = () if mapped is None else _neighbours(tree, RangeMap(tree, mapped, backings), name)
     return (*found.values(), *(relation for relation in beside if relation.nodes[0].name not in known))
 
 
-def _neighbours(tree: Tree, layout: Layout, name: str) -> Iterator[Relation]:
+def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[Relation]:
     """Yield what is not below or above a device, but may have a sector in common with it.
 
     A partition is one by what uses it; so is what device-mapper has there, which is held with the device. Any other

@@ -35,7 +35,7 @@ class Extent:
     """Nothing is written there through the device above."""
 
 
-class Layout:
+class RangeMap:
     """The layers of all block devices of a host, with their ranges."""
 
     def __init__(self, tree: Tree, mapped: Mapping[str, tuple[Stretch, ...]], backings: Mapping[str, Backing]) -> None:

@@ -349,6 +349,13 @@ async def test_a_file_on_another_disk_that_reports_nothing_is_no_copy() -> None:
     assert any("/dev/loop1 is possibly the same data as /dev/loop0" in line for line in answer.refused)
 
 
+async def test_a_mounted_image_whose_file_is_not_known_proves_nothing() -> None:
+    host = images()
+    host.tools["losetup"] = Completed(returncode=0, stdout="/dev/loop0 8:192 7\n/dev/loop1 8:192 2\n", stderr="")
+    answer = await verdict(host, "/dev/loop1")
+    assert any("/dev/loop1 is possibly the same data as /dev/loop0" in line for line in answer.refused)
+
+
 async def test_a_file_in_memory_is_a_copy() -> None:
     answer = await verdict(images(second="/tmp/b", places=("8:192:1", "0:40:1"), fstype="tmpfs"), "/dev/loop1")
     assert any("one of them is in memory, so it is a copy" in found for found in answer.found), answer.refused

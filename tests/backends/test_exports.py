@@ -18,6 +18,8 @@ LOOPBACK = "/sys/kernel/config/target/loopback/naa.6001405000000001/tpgt_1"
 SCST = "/sys/kernel/scst_tgt/devices"
 GADGET = "/sys/kernel/config/usb_gadget/g1"
 
+PASSED = {f"{NVMET}/t1/passthru/device_path": "/dev/nvme9\n", f"{NVMET}/t1/passthru/enable": "1\n"}
+
 UUID = "3656c2ae-1464-4e2c-92bd-177a085499e8"
 ON_SDB = MOUNTS + "\n40 25 8:16 / /srv rw - ext4 /dev/sdb rw"
 ON_LOOP = MOUNTS + "\n40 25 7:0 / /srv rw - ext4 /dev/loop0 rw"
@@ -137,12 +139,29 @@ async def test_all_namespaces_of_a_controller_that_is_passed_through_are_in_use(
     assert "/dev/nvme4n1 is exported by the NVMe target t1." in await said(host, "/dev/nvme4n1")
 
 
+async def test_a_namespace_behind_one_without_a_path_is_seen() -> None:
+    host = host_of(nvmet("(null)", name="a"), nvmet("/dev/sdb", name="b"), mounts=MOUNTS)
+    assert "/dev/sdb is exported by the NVMe target b." in await said(host, "/dev/sdb")
+
+
+async def test_a_namespace_behind_a_controller_that_is_passed_through_is_seen() -> None:
+    passed = {f"{NVMET}/a/passthru/device_path": "/dev/nvme9\n", f"{NVMET}/a/passthru/enable": "0\n"}
+    twice = passed | {path.replace("/a/", "/b/"): text for path, text in passed.items()}
+    host = host_of(twice, fabrics(), {"/sys/block/nvme4n1/device/nvme4/dev": "245:4"}, mounts=MOUNTS)
+    host.files[f"{NVMET}/b/passthru/device_path"] = "/dev/nvme4\n"
+    host.stats["/dev/nvme4"] = FileStat(kind="char", size=0, devno="245:4")
+    assert "/dev/nvme4n1 is exported by the NVMe target b (not enabled)." in await said(host, "/dev/nvme4n1")
+
+
+async def test_a_file_in_the_place_of_a_controller_is_none() -> None:
+    host = host_of(PASSED)
+    host.stats["/dev/nvme9"] = FileStat(kind="file", size=0, place="0:5:1")
+    assert "exports /dev/nvme9, which is not there now" in await said(host, "/dev/sdb")
+
+
 async def test_several_targets_are_all_named() -> None:
     host = host_of(nvmet("/dev/sdb"), nvmet("/dev/sdb", name="t2"), mounts=MOUNTS)
     assert "exported by the NVMe target t1 and the NVMe target t2." in await said(host, "/dev/sdb")
-
-
-PASSED = {f"{NVMET}/t1/passthru/device_path": "/dev/nvme9\n", f"{NVMET}/t1/passthru/enable": "1\n"}
 
 
 @pytest.mark.parametrize(
@@ -354,7 +373,7 @@ async def test_what_this_machine_serves_without_telling_what_counts_as_in_use(
     name: str, parts: tuple[Mapping[str, str], ...], links: Mapping[str, str]
 ) -> None:
     told = await said(host_of(*parts, ADDRESSES, **links), f"/dev/{name}")
-    assert "what it is set up on, something that this machine serves to itself, is not told by" in told
+    assert "what it is set up on, something that this machine serves to itself, is not reported by" in told
 
 
 ELSEWHERE: Mapping[str, tuple[str, tuple[Mapping[str, str], ...], Mapping[str, str]]] = {

@@ -10,7 +10,7 @@ import pytest
 
 from backends.topology.backings import Backing
 from backends.topology.mapped import parse_mapped
-from backends.topology.ranges import Layout
+from backends.topology.ranges import RangeMap
 from backends.topology.tree import Node, tree_of
 
 _GIB = 1 << 30
@@ -60,11 +60,11 @@ class Machine:
         self._backings[name] = Backing(path=f"/dev/{on}", devno=self._nodes[on].devno)
         return self.add(name, sectors=sectors, own={} if offset is None else {"loop/offset": str(offset)})
 
-    def layout(self, *, without_size: str = "") -> Layout:
+    def layout(self, *, without_size: str = "") -> RangeMap:
         """Return the layers; the kernel does not say the size of the one that is named."""
         nodes = self._nodes.values()
         tree = tree_of(replace(node, size_bytes=None) if node.name == without_size else node for node in nodes)
-        return Layout(tree, parse_mapped("".join(self._tables.values()), tree), self._backings)
+        return RangeMap(tree, parse_mapped("".join(self._tables.values()), tree), self._backings)
 
     def meet(self, one: str, other: str) -> str | None:
         """Return where they meet; both directions have the same answer here."""

@@ -92,6 +92,38 @@ BREAKS = (
         tests=("tests/backends/test_held_look.py",),
         rows=("A6",),
     ),
+    Break(
+        name="a disk that the machine serves to itself is known by what it is served from",
+        module="backends/topology/look.py",
+        line="    backings |= await read_imports(host, tree, exports) if everywhere else {}\n",
+        broken="",
+        tests=("tests/backends/test_exports.py",),
+        rows=("A32",),
+    ),
+    Break(
+        name="what is in use is looked for by the UUID of what lies on a device",
+        module="backends/topology/facts.py",
+        line="    if probe:\n        picture = with_content(",
+        broken="    if False:\n        picture = with_content(",
+        tests=("tests/backends/test_clones.py",),
+        rows=("A33",),
+    ),
+    Break(
+        name="the serial number of a remote disk proves nothing",
+        module="backends/topology/clones.py",
+        line="all(self._is_local(node) for node in nodes) and ",
+        broken="",
+        tests=("tests/backends/test_clones.py",),
+        rows=("A33",),
+    ),
+    Break(
+        name="the character devices of a disk are known",
+        module="backends/topology/tree.py",
+        line="            found[disk] = tuple(dict.fromkeys((*found.get(disk, ()), devno)))\n",
+        broken="            pass\n",
+        tests=("tests/backends/test_characters.py",),
+        rows=("A34",),
+    ),
 )
 """In the order in which they were first tried."""
 

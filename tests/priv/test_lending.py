@@ -35,7 +35,7 @@ def opened(device: str) -> FakeHost:
 
 IN_USE: Mapping[str, tuple[FakeHost, str]] = {
     "imported from this machine": (host_of(nvmet("/dev/sdb"), fabrics()), "/dev/nvme4n1"),
-    "imported from this machine, which does not tell what": (
+    "imported from this machine, which does not report what": (
         host_of(fabrics(address="traddr=127.0.0.1")),
         "/dev/nvme4n1",
     ),
