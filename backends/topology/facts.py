@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.topology.clones import Clones, with_content
 from backends.topology.look import look, probe_signatures
 from backends.topology.naming import Relation, identity, identity_in, interface, nameless
-from backends.topology.openers import openers
+from backends.topology.openers import lasting_openers
 from backends.topology.picture import Topology
 from backends.topology.room import Room
 from backends.topology.room_look import rooms_of
@@ -195,7 +195,7 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
     for relation in picture.related(node.name):
         wanted |= {key: (one, relation) for one in relation.nodes for key in one.openings}
     wanted |= {key: (one, None) for one in picture.tree.family(node.name) for key in one.openings}
-    opened, unseen = await openers(host, wanted, ignore=ignore)
+    opened, unseen = await lasting_openers(host, wanted, ignore=ignore)
     found: list[Use] = []
     for what, programs in opened.items():
         own, through = wanted[what]

@@ -22,6 +22,12 @@ _THREADS = "/proc/[0-9]*/task/*"
 _CHAR = "char "
 """Before the number of a character device."""
 
+PROBERS = frozenset(("lsblk", "blkid", "wipefs", "partprobe", "systemd-udevd", "udevd", "(udev-worker)"))
+"""Programs that open any disk for a moment to read what is on it, as the kernel names them."""
+
+_WAITS = (0.05, 0.15, 0.3, 0.5, 1.0, 1.0)
+"""Seconds between two looks at programs that only probe."""
+
 _EXITING = 0x4
 """PF_EXITING, of the ninth field of /proc/PID/task/TID/stat (linux/sched.h)."""
 _KILL = 1 << (signal.SIGKILL - 1)
@@ -85,6 +91,23 @@ async def openers(
         if counted := [pid for pid in found if pid not in done]:
             known[what] = tuple([await _opener(host, pid) for pid in counted])
     return known, Use(kind="unseen", detail=hidden) if hidden else None
+
+
+async def lasting_openers(
+    host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
+) -> tuple[Mapping[str, tuple[Opener, ...]], Use | None]:
+    """Return what `openers` does, after up to three seconds for programs that only probe devices to close them.
+
+    Another raidbench starts lsblk, udev starts blkid: each opens every disk for a moment. One that stays counts.
+    """
+    found = await openers(host, wanted, ignore=ignore)
+    for seconds in _WAITS:
+        programs = [program for several in found[0].values() for program in several]
+        if not programs or any(program.name not in PROBERS for program in programs):
+            break
+        await asyncio.sleep(seconds)
+        found = await openers(host, wanted, ignore=ignore)
+    return found
 
 
 def _what(stat: FileStat | None) -> str | None:

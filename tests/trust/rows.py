@@ -679,8 +679,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A35",
-        what="a target, logical volume, array or multipath device of which a partition, loop device, program or export uses"
-        " the same sectors of a disk below; neighbours beside it",
+        what="a target, logical volume, array or multipath device of which a partition, loop device, program or export"
+        " uses the same sectors of a disk below; neighbours beside it",
         mark="refused with the user named; what the kernel's tables prove disjoint is not",
         least=60,
         tests=(f"{BACKENDS}test_ranges.py", f"{BACKENDS}test_beneath.py"),
@@ -688,8 +688,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A36",
-        what="a trial on a loop device with the packages of `make run` alone; a watchdog that cannot load a module, find"
-        " its trial, write the journal or set the device",
+        what="a trial on a loop device with the packages of `make run` alone; a watchdog that cannot load a module,"
+        " find its trial, write the journal or set the device",
         mark="the value is back at the deadline; no trial begins whose watchdog is not ready, and doctor says why",
         least=20,
         tests=(
