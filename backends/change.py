@@ -112,6 +112,14 @@ class Change:
     """What serialises changes: the controller or the disk, one a line. See `locks`."""
     moves: tuple[str, ...] = ()
     """Keys of other settings that it may move: a new scheduler resets the queue's size."""
+    moves_disk: tuple[str, ...] = ()
+    """Keys of settings that it may move on the kernel's disk that its target is."""
+    resets_to: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values to which it may move a setting, by key; a key of `moves` without an entry may get any value."""
+    beside: dict[str, str] = field(default_factory=dict)
+    """Values before of the settings that it may move, by target and key: `block:sda read_ahead_kb`."""
+    at_start: str = ""
+    """The value found when its turn came, where an earlier change of the same set had moved it from `before`."""
     also: tuple[str, ...] = ()
     """Other things on which the value changes along with it: what inherits it."""
     shares: tuple[str, ...] = ()
@@ -152,14 +160,18 @@ class Change:
         """The value with which the same change is planned again."""
         return self.asked or self.after
 
-    def as_in_set(self, shown: Change) -> Change:
-        """The change, planned again, of a set that was shown whole.
+    def as_in_set(self, shown: Change, *, moved: bool = False) -> Change:
+        """Return the change, planned again, of a set that was shown whole.
 
-        What is made anew comes back as it was before the whole set.
+        What is made anew comes back as it was before the whole set. `moved`: an earlier change of the set has moved
+        this setting, so its undo leads to the value before the set.
         """
         anew = self.effect is Effect.RECREATED and self.before == shown.before
-        first = shown if anew else self
-        return replace(self, above=shown.above, undo=first.undo, companions=first.companions)
+        first = shown if anew or moved else self
+        change = replace(self, above=shown.above, undo=first.undo, companions=first.companions)
+        if not moved or self.before is None or self.before == shown.before:
+            return change
+        return replace(change, before=shown.before, at_start=self.before)
 
     def recorded(self) -> Change:
         """The change as a log has it: what was changed, and how in words for people; nothing that could be done."""
