@@ -84,16 +84,17 @@ def write_depth(rack: Rack, name: str, text: str, most: int) -> None:
     rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
 
 
-def write_cache_type(rack: Rack, name: str, text: str) -> None:
+def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> None:
     """Switch a drive's own cache, with the sd driver as go-between; "temporary" only tells the kernel another thing.
 
-    Raises ToolFailedError as the kernel refuses.
+    `now`: all files of its queue. Raises ToolFailedError as the kernel refuses.
     """
     kind = text.removeprefix("temporary ")
     if kind not in ("write back", "write through"):
         raise _invalid(text)
     own = rack.queues.setdefault(name, {})
     own["write_cache"] = kind
+    _reset_read_ahead(own, now)
     if text == kind:
         own[CACHE] = kind
 

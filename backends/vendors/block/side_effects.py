@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from backends.changing import resets_first
 
 _LIMITS = ("read_ahead_kb",)
-"""Reset by `queue_limits_commit_update`, which raises read-ahead to its default for the limits (Linux 6.9 and later)."""
+"""Raised by `queue_limits_commit_update` to its default for the limits of the queue (Linux 6.9 and later)."""
 
 SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
     "scheduler": ("nr_requests", "wbt_lat_usec"),
@@ -23,8 +23,8 @@ SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
 }
 """Keys that the kernel may reset, by the key that is written.
 
-scheduler: block/elevator.c, elevator_switch; block/bfq-iosched.c, wbt_disable_default. The others: block/blk-settings.c,
-blk_apply_bdi_limits, called for each commit of limits by block/blk-sysfs.c.
+scheduler: block/elevator.c, elevator_switch; block/bfq-iosched.c, wbt_disable_default. The others:
+block/blk-settings.c, blk_apply_bdi_limits, called for each commit of limits by block/blk-sysfs.c.
 """
 
 _READ_AHEAD_MIN = 128
