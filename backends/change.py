@@ -156,6 +156,11 @@ class Change:
         return not set(self.locks).isdisjoint(other.locks)
 
     @property
+    def starts_from(self) -> str | None:
+        """The value that is found when its turn comes: `before`, unless an earlier change of its set moved that."""
+        return self.at_start or self.before
+
+    @property
     def wish(self) -> str:
         """The value with which the same change is planned again."""
         return self.asked or self.after

@@ -198,13 +198,14 @@ def resets_first(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> l
     """Return the keys of a set in the order in which no later one moves an earlier one.
 
     `moves`: the keys that each key may move. Keys that do not depend on each other keep their place; of a cycle the
-    first key stays first.
+    first key comes first.
     """
     left = list(dict.fromkeys(keys))
     ordered: list[str] = []
     while left:
         free = (key for key in left if not any(key in moves.get(other, ()) for other in left if other != key))
-        ordered.append(next(free, left[0]))
+        in_cycle = (key for key in left if not set(left).isdisjoint(moves.get(key, ())))
+        ordered.append(next(free, next(in_cycle, left[0])))
         left.remove(ordered[-1])
     return ordered
 

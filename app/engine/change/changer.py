@@ -18,19 +18,19 @@ from collections.abc import (
 )
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from app.engine.change.back import companions_of, plan_back, require_reversible
 from app.engine.change.reading_back import read_for, require_as_planned, require_its_device, verdict
 from app.engine.change.side_effects import (
+    NO_DEBTS,
+    Debts,
     Values,
     Wanted,
+    debts_of,
     disk_beside,
-    kept_from_others,
     moved_along,
     not_restored,
     read_beside,
-    values_to_restore,
     with_companions,
     with_values_before,
 )
@@ -256,16 +256,15 @@ class Changer:
         left: OpenChange | None = None,
         old: Change | None = None,
         as_read: bool = True,
-        wanted: Wanted = MappingProxyType({}),
-        kept: str = "",
+        debts: Debts = NO_DEBTS,
     ) -> ChangeEnded:
         """See `apply`; its lock is held.
 
         `old`: the change that it takes back. `left`: what stands open in the journal, whose own intent covers the way
-        back as well. `as_read`: whether it was planned from what was read under this lock. `wanted`: the values that
-        other settings are to have afterwards, of a way back; `kept`: a sentence about those that it leaves alone.
+        back as well. `as_read`: whether it was planned from what was read under this lock. `debts`: what a way back
+        owes to other settings.
         """
-        made = self._made(change, lock, undoes, until, left, old, as_read, wanted, kept)
+        made = self._made(change, lock, undoes, until, left, old, as_read, debts)
         return await to_the_end(asyncio.create_task(made, name="apply"))
 
     async def _made(
@@ -277,8 +276,7 @@ class Changer:
         left: OpenChange | None,
         old: Change | None,
         as_read: bool,
-        wanted: Wanted,
-        kept: str,
+        debts: Debts,
     ) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
@@ -311,12 +309,13 @@ class Changer:
         except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
-        trouble = "" if message else await self._restore(change, wanted, lock, undoes, left)
+        trouble = "" if message else await self._restore(change, debts.restored, lock, undoes, left)
         ended = await verdict(backend, change_id, change, message)
         after = await self._seen_beside(change)
         if before and after:
-            ended = replace(ended, moved=moved_along(change, before, after, wanted))
+            ended = replace(ended, moved=moved_along(change, before, after, debts.restored))
         if ended.result == "verified":
+            kept = debts.words_of_kept(change, after)
             ended = replace(ended, result="differs" if trouble else "verified", message=trouble or kept)
         self._record_end(change, ended, covered=covered)
         if surprise is not None:
@@ -381,7 +380,7 @@ class Changer:
                 await self._arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
             failed = ChangeEnded(
-                at=time.time(), id=intended.id, result="failed", now=change.before, message=error.message
+                at=time.time(), id=intended.id, result="failed", now=change.starts_from, message=error.message
             )
             with contextlib.suppress(StorageError):
                 self._emit(failed)
@@ -526,7 +525,7 @@ class Changer:
                 )
             back = back if shown is None else replace(back, found=shown.found)
         ended = await self._apply(
-            _on_its_device(back, change), way.lock, undoes=record.id, old=way.change, wanted=way.wanted, kept=way.kept
+            _on_its_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
         )
         if ended.result == "verified":
             self._journal.outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
@@ -542,12 +541,7 @@ class Changer:
             if not isinstance(way.back, Change):
                 raise way.back
             return await self._apply(
-                _on_its_device(way.back, change),
-                way.lock,
-                undoes=undoes,
-                old=way.change,
-                wanted=way.wanted,
-                kept=way.kept,
+                _on_its_device(way.back, change), way.lock, undoes=undoes, old=way.change, debts=way.debts
             )
 
     async def remake(self, left: OpenChange, *, confirm: str, plate: Nameplate) -> ChangeEnded:
@@ -597,8 +591,8 @@ class Changer:
         for _ in range(_LOCK_TRIES):
             async with self._at_work(known) as lock:
                 now = await self._beside(change)
-                wanted = values_to_restore(change, moved, now)
-                owed = with_companions(change, wanted)
+                debts = debts_of(change, moved, now)
+                owed = with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
                     back = await plan_back(backend, change)  # what a log says is judged, whatever comes back of it
@@ -609,8 +603,7 @@ class Changer:
                 except RaidbenchError as error:
                     back = error
                 if not isinstance(back, Change) or set(back.locks) <= set(known.locks):
-                    kept = "; ".join(kept_from_others(change, moved, wanted, now))
-                    yield _WayBack(lock, back, owed, wanted, owes=bool(not_restored(wanted, now)), kept=kept)
+                    yield _WayBack(lock, back, owed, debts, owes=bool(not_restored(debts.restored, now)))
                     return
             known = back
         raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
@@ -696,13 +689,7 @@ class Changer:
         own = left.session == str(self._folder)
         undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
         ended = await self._apply(
-            _on_its_device(back, change),
-            way.lock,
-            undoes=undoes,
-            left=left,
-            old=way.change,
-            wanted=way.wanted,
-            kept=way.kept,
+            _on_its_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
         )
         if ended.result != "verified":
             raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
@@ -725,12 +712,10 @@ class _WayBack:
     """What takes the change back, or why that cannot be planned."""
     change: Change
     """The change that is taken back, with the companions that its way back brings along."""
-    wanted: Wanted
-    """The values that other settings are to have afterwards."""
+    debts: Debts
+    """What it owes to other settings."""
     owes: bool
-    """Whether one of them has another value now."""
-    kept: str
-    """What about settings that somebody else has set since, "" for none."""
+    """Whether one of those that it restores has another value now."""
 
 
 def _moved_by(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:

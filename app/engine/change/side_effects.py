@@ -18,6 +18,7 @@ from backends.errors import DeviceGoneError, NotFoundError
 from backends.model import KERNEL, Scope, Target
 from backends.protocol import Finds, ReadsOne, Sets
 from backends.settings import Effect, Reading
+from backends.values import dataclass
 
 Values = Mapping[tuple[Target, str], str | None]
 """Values by target and key, as read."""
@@ -91,10 +92,10 @@ def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, st
             yield (target, key), value
 
 
-def moved_along(change: Change, before: Values, after: Values, wanted: Wanted) -> tuple[MovedSetting, ...]:
+def moved_along(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
     """Return the settings besides its own that read otherwise after a change than before it.
 
-    `wanted`: the values that a way back was to bring about.
+    `restored`: the values that a way back was to bring about.
     """
     declared = {place for place, _ in _may_move(change, after)}
     return tuple(
@@ -104,7 +105,7 @@ def moved_along(change: Change, before: Values, after: Values, wanted: Wanted) -
             before=before[target, key],
             now=now,
             explained=(target, key) in declared and _is_led_to(change, key, now),
-            restored=wanted.get((target, key)) == now,
+            restored=restored.get((target, key)) == now,
         )
         for (target, key), now in after.items()
         if (target, key) in before and before[target, key] != now and (target, key) != (change.target, change.key)
@@ -116,17 +117,47 @@ def _is_led_to(change: Change, key: str, value: str | None) -> bool:
     return key not in change.resets_to or value in change.resets_to[key]
 
 
-def values_to_restore(
-    change: Change, moved: Sequence[MovedSetting] | None, now: Values
-) -> dict[tuple[Target, str], str]:
-    """Return the values that settings which a change may have moved are to have once it is taken back.
+@dataclass(frozen=True, slots=True)
+class Debts:
+    """What taking a change back owes to other settings, which it moved or its way back may move."""
+
+    restored: Wanted
+    """Values of before: of settings that still are as the change left them."""
+    kept: Wanted
+    """Present values of settings that somebody else has set since."""
+
+    @property
+    def all(self) -> Wanted:
+        """Return the values of both."""
+        return {**self.restored, **self.kept}
+
+    def words_of_kept(self, change: Change, after: Values) -> str:
+        """Return what became of the settings of others, in a sentence without its end; "" where there are none."""
+        told = []
+        for (target, key), value in self.kept.items():
+            now = after.get((target, key))
+            of = "" if target == change.target else f" of {target}"
+            end = (
+                "was left alone" if now == value else f"could not be kept: it is {in_words(key, now or 'not readable')}"
+            )
+            told.append(f"{key}{of} is {in_words(key, value)}, which was set since, and {end}")
+        return "; ".join(told)
+
+
+NO_DEBTS = Debts(restored={}, kept={})
+"""Of a change that takes none back."""
+
+
+def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
+    """Return what taking a change back owes, by what is read now.
 
     `moved`: as recorded when it ended, None where that is not known (a crash, an earlier version). A setting that still
     has the value to which the change moved it gets its value of before. Any other has been set by somebody since; where
     the way back may reset it, it gets its present value again.
     """
     recorded = {(one.target, one.key): one for one in moved or ()}
-    wanted: dict[tuple[Target, str], str] = {}
+    restored: dict[tuple[Target, str], str] = {}
+    kept: dict[tuple[Target, str], str] = {}
     for (target, key), present in now.items():
         before = _before(change, target, key)
         if before is None or present is None or (target, key) == (change.target, change.key):
@@ -136,24 +167,11 @@ def values_to_restore(
         else:
             one = recorded.get((target, key))
             ours = one is not None and one.explained and one.now == present
-        if ours:
-            wanted[target, key] = before
+        if ours or present == before:
+            restored[target, key] = before
         elif target == change.target and key in change.companions:
-            wanted[target, key] = present
-    return wanted
-
-
-def kept_from_others(change: Change, moved: Sequence[MovedSetting] | None, wanted: Wanted, now: Values) -> list[str]:
-    """Return a sentence for each setting that a change has moved and somebody else has set since."""
-    recorded = {(one.target, one.key) for one in moved or () if one.explained}
-    told = []
-    for (target, key), present in now.items():
-        before = _before(change, target, key)
-        involved = (target, key) in recorded if moved is not None else key in change.resets_to
-        if involved and before not in (None, present) and wanted.get((target, key), present) == present:
-            of = "" if target == change.target else f" of {target}"
-            told.append(f"{key}{of} is {in_words(key, present or '')}, which was set since, and was left alone")
-    return told
+            kept[target, key] = present
+    return Debts(restored=restored, kept=kept)
 
 
 def _before(change: Change, target: Target, key: str) -> str | None:

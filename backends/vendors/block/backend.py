@@ -33,7 +33,7 @@ from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, RULES, SETTINGS, actions
 from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
-from backends.vendors.block.values import reading, scheduler_file, settled, written
+from backends.vendors.block.values import fitting, reading, scheduler_file, settled, written
 
 NAME = "block"
 """The prefix of this backend's targets."""
@@ -107,6 +107,8 @@ class BlockBackend:
         attributes = await self._attributes(node.name)
         wish = wanted_back(target, setting, (await self._readings(node.name, attributes))[key], value)
         change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
+        if key == "scheduler":
+            companions = fitting(companions, wish.value, attributes)
         return replace(change, writes=_way_back(node.name, key, wish.value, companions))
 
     async def _planned(self, node: Node, wish: Wanted, attributes: Mapping[str, str], lock: str) -> Change:

@@ -37,7 +37,7 @@ def in_order(keys: Iterable[str]) -> list[str]:
 
 
 def resets_to(key: str, value: str, attributes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the values that the kernel may reset each setting to once `key` is `value`, by key.
+    """Return the values that the kernel may reset each setting to once `key` is `value`, or is taken back, by key.
 
     The default of read-ahead is twice the optimal I/O size, or twice the largest request where a rotational device
     reports none, and 128 KiB at least. Settings without an entry may get any value.
@@ -45,8 +45,9 @@ def resets_to(key: str, value: str, attributes: Mapping[str, str]) -> dict[str, 
     if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
         return {}
     optimal = _number(attributes.get("optimal_io_size")) // 1024
-    largest = _number(value if key == "max_sectors_kb" else attributes.get("max_sectors_kb"))
-    defaults = {max(2 * size, _READ_AHEAD_MIN) for size in (0, optimal, largest)}
+    present = _number(attributes.get("max_sectors_kb"))
+    wanted = _number(value) if key == "max_sectors_kb" else present
+    defaults = {max(2 * size, _READ_AHEAD_MIN) for size in (0, optimal, present, wanted)}
     return {"read_ahead_kb": tuple(str(size) for size in sorted(defaults))}
 
 
