@@ -153,8 +153,8 @@ def test_a_killed_experiment_gives_back_what_moved_along(queue: Queue) -> None:
         "0",
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    running = subprocess.Popen(argv(*words, "--yes"), env=environment, start_new_session=True, **quiet)
+    none = subprocess.DEVNULL
+    running = subprocess.Popen(argv(*words, "--yes"), env=environment, stdin=none, stdout=none, stderr=none)
     try:
         until(lambda: queue["max_sectors_kb"] == "256" or running.poll() is not None)
         assert running.poll() is None
