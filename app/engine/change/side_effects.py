@@ -62,13 +62,14 @@ async def _read(backend: Sets, target: Target, change: Change) -> Mapping[str, R
 
 
 def disk_beside(change: Change) -> Target | None:
-    """Return the kernel's disk of which a change of a journal or log has values, None where it has none."""
+    """Return the kernel's disk of which a change has values before, or that it was planned for; None for neither."""
     for slot in change.beside:
         backend, _, address = slot.rpartition(" ")[0].partition(":")
-        target = Target(backend=backend, address=address, scope=Scope.DRIVE)
-        if str(target) != str(change.target) and backend == KERNEL:
-            return target
-    return None
+        if backend == KERNEL != change.target.backend:
+            return Target(backend=backend, address=address, scope=Scope.DRIVE)
+    if not change.moves_disk or change.identity is None:
+        return None
+    return Target(backend=KERNEL, address=change.identity.name, scope=Scope.DRIVE)
 
 
 def with_values_before(change: Change, before: Values) -> Change:
