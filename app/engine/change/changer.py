@@ -25,7 +25,6 @@ from app.engine.change.side_effects import (
     NO_DEBTS,
     Debts,
     Values,
-    Wanted,
     debts_of,
     disk_beside,
     moved_along,
@@ -309,7 +308,7 @@ class Changer:
         except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
-        trouble = "" if message else await self._restore(change, debts.restored, lock, undoes, left)
+        trouble = "" if message else await self._restore(change, debts, lock, undoes, left)
         ended = await verdict(backend, change_id, change, message)
         after = await self._seen_beside(change)
         if before and after:
@@ -338,17 +337,17 @@ class Changer:
         return await read_beside(self._backends, change, disk if disk != change.target else None)
 
     async def _restore(
-        self, back: Change, wanted: Wanted, lock: HeldLock, undoes: str | None, left: OpenChange | None
+        self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: OpenChange | None
     ) -> str:
         """Bring about what else a way back owes: settings that moved along and did not come back by its own steps.
 
-        Returns a sentence about what could not be, "" if all is as wanted.
+        Returns a sentence about what could not be restored, "" if all is as wanted.
         """
-        if not wanted:
+        if not debts.all:
             return ""
         trouble: list[str] = []
-        for target, key in not_restored(wanted, await self._seen_beside(back)):
-            value = wanted[target, key]
+        for target, key in not_restored(debts.all, await self._seen_beside(back)):
+            value = debts.all[target, key]
             try:
                 change = await self._backend(target).plan(target, key, value)
                 if back.key in change.moves:  # two views of one thing: setting this one would move that one again
@@ -359,7 +358,8 @@ class Changer:
                 if ended.result != "verified":
                     raise BlockedError(f"{change.label} of {target} was not put back: {ended.message}.")
             except RaidbenchError as error:
-                trouble.append(f"{key} of {target} is not {value} again: {error.message}")
+                if (target, key) in debts.restored:
+                    trouble.append(f"{key} of {target} is not {value} again: {error.message}")
         return " ".join(trouble)
 
     async def _announced(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:

@@ -170,7 +170,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
             ours = one is not None and one.explained and one.now == present
         if ours or present == before:
             restored[target, key] = before
-        elif target == change.target and key in change.companions:
+        elif target != change.target or key in change.companions:  # of other settings its own steps reset none
             kept[target, key] = present
     return Debts(restored=restored, kept=kept)
 
