@@ -219,7 +219,24 @@ class Changes:
         plate = await self._hardware.nameplate(record.change.target) if asked else None
         led_to = self._led_to_since(record)
         record = self._without_earlier(record)
-        return await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
+        cut_short = self._cut_short(change_id)
+        if cut_short and record.end is not None:  # it may have moved what the change had moved
+            record = replace(record, end=replace(record.end, moved=None))
+        ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
+        for undo in cut_short if ended.taken_back else ():
+            self._close(undo, ended.now)
+        return ended
+
+    def _cut_short(self, change_id: str) -> tuple[ChangeRecord, ...]:
+        """Return undos of a change that a crash cut short."""
+        made = self._record.session.changes
+        return tuple(other for other in made if other.intent.undoes == change_id and other.end is None)
+
+    def _close(self, undo: ChangeRecord, now: str | None) -> None:
+        """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
+        message = "cut short; another undo did it"
+        self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
+        self.journal.outcome(undo.id, self._record.need_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
         """Return the record with the values before that were there without the changes that are taken back."""

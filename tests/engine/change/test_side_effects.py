@@ -285,6 +285,45 @@ async def test_a_kill_before_the_second_write_of_a_set_is_no_conflict(scene: Sce
     assert scene["read_ahead_kb"] == "64"
 
 
+@pytest.mark.parametrize("at", [1, 2])
+async def test_an_undo_that_was_killed_is_done_again_and_leaves_nothing_open(scene: Scene, at: int) -> None:
+    bench = await opened(scene)
+    await made(bench, max_sectors_kb="256")
+    await killed(scene, at, bench.changes.undo("c1"))
+    folder = bench.folder
+    bench.close()
+    again = Workbench(scene.host, paths=paths_in(scene.folder))
+    await again.open(folder)
+    await again.hardware.probe()
+    assert (await again.changes.undo("c1")).taken_back
+    assert (scene.state, again.changes.unresolved()) == (START, ())
+
+
+@pytest.mark.parametrize("at", [1, 2])
+async def test_an_undo_that_was_killed_is_recovered_to_what_was_before_it(scene: Scene, at: int) -> None:
+    bench = await opened(scene)
+    await made(bench, max_sectors_kb="256")
+    here = scene.state
+    await killed(scene, at, bench.changes.undo("c1"))
+    folder = bench.folder
+    bench.close()
+    again = Workbench(scene.host, paths=paths_in(scene.folder))
+    await again.open(folder)
+    await again.hardware.probe()
+    for left in again.changes.unresolved():
+        assert await again.changes.recover(left) == "restored"
+    assert scene.state == here
+    assert (await again.changes.undo("c1")).taken_back
+    assert scene.state == START
+
+
+async def test_what_moved_comes_back_though_somebody_set_the_value_itself_back(scene: Scene) -> None:
+    await scene.set(max_sectors_kb="256")
+    scene["max_sectors_kb"] = "1280"
+    assert (scene["read_ahead_kb"], (await scene.undo("c1")).result) == ("512", "verified")
+    assert scene.state == START
+
+
 async def test_a_trial_takes_back_what_moved_along(scene: Scene) -> None:
     await scene.set(boot_clock() + 60, read_ahead_kb="128", max_sectors_kb="256")
     for trial in scene.journal.trials():
