@@ -11,9 +11,11 @@ from app.engine.session import journal as journal_module
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed
-from backends.model import Target
+from backends.model import Scope, Target
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.linux import linux_rack
+from backends.racks.machines.lsi import demo_rack
+from backends.racks.programs import PATHS
 from backends.racks.state import RackFile
 from tests.backends.racks.asking import FAST, NOW
 from tests.tui.stage import paths_in
@@ -114,6 +116,32 @@ async def test_a_kill_after_the_write_leaves_a_way_back_for_the_disk(scene: Scen
     for left in again.changes.unresolved():
         assert await again.changes.recover(left) == "restored"
     assert await scene.values(again) == before
+
+
+async def test_of_two_views_of_one_thing_only_the_changed_one_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FastPath's word follows the policies: putting it back would put all of them back."""
+    monkeypatch.setattr(journal_module, "runs", lambda pid, start: False)
+    file = RackFile(tmp_path / "lsi.json", make=lambda: demo_rack(lambda: NOW))
+    volume = Target(backend="megaraid", address="/c0/v1", scope=Scope.ARRAY)
+    killed = Workbench(host := Mortal(file, speed=FAST), paths=paths_in(tmp_path))
+    await killed.open(fresh=True)
+    await killed.hardware.probe()
+    host.killing = True
+    with suppress(KilledError):
+        await killed.changes.apply(await killed.hardware.plan(volume, "read_ahead", "read-ahead"))
+    other = SimulatedHost(file, speed=FAST)
+    await other.run(
+        Command(argv=(PATHS["storcli64"], *["/c0/v1", "set", "iopolicy=cached", "J", "nolog"]), mutates=True)
+    )
+    bench = Workbench(SimulatedHost(file, speed=FAST), paths=paths_in(tmp_path))
+    await bench.open(fresh=True)
+    await bench.hardware.probe()
+    (left,) = bench.changes.unresolved()
+    assert await bench.changes.recover(left) == "restored"
+    readings = await bench.hardware.read(volume)
+    assert (readings["read_ahead"].now, readings["io_policy"].now) == ("none", "cached")
 
 
 async def test_a_disk_under_another_lock_is_not_touched(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
