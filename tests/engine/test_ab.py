@@ -334,6 +334,24 @@ async def test_what_somebody_sets_during_a_run_is_no_side_effect(table: Table) -
     assert table.host.files[f"{SECTOR}/nomerges"] == "2"
 
 
+async def test_what_moved_along_and_was_set_since_is_left_alone(table: Table) -> None:
+    def resets(host: FakeHost, path: str, text: str) -> None:
+        kernel(host, path, text)
+        if path == KB and text == "4096":
+            host.files[f"{SECTOR}/nomerges"] = "2"
+
+    def meddle() -> RunStatus:
+        table.host.files[f"{SECTOR}/nomerges"] = "1"
+        return RunStatus.OK
+
+    table.host.kernel = resets
+    plan = await planned(table)
+    script(table).at_run[len(plan.order)] = meddle
+    record = await run_experiment(table.bench, plan)
+    assert record.end is not None
+    assert (record.end.moved, table.host.files[f"{SECTOR}/nomerges"]) == ({"nomerges": "0 -> 2"}, "1")
+
+
 @pytest.mark.parametrize("letter", ["A", "B"])
 async def test_a_run_whose_setting_was_changed_meanwhile_does_not_count(table: Table, letter: str) -> None:
     def meddle() -> RunStatus:

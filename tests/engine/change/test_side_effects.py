@@ -194,6 +194,51 @@ async def test_three_that_move_the_same_come_back_in_any_order(scene: Scene, ord
         assert scene.state == START
 
 
+@pytest.mark.parametrize("order", [("c1", "c2"), ("c2", "c1")])
+async def test_a_value_that_was_set_on_top_of_a_side_effect_goes_back_below_it(
+    scene: Scene, order: tuple[str, str]
+) -> None:
+    bench = await opened(scene)
+    await made(bench, max_sectors_kb="256")
+    await made(bench, read_ahead_kb="128")
+    for change_id in order:
+        assert (await bench.changes.undo(change_id)).taken_back
+    assert scene.state == START
+
+
+async def test_so_it_does_where_the_change_below_was_taken_back_by_another_hand(scene: Scene) -> None:
+    bench = await opened(scene)
+    await made(bench, max_sectors_kb="256")
+    await made(bench, read_ahead_kb="128")
+    scene["max_sectors_kb"] = "1280"
+    assert (await bench.changes.undo("c1")).result == "restored"
+    await bench.changes.undo("c2")
+    assert scene.state == START
+
+
+async def test_a_value_of_ones_own_that_is_also_a_default_is_no_side_effect_of_what_is_over(scene: Scene) -> None:
+    bench = await opened(scene)
+    await made(bench, max_sectors_kb="256")
+    await bench.changes.undo("c1")
+    await made(bench, read_ahead_kb="512")
+    await made(bench, iostats="0")
+    last = bench.session.changes[-1]
+    assert (last.change.key, scene["read_ahead_kb"]) == ("iostats", "2560")
+    await bench.changes.undo(last.id)
+    assert scene.state == START | {"read_ahead_kb": "512"}
+
+
+async def test_a_default_that_somebody_sets_after_the_side_effect_is_over_is_theirs(scene: Scene) -> None:
+    bench = await opened(scene)
+    await made(bench, read_ahead_kb="128")
+    await made(bench, max_sectors_kb="256")
+    await bench.changes.undo("c2")
+    scene["read_ahead_kb"] = "512"
+    with pytest.raises(RefusedError, match="somebody else changed it"):
+        await bench.changes.undo("c1")
+    assert scene["read_ahead_kb"] == "512"
+
+
 async def test_a_move_that_no_table_has_is_somebody_elses(scene: Scene) -> None:
     def meddle(key: str) -> None:
         scene["nomerges"] = "2"
@@ -337,6 +382,15 @@ async def test_a_scheduler_brings_back_what_it_reset_unless_somebody_set_it(scen
     scene["nr_requests"] = "16"
     undone = await scene.undo("c1")
     assert (undone.result, scene.state) == ("verified", START | {"nr_requests": "16"})
+
+
+async def test_what_a_trial_moved_is_known_after_it_was_kept(scene: Scene) -> None:
+    await scene.set(boot_clock() + 60, scheduler="bfq")
+    scene._emit(ChangeEnded(at=1.0, id="c1", result="kept", now="bfq"))
+    scene.journal.outcome("c1", scene.changer._folder, "kept")
+    scene["nr_requests"] = "16"
+    await scene.undo("c1")
+    assert scene.state == START | {"nr_requests": "16"}
 
 
 async def test_a_queue_size_that_the_old_scheduler_does_not_take_fails_nothing(scene: Scene) -> None:

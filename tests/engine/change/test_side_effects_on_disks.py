@@ -132,9 +132,8 @@ async def test_of_two_views_of_one_thing_only_the_changed_one_is_put_back(
     with suppress(KilledError):
         await killed.changes.apply(await killed.hardware.plan(volume, "read_ahead", "read-ahead"))
     other = SimulatedHost(file, speed=FAST)
-    await other.run(
-        Command(argv=(PATHS["storcli64"], *["/c0/v1", "set", "iopolicy=cached", "J", "nolog"]), mutates=True)
-    )
+    words = (PATHS["storcli64"], "/c0/v1", "set", "iopolicy=cached", "J", "nolog")
+    await other.run(Command(argv=words, mutates=True))
     bench = Workbench(SimulatedHost(file, speed=FAST), paths=paths_in(tmp_path))
     await bench.open(fresh=True)
     await bench.hardware.probe()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from app.engine.session.events import AnyEvent, RunEnded, RunStarted
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import StepResult, SweepResult
+from app.engine.session.sweep_steps import Assignment, Step, StepResult, SweepCell, SweepResult
+from app.engine.sweep.applying import bring
 from app.engine.sweep.cells import runs_of_cell
 from app.engine.sweep.runner import SweepRunner
 from app.engine.workbench import Workbench
@@ -64,6 +66,35 @@ async def test_what_an_axis_moves_along_comes_back_though_it_is_none_itself(tmp_
     before = await values(bench)
     await SweepRunner(bench).go()
     assert (before[0], await values(bench)) == ("12", before)
+
+
+async def test_a_value_that_is_there_and_reset_by_another_one_of_the_cell_is_set_again(tmp_path: Path) -> None:
+    bed = Bed(tmp_path)
+    bench = await bed.begun(AHEAD + LARGEST)
+    for largest in ("64", "128", "64"):
+        cell = {"read_ahead_kb": "64", "max_sectors_kb": largest}
+        wanted = [Assignment(target=SDB, key=key, value=value) for key, value in cell.items()]
+        await bring(bench, wanted, asyncio.Event())
+        assert await values(bench) == ("64", largest)
+
+
+async def test_a_cell_whose_setting_changes_before_its_run_is_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bed = Bed(tmp_path)
+    bench = await bed.begun(AHEAD)
+    rest = SweepRunner._rest
+
+    async def meddle(runner: SweepRunner, step: Step, cell: SweepCell) -> None:
+        await rest(runner, step, cell)
+        if not runner.record.ended:
+            somebody_sets(bed, read_ahead_kb="12")
+
+    monkeypatch.setattr(SweepRunner, "_rest", meddle)
+    await SweepRunner(bench).go()
+    first, second = record_of(bench).ended
+    assert (first.result, first.run, second.result) == (StepResult.FAILED, None, StepResult.DONE)
+    assert "it was changed before the run" in first.reason
 
 
 @pytest.mark.parametrize("moment", [RunStarted, RunEnded])
