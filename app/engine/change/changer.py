@@ -208,9 +208,9 @@ class Changer:
         """Read all that a set asked for again; yield what was set once more, and what is not as asked for."""
         ends = [ended for _, ended in made.values()]
         latest = dict(made)
+        now = await self._values([change for change, _ in made.values()])
         for place, (change, _) in made.items():
-            now = await self._value(change)
-            if now == change.after or now not in _moved_by(ends, *place):
+            if now[place] == change.after or now[place] not in _moved_by(ends, *place):
                 continue
             again = await self._backend(change.target).plan(change.target, change.key, change.wish)
             ended = await self.apply(again.as_in_set(change, moved=True), until=until)
@@ -219,14 +219,17 @@ class Changer:
             yield change, ended
             if ended.result != "verified":
                 return
-        for change, ended in latest.values():
-            now = await self._value(change)
-            if now != change.after:
-                yield change, self._lost(change, ended, now)
+        if len(ends) > len(made):
+            now = await self._values([change for change, _ in made.values()])
+        for place, (change, ended) in latest.items():
+            if now[place] != change.after:
+                yield change, self._lost(change, ended, now[place])
 
-    async def _value(self, change: Change) -> str | None:
-        reading = await read_for(self._backend(change.target), change)
-        return None if reading is None else reading.now
+    async def _values(self, changes: Sequence[Change]) -> Values:
+        """Return what the settings of changes read now; a program is asked once."""
+        with asked_since(time.monotonic()):
+            readings = {(one.target, one.key): await read_for(self._backend(one.target), one) for one in changes}
+        return {place: None if reading is None else reading.now for place, reading in readings.items()}
 
     def _lost(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
         """Put on record that a value of a set did not stay. Whose value this is, nobody saw: it is none of ours."""
