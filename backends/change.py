@@ -79,6 +79,18 @@ NOT_THERE = "missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValueBefore:
+    """A value that a setting had before another one was changed."""
+
+    target: Target
+    """What has the setting."""
+    key: str
+    """Which."""
+    value: str
+    """The value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A planned change of one setting, complete enough to show, apply, verify and undo."""
 
@@ -116,8 +128,8 @@ class Change:
     """Keys of settings that it may move on the kernel's disk that its target is."""
     resets_to: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Values to which it may move a setting, by key; a key of `moves` without an entry may get any value."""
-    beside: dict[str, str] = field(default_factory=dict)
-    """Values before of the settings that it may move, by target and key: `block:sda read_ahead_kb`."""
+    beside: tuple[ValueBefore, ...] = ()
+    """Values before of the settings that it may move, as found when its turn came."""
     at_start: str = ""
     """The value found when its turn came, where an earlier change of the same set had moved it from `before`."""
     also: tuple[str, ...] = ()

@@ -47,7 +47,6 @@ _DECIDED = (
     "lock",
     "effect",
     "companions",
-    "beside",
 )
 """What of a change must be as the helper plans it, besides what its steps do."""
 

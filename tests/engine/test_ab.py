@@ -346,7 +346,7 @@ async def test_what_moved_along_and_was_set_since_is_left_alone(table: Table) ->
 
     table.host.kernel = resets
     plan = await planned(table)
-    script(table).at_run[len(plan.order)] = meddle
+    script(table).at_run[plan.order.index("B") + 1] = meddle
     record = await run_experiment(table.bench, plan)
     assert record.end is not None
     assert (record.end.moved, table.host.files[f"{SECTOR}/nomerges"]) == ({"nomerges": "0 -> 2"}, "1")

@@ -50,7 +50,8 @@ class AbExperiment:
         self._changes_before = len(bench.session.changes)
         self._taken_back = 0
         self._scratch: Preparation | None = None
-        self._moved: dict[tuple[Target, str], list[MovedSetting]] = {}
+        self._moved: dict[str, str] = {}
+        self._since_a: dict[tuple[Target, str], list[MovedSetting]] = {}
         self._not_counted: tuple[str, ...] = ()
 
     def stop(self) -> None:
@@ -201,13 +202,18 @@ class AbExperiment:
 
         That measures a side effect. What changes at any other time is somebody else's, and left alone.
         """
+        own = self._plan.change.target
         for one in ended.moved or ():
-            self._moved.setdefault((one.target, one.key), []).append(one)
+            if not one.restored:
+                name = one.key if one.target == own else f"{one.key} of {one.target}"
+                self._moved.setdefault(name, f"{one.before} -> {one.now}")
+            self._since_a.setdefault((one.target, one.key), []).append(one)
 
     async def _back_along(self, change_id: str) -> None:
         """Put back what moved along and did not come back with the value."""
         change = self._plan.change
-        for (target, key), moves in self._moved.items():
+        moved, self._since_a = self._since_a, {}
+        for (target, key), moves in moved.items():
             reading = (await self._bench.hardware.read(target)).get(key)
             before = moves[0].before
             if reading is None or before is None or not reading.availability.available:
@@ -222,14 +228,6 @@ class AbExperiment:
             made = await self._bench.changes.apply(planned, undoes=change_id)
             if made.result != "verified":
                 raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
-
-    def _moved_words(self) -> dict[str, str]:
-        """How each setting moved at first, by its key; of the kernel's disk with its name."""
-        own = self._plan.change.target
-        return {
-            key if target == own else f"{key} of {target}": f"{moves[0].before} -> {moves[0].now}"
-            for (target, key), moves in self._moved.items()
-        }
 
     async def _end(self, status: RunStatus, reason: str) -> None:
         left: tuple[str, ...] = ()
@@ -257,7 +255,7 @@ class AbExperiment:
             status=status,
             restored=restored,
             reason=reason,
-            moved=self._moved_words(),
+            moved=self._moved,
             not_counted=self._not_counted,
         )
         shown = compare_experiment(fold(self._bench.session, ended), self._id)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from app.engine.session.event_values import MovedSetting
 from app.engine.session.labels import in_words
 from app.engine.session.state import ChangeRecord
-from backends.change import Change
+from backends.change import Change, ValueBefore
 from backends.errors import DeviceGoneError, NotFoundError
 from backends.model import KERNEL, Scope, Target
 from backends.protocol import Finds, ReadsOne, Sets
@@ -25,11 +25,6 @@ Values = Mapping[tuple[Target, str], str | None]
 
 Wanted = Mapping[tuple[Target, str], str]
 """Values by target and key, as they are to be."""
-
-
-def _slot(target: Target, key: str) -> str:
-    """Return the key under which `Change.beside` has a setting."""
-    return f"{target} {key}"
 
 
 async def read_beside(backends: Mapping[str, Finds | Sets], change: Change, disk: Target | None) -> Values:
@@ -63,10 +58,9 @@ async def _read(backend: Sets, target: Target, change: Change) -> Mapping[str, R
 
 def disk_beside(change: Change) -> Target | None:
     """Return the kernel's disk of which a change has values before, or that it was planned for; None for neither."""
-    for slot in change.beside:
-        backend, _, address = slot.rpartition(" ")[0].partition(":")
-        if backend == KERNEL != change.target.backend:
-            return Target(backend=backend, address=address, scope=Scope.DRIVE)
+    for one in change.beside:
+        if one.target.backend == KERNEL != change.target.backend:
+            return one.target
     if not change.moves_disk or change.identity is None:
         return None
     return Target(backend=KERNEL, address=change.identity.name, scope=Scope.DRIVE)
@@ -81,8 +75,8 @@ def with_values_before(change: Change, before: Values) -> Change:
     if change.effect is Effect.RECREATED:
         return change
     known = {place: value for place, value in _may_move(change, before) if value != "unknown"}
-    beside = {_slot(*place): value for place, value in known.items()}
-    return replace(with_companions(change, known), beside=beside)
+    beside = (ValueBefore(target=target, key=key, value=value) for (target, key), value in known.items())
+    return replace(with_companions(change, known), beside=tuple(beside))
 
 
 def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, str], str]]:
@@ -178,7 +172,7 @@ def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) 
 def _before(change: Change, target: Target, key: str) -> str | None:
     """Return the value before of a setting that a change may move; None where it may not."""
     own = change.companions.get(key) if target == change.target and key in change.moves else None
-    return change.beside.get(_slot(target, key), own)
+    return next((one.value for one in change.beside if (one.target, one.key) == (target, key)), own)
 
 
 def with_companions(change: Change, values: Wanted) -> Change:
@@ -221,20 +215,15 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
 
     def at_first(target: Target, key: str, value: str) -> str:
         for one in reversed(gone):
-            if (
-                one.explained
-                and not one.restored
-                and (one.target, one.key, one.now) == (target, key, value)
-                and one.before is not None
-            ):
+            if one.explained and (one.target, one.key, one.now) == (target, key, value) and one.before is not None:
                 value = one.before
         return value
 
     change = record.change
     own = {place: at_first(*place, value) for place, value in _values_before(change).items()}
     before = None if change.before is None else at_first(change.target, change.key, change.before)
-    beside = {_slot(*place): value for place, value in own.items() if _slot(*place) in change.beside}
-    return replace(with_companions(change, own), before=before, beside=beside)
+    beside = (replace(one, value=own.get((one.target, one.key), one.value)) for one in change.beside)
+    return replace(with_companions(change, own), before=before, beside=tuple(beside))
 
 
 def _ended_after(other: ChangeRecord, record: ChangeRecord) -> bool:
