@@ -156,13 +156,16 @@ async def _strange_lock(_host: object, _name: str) -> str:
     return "disk-another"
 
 
-async def test_a_set_over_drive_and_disk_is_in_force_as_a_whole(scene: Scene) -> None:
+@pytest.mark.parametrize("in_order", [True, False])
+async def test_a_set_over_drive_and_disk_is_in_force_as_a_whole(scene: Scene, in_order: bool) -> None:
     bench, _ = await scene.opened()
     other = "off" if (await scene.values(bench))["drive_cache"] == "on" else "on"
     wanted = {"read_ahead_kb": "64", "drive_cache": other}
     planned = await bench.hardware.plan_all(scene.disk, wanted)
-    ends = [ended async for _, ended in bench.changes.apply_all(planned)]
-    assert {ended.result for ended in ends} == {"verified"}
+    assert [change.key for change in planned] == ["drive_cache", "read_ahead_kb"]
+    changes = planned if in_order else planned[::-1]
+    ends = [ended async for _, ended in bench.changes.apply_all(changes)]
+    assert [ended.result for ended in ends] == ["verified"] * (2 if in_order else 3)
     now = await scene.values(bench)
     assert {key: now[key] for key in wanted} == wanted
     with suppress(RaidbenchError):
