@@ -79,6 +79,18 @@ NOT_THERE = "missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValueBefore:
+    """A value that a setting had before another one was changed."""
+
+    target: Target
+    """What has the setting."""
+    key: str
+    """Which."""
+    value: str
+    """The value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A planned change of one setting, complete enough to show, apply, verify and undo."""
 
@@ -112,6 +124,14 @@ class Change:
     """What serialises changes: the controller or the disk, one a line. See `locks`."""
     moves: tuple[str, ...] = ()
     """Keys of other settings that it may move: a new scheduler resets the queue's size."""
+    moves_disk: tuple[str, ...] = ()
+    """Keys of settings that it may move on the kernel's disk that its target is."""
+    resets_to: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values to which it may move a setting, by key; a key of `moves` without an entry may get any value."""
+    beside: tuple[ValueBefore, ...] = ()
+    """Values before of the settings that it may move, as found when its turn came."""
+    at_start: str = ""
+    """The value found when its turn came, where an earlier change of the same set had moved it from `before`."""
     also: tuple[str, ...] = ()
     """Other things on which the value changes along with it: what inherits it."""
     shares: tuple[str, ...] = ()
@@ -148,18 +168,27 @@ class Change:
         return not set(self.locks).isdisjoint(other.locks)
 
     @property
+    def starts_from(self) -> str | None:
+        """The value that is found when its turn comes: `before`, unless an earlier change of its set moved that."""
+        return self.at_start or self.before
+
+    @property
     def wish(self) -> str:
         """The value with which the same change is planned again."""
         return self.asked or self.after
 
-    def as_in_set(self, shown: Change) -> Change:
-        """The change, planned again, of a set that was shown whole.
+    def as_in_set(self, shown: Change, *, moved: bool = False) -> Change:
+        """Return the change, planned again, of a set that was shown whole.
 
-        What is made anew comes back as it was before the whole set.
+        What is made anew comes back as it was before the whole set. `moved`: an earlier change of the set has moved
+        this setting, so its undo leads to the value before the set.
         """
         anew = self.effect is Effect.RECREATED and self.before == shown.before
-        first = shown if anew else self
-        return replace(self, above=shown.above, undo=first.undo, companions=first.companions)
+        first = shown if anew or moved else self
+        change = replace(self, above=shown.above, undo=first.undo, companions=first.companions)
+        if not moved or self.before is None or self.before == shown.before:
+            return change
+        return replace(change, before=shown.before, at_start=self.before)
 
     def recorded(self) -> Change:
         """The change as a log has it: what was changed, and how in words for people; nothing that could be done."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from re import Pattern
 
 from backends.change import Change, Write, disk_lock
@@ -192,6 +192,22 @@ def in_order(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: 
         first, second = sorted((keys.index(low), keys.index(high)))
         keys[first], keys[second] = (low, high) if down else (high, low)
     return keys
+
+
+def resets_first(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
+    """Return the keys of a set in the order in which no later one moves an earlier one.
+
+    `moves`: the keys that each key may move. Keys that do not depend on each other keep their place; of a cycle the
+    first key comes first.
+    """
+    left = list(dict.fromkeys(keys))
+    ordered: list[str] = []
+    while left:
+        free = (key for key in left if not any(key in moves.get(other, ()) for other in left if other != key))
+        in_cycle = (key for key in left if not set(left).isdisjoint(moves.get(key, ())))
+        ordered.append(next(free, next(in_cycle, left[0])))
+        left.remove(ordered[-1])
+    return ordered
 
 
 def require_companions(

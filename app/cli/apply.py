@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import confirm
-from app.cli.confirm import review
+from app.cli.confirm import moved_lines, review
 from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.output import document, lines, report_error, say
 from app.cli.render import marked
@@ -180,6 +180,7 @@ def _step_rows(step: StepOutcome) -> list[str]:
     told = clean(f"{view.before(step.change)} -> {view.ended_words(step.change, step.ended)}", 1000)
     head = f"{step.ended.id}  {step.change.target} {step.change.key}"
     rows = [f"{marked(outcome_cell(step.ended.result))}  {head}: {told}"]
+    rows += moved_lines(step.change, step.ended)
     if step.back is not None and not step.stuck:
         rows.append(f"{marked(outcome_cell(step.back.result))}  {head}: taken back")
     if step.stuck:

@@ -189,7 +189,7 @@ def _tell(
             )
         )
         return
-    lines(_outcome(change, ended) for change, ended in done)
+    lines(row for change, ended in done for row in (_outcome(change, ended), *confirm.moved_lines(change, ended)))
     for change in left:
         say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
 

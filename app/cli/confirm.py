@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from app.cli.output import ask, can_ask, say
 from app.cli.render import table_lines
@@ -13,6 +14,9 @@ from backends.errors import RefusedError
 from backends.nameplate import Nameplate, word_of
 from backends.settings import Risk
 from backends.text import clean, quote
+
+if TYPE_CHECKING:
+    from app.engine.session.events import ChangeEnded
 
 # -- what a change would do, shown before it is asked about -----------------------------------------------------------
 
@@ -41,6 +45,11 @@ def review(changes: Sequence[Change]) -> list[str]:
 def above_lines(changes: Iterable[Change]) -> list[str]:
     """What stands on what is changed."""
     return [clean(sentence, 400) for sentence in view.above(changes)]
+
+
+def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
+    """Return a line for each other setting that a change has moved, below the line of its outcome."""
+    return [f"   {clean(sentence, 400)}" for sentence in view.moved_words(ended, change.key)]
 
 
 def steps(writes: Iterable[Write]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import confirm
-from app.cli.confirm import above_lines, steps
+from app.cli.confirm import above_lines, moved_lines, steps
 from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
 from app.cli.options import CONFIRM_HELP
 from app.cli.output import document, lines, report_error, say
@@ -160,7 +160,8 @@ async def _take_back(
             if not how.as_json:
                 words = clean(view.ended_words(record.change, ended), 1000)
                 sign = marked(outcome_cell(ended.result))
-                lines([f"{sign}  {record.id}  {record.change.target} {record.change.key}: {words}"])
+                head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {words}"
+                lines([head, *moved_lines(record.change, ended)])
             if not ended.taken_back:
                 return FAILED
             if interruption.asked() and at + 1 < len(chosen):

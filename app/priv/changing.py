@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.change import boot_unit
+from app.engine.change.side_effects import disk_beside, read_beside, with_values_before
 from app.engine.change.trial import LONGEST, arm, rehearse
 from app.engine.change.unfinished import not_before_it_ends, undecided
 from app.engine.session.journal import Journal, OpenChange, boot_clock
@@ -34,7 +35,19 @@ MOST_LOCKS = 256
 _Key = tuple[str, str]
 """Session and id of a change."""
 
-_DECIDED = ("target", "key", "before", "after", "identity", "risk", "found", "members", "lock", "effect", "companions")
+_DECIDED = (
+    "target",
+    "key",
+    "before",
+    "after",
+    "identity",
+    "risk",
+    "found",
+    "members",
+    "lock",
+    "effect",
+    "companions",
+)
 """What of a change must be as the helper plans it, besides what its steps do."""
 
 
@@ -91,6 +104,7 @@ class GuardedChanges:
                 raise undecided(trial)
         differs = ""
         async for planned in self._ways(shown, back):
+            planned = await self._with_values_before(planned, shown)
             differs = _difference(shown, planned)
             if not differs:
                 self._planned[_place(planned)] = planned
@@ -99,6 +113,11 @@ class GuardedChanges:
             f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
             hint="Review it again.",
         )
+
+    async def _with_values_before(self, planned: Change, shown: Change) -> Change:
+        """Return the change with the values before of what it may move, read here; `shown` says on which disk."""
+        before = await read_beside(self._machine.backends, planned, disk_beside(shown))
+        return with_values_before(planned, before)
 
     async def _ways(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
         """How the helper would bring a value about: as a way back, by itself, with the rest of its set."""
@@ -114,6 +133,8 @@ class GuardedChanges:
             yield alone
             return
         yield alone.as_in_set(in_set[shown.key])
+        if any(shown.key in (*other.moves, *other.moves_disk) for other in in_set.values()):
+            yield alone.as_in_set(in_set[shown.key], moved=True)
         if isinstance(backend, PlansTogether):
             values = {key: one.wish for key, one in in_set.items()}
             for one in await backend.plan_together(shown.target, values):

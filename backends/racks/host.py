@@ -226,12 +226,12 @@ class SimulatedHost(MadeUpHost):
             name = self._own_drive(words[4])
             if name is not None:
                 with self._file.changing() as rack:
-                    write_cache_type(rack, name, text)
+                    write_cache_type(rack, name, text, _queue_of(now, name))
                 return
         if len(words) != 6 or words[:3] != ["", "sys", "block"] or words[4] != "queue":
             raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
         name, key = words[3], words[5]
-        queue = {key: now[f"/sys/block/{name}/queue/{key}"] for key in _keys(now, name)}
+        queue = _queue_of(now, name)
         tags = int(now.get(f"/sys/block/{name}/mq/0/nr_tags", str(TAGS)))
         with self._file.changing() as rack:
             write_queue(rack, name, key, text, queue, tags)
@@ -325,10 +325,10 @@ class SimulatedHost(MadeUpHost):
         return next((paths.get(name, name) for name in names if name in paths or name in known), None)
 
 
-def _keys(files: Mapping[str, str], name: str) -> list[str]:
-    """Files of a disk's queue."""
+def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
+    """Files of a disk's queue by their names."""
     start = f"/sys/block/{name}/queue/"
-    return [path.removeprefix(start) for path in files if path.startswith(start)]
+    return {path.removeprefix(start): text for path, text in files.items() if path.startswith(start)}
 
 
 def _up(folder: str) -> list[str]:

@@ -19,6 +19,9 @@ _NUMBERS = {
 }
 """Smallest and largest value that each takes."""
 
+_LIMITS = ("max_sectors_kb", "iostats", "add_random")
+"""What the kernel commits as limits of the queue; `write_cache` is another."""
+
 DEPTH = "queue_depth"
 """A SCSI device's own file, kept beside those of its queue."""
 
@@ -65,8 +68,11 @@ def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str],
         if text not in ("write back", "write through"):
             raise _invalid(text)
         own[key] = text
+        _reset_read_ahead(own, now)
     elif key in _NUMBERS:
         own[key] = _number(key, text, now, tags)
+        if key in _LIMITS:
+            _reset_read_ahead(own, {**now, key: own[key]})
     else:
         raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=key)
 
@@ -78,16 +84,17 @@ def write_depth(rack: Rack, name: str, text: str, most: int) -> None:
     rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
 
 
-def write_cache_type(rack: Rack, name: str, text: str) -> None:
+def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> None:
     """Switch a drive's own cache, with the sd driver as go-between; "temporary" only tells the kernel another thing.
 
-    Raises ToolFailedError as the kernel refuses.
+    `now`: all files of its queue. Raises ToolFailedError as the kernel refuses.
     """
     kind = text.removeprefix("temporary ")
     if kind not in ("write back", "write through"):
         raise _invalid(text)
     own = rack.queues.setdefault(name, {})
     own["write_cache"] = kind
+    _reset_read_ahead(own, now)
     if text == kind:
         own[CACHE] = kind
 
@@ -102,6 +109,14 @@ def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int) ->
         own["nr_requests"] = str(tags) if text == "none" else _DEFAULTS["nr_requests"]
         if text == "bfq":
             own["wbt_lat_usec"] = "0"
+
+
+def _reset_read_ahead(own: dict[str, str], now: dict[str, str]) -> None:
+    """Raise read-ahead to its default, as Linux 6.18 does with each commit of limits (blk_apply_bdi_limits)."""
+    optimal = int(now.get("optimal_io_size", "0")) // 1024
+    if not optimal and now["rotational"] == "1":
+        optimal = int(now["max_sectors_kb"])
+    own["read_ahead_kb"] = str(max(int(now["read_ahead_kb"]), 2 * optimal, 128))
 
 
 def _number(key: str, text: str, now: dict[str, str], tags: int) -> str:

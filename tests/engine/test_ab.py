@@ -300,6 +300,76 @@ async def test_what_moves_along_and_cannot_be_set_meanwhile_is_told_too(table: T
     assert (record.end.moved, record.end.restored) == ({"max_sectors_kb": "1280 -> 64"}, True)
 
 
+LARGEST = f"{SECTOR}/max_sectors_kb"
+
+
+def limits(host: FakeHost, path: str, text: str) -> None:
+    """As Linux 6.18: a smaller largest request raises read-ahead to its default."""
+    kernel(host, path, text)
+    if path == LARGEST:
+        host.files[KB] = str(max(int(host.files[KB]), 2 * int(text), 128))
+
+
+async def test_what_the_kernel_resets_with_the_tried_setting_comes_back(table: Table) -> None:
+    table.host.files |= {LARGEST: "1280", f"{SECTOR}/max_hw_sectors_kb": "1280", KB: "64"}
+    table.host.kernel = limits
+    plan = await planned(table, key="max_sectors_kb", value="256")
+    record = await run_experiment(table.bench, plan)
+    assert record.end is not None
+    assert (record.end.restored, record.end.moved) == (True, {"read_ahead_kb": "64 -> 512"})
+    assert (table.host.files[LARGEST], table.host.files[KB]) == ("1280", "64")
+    assert script(table).values == [{"A": "64", "B": "512"}[letter] for letter in plan.order]
+
+
+async def test_what_somebody_sets_during_a_run_is_no_side_effect(table: Table) -> None:
+    def meddle() -> RunStatus:
+        table.host.files[f"{SECTOR}/nomerges"] = "2"
+        return RunStatus.OK
+
+    plan = await planned(table)
+    script(table).at_run[plan.order.index("B") + 1] = meddle
+    record = await run_experiment(table.bench, plan)
+    assert record.end is not None
+    assert (record.end.status, record.end.moved) == (RunStatus.OK, {})
+    assert table.host.files[f"{SECTOR}/nomerges"] == "2"
+
+
+async def test_what_moved_along_and_was_set_since_is_left_alone(table: Table) -> None:
+    def resets(host: FakeHost, path: str, text: str) -> None:
+        kernel(host, path, text)
+        if path == KB and text == "4096":
+            host.files[f"{SECTOR}/nomerges"] = "2"
+
+    def meddle() -> RunStatus:
+        table.host.files[f"{SECTOR}/nomerges"] = "1"
+        return RunStatus.OK
+
+    table.host.kernel = resets
+    plan = await planned(table)
+    script(table).at_run[plan.order.index("B") + 1] = meddle
+    record = await run_experiment(table.bench, plan)
+    assert record.end is not None
+    assert (record.end.moved, table.host.files[f"{SECTOR}/nomerges"]) == ({"nomerges": "0 -> 2"}, "1")
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+async def test_a_run_whose_setting_was_changed_meanwhile_does_not_count(table: Table, letter: str) -> None:
+    def meddle() -> RunStatus:
+        table.host.files[KB] = "777"
+        return RunStatus.OK
+
+    plan = await planned(table)
+    number = len(plan.order) - plan.order[::-1].index(letter)
+    script(table).at_run[number] = meddle
+    record = await run_experiment(table.bench, plan)
+    assert record.end is not None
+    assert (record.end.status, record.end.not_counted) == (RunStatus.FAILED, (f"r{number}",))
+    assert f"was 777, not {'128' if letter == 'A' else '4096'}, at the end of r{number}" in record.end.reason
+    shown = compare_experiment(table.bench.session, record.id)
+    counted = [] if shown is None else [run.id for run in (*shown.sides.a, *shown.sides.b)]
+    assert f"r{number}" not in counted
+
+
 async def test_nothing_else_is_measured_meanwhile(table: Table) -> None:
     plan = await planned(table)
     refused: list[Exception] = []

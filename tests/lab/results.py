@@ -13,6 +13,7 @@ SECTIONS = {
     "Faults": ("Fault", "What", "Seen"),
     "Members": ("Array", "What", "Seen"),
     "Terminal": ("Screen", "Keys", "Seen"),
+    "Side effects": ("Disk", "Written", "Moves"),
     "Machine": ("Part", "What", "Seen"),
 }
 """The tables and their columns; each has a verdict besides."""

@@ -34,6 +34,10 @@ TARGETS: dict[str, Target] = {
             f"tests/engine/change/test_{name}.py" for name in ("changer", "ends", "trials", "destroying", "sets")
         ),
     ),
+    "side effects": Target(
+        modules=("app/engine/change/side_effects.py", "backends/vendors/block/side_effects.py"),
+        tests=("tests/backends/test_side_effects.py", "tests/engine/change/test_side_effects.py"),
+    ),
     "journal": Target(
         modules=("app/engine/session/journal.py",),
         tests=("tests/engine/session/test_journal.py", "tests/engine/session/test_earlier_versions.py"),

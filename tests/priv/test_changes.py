@@ -79,6 +79,31 @@ async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None
     assert read_ahead(device) == before
 
 
+async def test_a_set_in_an_order_that_would_reset_a_value_is_made_and_taken_back(
+    bench: Workbench, device: Loop, tmp_path: Path
+) -> None:
+    keys = ("read_ahead_kb", "max_sectors_kb", "scheduler", "nr_requests", "iostats")
+    Path(f"/sys/block/{device.name}/queue/read_ahead_kb").write_text("64")
+    before = {key: queue(device, key) for key in keys}
+    wanted = {"read_ahead_kb": "128", "nr_requests": "16", "iostats": "0", "max_sectors_kb": "256"}
+    await bench.open()
+    await bench.hardware.probe()
+    planned = await bench.hardware.plan_all(target(device), {**wanted, "scheduler": "mq-deadline"})
+
+    ends = [ended async for _, ended in bench.changes.apply_all(planned)]
+
+    assert [ended.result for ended in ends] == ["verified"] * 5
+    assert {key: queue(device, key) for key in wanted} == wanted
+    largest = next(record for record in bench.session.changes if record.change.key == "max_sectors_kb")
+    kept = Journal(tmp_path / "root" / "journal").intent_of(largest.id, bench.need_recording())
+    assert kept is not None
+    assert kept.change.beside == largest.change.beside
+    assert [one.key for one in kept.change.beside] == ["read_ahead_kb"]
+    for ended in reversed(ends):
+        assert (await bench.changes.undo(ended.id)).taken_back
+    assert {key: queue(device, key) for key in keys} == before
+
+
 @pytest.mark.long
 async def test_a_value_is_put_back_by_itself_too_without_what_moved_along(bench: Workbench, device: Loop) -> None:
     await bench.open()

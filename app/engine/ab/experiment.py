@@ -15,13 +15,15 @@ from app.engine.judge.pairs import Letter, reached
 from app.engine.judge.recorded import verdicts_of
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation
-from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted
+from app.engine.session.event_values import MovedSetting
+from app.engine.session.events import ChangeEnded, ExperimentEnded, ExperimentMark, ExperimentStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.marks import EXPERIMENT
-from app.engine.session.state import ChangeRecord, ExperimentRecord
+from app.engine.session.state import ChangeRecord, ExperimentRecord, fold
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, RaidbenchError, StorageError
 from backends.host import to_the_end
+from backends.model import Target
 
 
 async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
@@ -48,8 +50,9 @@ class AbExperiment:
         self._changes_before = len(bench.session.changes)
         self._taken_back = 0
         self._scratch: Preparation | None = None
-        self._values: dict[str, str | None] = {}
         self._moved: dict[str, str] = {}
+        self._since_a: dict[tuple[Target, str], list[MovedSetting]] = {}
+        self._not_counted: tuple[str, ...] = ()
 
     def stop(self) -> None:
         """End it early: no further run begins."""
@@ -60,7 +63,6 @@ class AbExperiment:
 
         Raises StorageError when that cannot be recorded.
         """
-        self._values = await self._read()
         EXPERIMENT.put(self._bench.need_recording())
         self._bench.emit(self._started())
         status, reason = RunStatus.STOPPED, "it was interrupted"
@@ -132,14 +134,29 @@ class AbExperiment:
         notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
         self._scratch = ready
+        if why := await self._another_value(letter):
+            return RunStatus.FAILED, f"{why} before the run"
         record = await self._bench.jobs.measure(replace(ready, mark=mark, notes=notes), confirm=self._confirm)
         figures = record.figures
         if figures.status is RunStatus.OK:
+            if why := await self._another_value(letter):
+                self._not_counted = (record.id,)
+                return RunStatus.FAILED, f"{why} at the end of {record.id}, which does not count"
             return None
         if figures.status is RunStatus.STOPPED:
             why = "" if self._stop.is_set() or not figures.reason else f": {figures.reason}"
             return RunStatus.STOPPED, f"{record.id} was stopped{why}"
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
+
+    async def _another_value(self, letter: Letter) -> str:
+        """What the setting reads instead of the value of a letter, a sentence without its end; "" where it has that."""
+        if self._plan.null:
+            return ""
+        change = self._plan.change
+        value = change.before if letter == "A" else change.after
+        reading = (await self._bench.hardware.read(change.target)).get(change.key)
+        now = None if reading is None else reading.now
+        return "" if now == value else f"{change.label} of {change.target} was {now or 'not readable'}, not {value},"
 
     async def _switch(self, letter: Letter) -> None:
         """Bring the letter's value about. Raises RaidbenchError unless it reads back."""
@@ -151,8 +168,7 @@ class AbExperiment:
             made = await self._bench.changes.apply(self._plan.change)
             if made.result != "verified":
                 raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
-            # Seen now: what moved may move back by itself with the value, and B was another thing all the same.
-            self._moved |= {key: f"{before} -> {now}" for key, before, now in await self._along()}
+            self._note(made)
 
     def _own(self) -> tuple[ChangeRecord, ...]:
         """What this experiment has set, oldest first.
@@ -174,38 +190,44 @@ class AbExperiment:
         for record in reversed(own):
             if record.in_force:
                 undone = await self._bench.changes.undo(record.id)
+                self._note(undone)
                 if not undone.taken_back:
                     why = undone.message or undone.result
                     raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
         await self._back_along(own[-1].id)
         self._taken_back = len(own)
 
+    def _note(self, ended: ChangeEnded) -> None:
+        """Keep what moved between the reading right before a step of this experiment and the one right after it.
+
+        That measures a side effect. What changes at any other time is somebody else's, and left alone.
+        """
+        own = self._plan.change.target
+        for one in ended.moved or ():
+            if not one.restored:
+                name = one.key if one.target == own else f"{one.key} of {one.target}"
+                self._moved.setdefault(name, f"{one.before} -> {one.now}")
+            self._since_a.setdefault((one.target, one.key), []).append(one)
+
     async def _back_along(self, change_id: str) -> None:
-        """Some settings move along with another one, and do not move back."""
+        """Put back what moved along and did not come back with the value."""
         change = self._plan.change
-        for key, before, now in await self._along(settable=True):
-            self._moved[key] = f"{before} -> {now}"
-            planned = await self._bench.hardware.machine.setter(change.target).plan(change.target, key, before)
+        moved, self._since_a = self._since_a, {}
+        for (target, key), moves in moved.items():
+            reading = (await self._bench.hardware.read(target)).get(key)
+            before = moves[0].before
+            if reading is None or before is None or not reading.availability.available:
+                continue
+            if reading.now == before or reading.now not in [one.now for one in moves]:
+                continue
+            planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
+            if change.key in planned.moves:  # two views of one thing: setting this one would move that one again
+                continue
             if why_not_unattended(planned):
-                raise BlockedError(f"{planned.label} moved along from {before} to {now}, and is not put back.")
+                raise BlockedError(f"{planned.label} moved along from {before} to {reading.now}, and is not put back.")
             made = await self._bench.changes.apply(planned, undoes=change_id)
             if made.result != "verified":
                 raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
-
-    async def _along(self, *, settable: bool = False) -> list[tuple[str, str, str]]:
-        """Settings beside the tried one that are not what they were: key, value before, value now.
-
-        `settable`: only those that can be set now; with the tried value some cannot, and have moved all the same.
-        """
-        return [
-            (key, before, now)
-            for key, now in (await self._read(settable=settable)).items()
-            if key != self._plan.change.key and now is not None and (before := self._values.get(key)) not in (None, now)
-        ]
-
-    async def _read(self, *, settable: bool = True) -> dict[str, str | None]:
-        readings = await self._bench.hardware.read(self._plan.change.target)
-        return {key: one.now for key, one in readings.items() if one.availability.available or not settable}
 
     async def _end(self, status: RunStatus, reason: str) -> None:
         left: tuple[str, ...] = ()
@@ -227,17 +249,16 @@ class AbExperiment:
                 ) from error
 
     def _tell_end(self, status: RunStatus, reason: str, *, restored: bool) -> None:
-        shown = compare_experiment(self._bench.session, self._id)
-        self._bench.emit(
-            ExperimentEnded(
-                at=time.time(),
-                id=self._id,
-                status=status,
-                restored=restored,
-                reason=reason,
-                verdicts=() if shown is None else verdicts_of(shown),
-                moved=self._moved,
-            )
+        ended = ExperimentEnded(
+            at=time.time(),
+            id=self._id,
+            status=status,
+            restored=restored,
+            reason=reason,
+            moved=self._moved,
+            not_counted=self._not_counted,
         )
+        shown = compare_experiment(fold(self._bench.session, ended), self._id)
+        self._bench.emit(replace(ended, verdicts=() if shown is None else verdicts_of(shown)))
         if not open_experiments(self._bench.session):
             EXPERIMENT.remove(self._bench.need_recording())

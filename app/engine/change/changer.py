@@ -5,14 +5,37 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from pathlib import Path
 
 from app.engine.change.back import companions_of, plan_back, require_reversible
 from app.engine.change.reading_back import read_for, require_as_planned, require_its_device, verdict
-from app.engine.change.trial import require_triable
+from app.engine.change.side_effects import (
+    NO_DEBTS,
+    Debts,
+    Values,
+    debts_of,
+    disk_beside,
+    moved_along,
+    not_restored,
+    read_beside,
+    with_companions,
+    with_values_before,
+)
+from app.engine.change.trial import require_triable, why_not_unattended
 from app.engine.change.unfinished import ValueState, not_before_it_ends, standing, standing_of, undecided
+from app.engine.session.event_values import MovedSetting
 from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Journal, OpenChange, boot_id
 from app.engine.session.journals import enrol, trials_elsewhere
@@ -37,6 +60,7 @@ from backends.nameplate import Nameplate
 from backends.protocol import CanRemake, Finds, Sets, TellsRemains
 from backends.rootside import RootSide
 from backends.settings import Persistence, Risk
+from backends.values import dataclass
 
 Emit = Callable[[AnyEvent], None]
 
@@ -65,10 +89,14 @@ class Changer:
         next_id: Callable[[], str],
         arm: Arm | None = None,
         controller_of: Callable[[Target], Target | None] = lambda _target: None,
+        disk_of: Callable[[Target], Target | None] = lambda _target: None,
         side: RootSide | None = None,
         forget: Callable[[], None] = lambda: None,
     ) -> None:
-        """`side`: the helper that makes changes, None where this process does; `forget` hears that it did."""
+        """`side`: the helper that makes changes, None where this process does; `forget` hears that it did.
+
+        `disk_of`: the kernel's disk that another target is.
+        """
         self._backends = backends
         self._journal = journal
         self._locks = locks
@@ -77,23 +105,22 @@ class Changer:
         self._next_id = next_id
         self._arm_watchdog = arm
         self._controller_of = controller_of
+        self._disk_of = disk_of
         self._side = side
         self._forget = forget
 
-    async def apply(
-        self, change: Change, *, undoes: str | None = None, old: Change | None = None, until: float | None = None
-    ) -> ChangeEnded:
+    async def apply(self, change: Change, *, undoes: str | None = None, until: float | None = None) -> ChangeEnded:
         """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
 
         With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first and takes it back then. `undoes`: the
-        change of this session that it takes back; `old`: the change whose way back it is, see `plan_back`.
+        change of this session that it takes back.
 
         Raises RefusedError (somebody else holds the device, another trial is not decided, the watchdog cannot be
         armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
         so).
         """
         async with self._at_work(change, wait=0.0) as lock:
-            return await self._apply(change, lock, undoes=undoes, until=until, old=old, as_read=False)
+            return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
     @contextlib.asynccontextmanager
     async def at_rest(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
@@ -145,25 +172,71 @@ class Changer:
         One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
         target is planned again, and refused if it would take other steps than those that were shown. Steps that also
         carry the value of a setting changed before in the same set (two fields of one register) may differ by that.
+        At the end all of them are read again: a value that a later change of the set has moved is set once more, and
+        told with its change a second time; so is one that somebody else has set meanwhile, as `differs`.
         """
         await self._announce(changes)
-        touched: dict[Target, set[str]] = {}
+        made: dict[tuple[Target, str], tuple[Change, ChangeEnded]] = {}
         for shown in changes:
-            change = shown
-            done = touched.setdefault(change.target, set())
-            if done:
-                change = await self._backend(change.target).plan(change.target, change.key, shown.wish)
-                if change.writes != shown.writes and done.isdisjoint(change.shares):
-                    raise RefusedError(
-                        f"{change.label} of {change.target} would now take other steps than those shown.",
-                        hint="Review it again.",
-                    )
-                change = change.as_in_set(shown)
-            done.add(change.key)
+            change = await self._in_its_turn(shown, [*made.values()])
             ended = await self.apply(change, until=until)
+            made[change.target, change.key] = change, ended
             yield change, ended
             if ended.result != "verified":
                 return
+        if len(changes) > 1:
+            async for again in self._verified_at_the_end(made, until):
+                yield again
+
+    async def _in_its_turn(self, shown: Change, made: Sequence[tuple[Change, ChangeEnded]]) -> Change:
+        """Return a change of a set as it is made after those before it. Raises RefusedError where it differs."""
+        done = {change.key for change, _ in made if change.target == shown.target}
+        moved = _moved_by([ended for _, ended in made], shown.target, shown.key)
+        if not done and not moved:
+            return shown
+        change = await self._backend(shown.target).plan(shown.target, shown.key, shown.wish)
+        if change.writes != shown.writes and done.isdisjoint(change.shares):
+            raise RefusedError(
+                f"{change.label} of {change.target} would now take other steps than those shown.",
+                hint="Review it again.",
+            )
+        return change.as_in_set(shown, moved=bool(moved))
+
+    async def _verified_at_the_end(
+        self, made: Mapping[tuple[Target, str], tuple[Change, ChangeEnded]], until: float | None
+    ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
+        """Read all that a set asked for again; yield what was set once more, and what is not as asked for."""
+        ends = [ended for _, ended in made.values()]
+        latest = dict(made)
+        now = await self._values([change for change, _ in made.values()])
+        for place, (change, _) in made.items():
+            if now[place] == change.after or now[place] not in _moved_by(ends, *place):
+                continue
+            again = await self._backend(change.target).plan(change.target, change.key, change.wish)
+            ended = await self.apply(again.as_in_set(change, moved=True), until=until)
+            ends.append(ended)
+            latest[place] = change, ended
+            yield change, ended
+            if ended.result != "verified":
+                return
+        if len(ends) > len(made):
+            now = await self._values([change for change, _ in made.values()])
+        for place, (change, ended) in latest.items():
+            if now[place] != change.after:
+                yield change, self._lost(change, ended, now[place])
+
+    async def _values(self, changes: Sequence[Change]) -> Values:
+        """Return what the settings of changes read now; a program is asked once."""
+        with asked_since(time.monotonic()):
+            readings = {(one.target, one.key): await read_for(self._backend(one.target), one) for one in changes}
+        return {place: None if reading is None else reading.now for place, reading in readings.items()}
+
+    def _lost(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
+        """Put on record that a value of a set did not stay. Whose value this is, nobody saw: it is none of ours."""
+        message = f"{change.label} reads {now or 'nothing'} at the end of the set: it was changed since it was set"
+        lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
+        self._emit(lost)
+        return lost
 
     async def _announce(self, changes: Sequence[Change]) -> None:
         """Tell the helper what is changed together. Raises RaidbenchError where that cannot be planned any more."""
@@ -185,13 +258,15 @@ class Changer:
         left: OpenChange | None = None,
         old: Change | None = None,
         as_read: bool = True,
+        debts: Debts = NO_DEBTS,
     ) -> ChangeEnded:
         """See `apply`; its lock is held.
 
         `old`: the change that it takes back. `left`: what stands open in the journal, whose own intent covers the way
-        back as well. `as_read`: whether it was planned from what was read under this lock.
+        back as well. `as_read`: whether it was planned from what was read under this lock. `debts`: what a way back
+        owes to other settings.
         """
-        made = self._made(change, lock, undoes, until, left, old, as_read)
+        made = self._made(change, lock, undoes, until, left, old, as_read, debts)
         return await to_the_end(asyncio.create_task(made, name="apply"))
 
     async def _made(
@@ -203,6 +278,7 @@ class Changer:
         left: OpenChange | None,
         old: Change | None,
         as_read: bool,
+        debts: Debts,
     ) -> ChangeEnded:
         backend = self._backend(change.target)
         if until is not None:
@@ -211,6 +287,8 @@ class Changer:
             await require_as_planned(backend, change)
         if undoes is None:
             self._no_other_trial(change, until)
+        before = await self._seen_beside(change)
+        change = with_values_before(change, before)
         await self._plan_there(change, old)
         change_id = self._next_id()
         covered = left is not None and self._side is None
@@ -233,11 +311,59 @@ class Changer:
         except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
+        trouble = "" if message else await self._restore(change, debts, lock, undoes, left)
         ended = await verdict(backend, change_id, change, message)
+        after = await self._seen_beside(change)
+        if before and after:
+            ended = replace(ended, moved=moved_along(change, before, after, debts.restored))
+        if ended.result == "verified":
+            kept = debts.words_of_kept(change, after)
+            ended = replace(ended, result="differs" if trouble else "verified", message=trouble or kept)
         self._record_end(change, ended, covered=covered)
         if surprise is not None:
             raise surprise
         return ended
+
+    async def _seen_beside(self, change: Change) -> Values:
+        """As `_beside`; nothing where the target is gone, which the change itself finds out."""
+        try:
+            return await self._beside(change)
+        except (DeviceGoneError, NotFoundError):
+            return {}
+
+    async def _beside(self, change: Change) -> Values:
+        """Return all settings of the target, and of the kernel's disk that it is.
+
+        Raises DeviceGoneError, NotFoundError.
+        """
+        disk = self._disk_of(change.target) or disk_beside(change)
+        return await read_beside(self._backends, change, disk if disk != change.target else None)
+
+    async def _restore(
+        self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: OpenChange | None
+    ) -> str:
+        """Bring about what else a way back owes: settings that moved along and did not come back by its own steps.
+
+        Returns a sentence about what could not be restored, "" if all is as wanted.
+        """
+        if not debts.all:
+            return ""
+        trouble: list[str] = []
+        for target, key in not_restored(debts.all, await self._seen_beside(back)):
+            value = debts.all[target, key]
+            try:
+                change = await self._backend(target).plan(target, key, value)
+                if back.key in change.moves:  # two views of one thing: setting this one would move that one again
+                    continue
+                if why_not_unattended(change) or not set(change.locks) <= set(back.locks):
+                    raise BlockedError(f"{change.label} of {target} moved along and is not put back by itself.")
+                ended = await self._apply(change, lock, undoes=undoes, left=left)
+                if ended.result != "verified":
+                    raise BlockedError(f"{change.label} of {target} was not put back: {ended.message}.")
+            except RaidbenchError as error:
+                if (target, key) in debts.restored:
+                    trouble.append(f"{key} of {target} is not {value} again: {error.message}")
+        return " ".join(trouble)
 
     async def _announced(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
         """Put what is about to be done on disk. What an open intent covers is done even where nothing can be written.
@@ -257,7 +383,7 @@ class Changer:
                 await self._arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
             failed = ChangeEnded(
-                at=time.time(), id=intended.id, result="failed", now=change.before, message=error.message
+                at=time.time(), id=intended.id, result="failed", now=change.starts_from, message=error.message
             )
             with contextlib.suppress(StorageError):
                 self._emit(failed)
@@ -351,34 +477,37 @@ class Changer:
         confirm: str | None = None,
         plate: Nameplate | None = None,
         shown: Change | None = None,
+        led_to: Collection[str] = (),
     ) -> ChangeEnded:
         """Take a change back, as its backend plans it now; a value that is neither new nor old is left alone.
 
-        `confirm`: the word of its nameplate, typed by somebody, where taking it back destroys data; `shown`: the plan
-        of it that this somebody has seen.
+        So is what moved along with it and has been set since. `led_to`: values to which side effects of later changes
+        have moved it. `confirm`: the word of its nameplate, typed by somebody, where taking it back destroys
+        data; `shown`: the plan of it that this somebody has seen.
         Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
         change = record.change
         require_reversible(change)
         try:
-            async with self._backwards(change, shown) as (lock, back):
-                return await self._undo(record, lock, back, confirm, plate, shown)
+            moved = None if record.end is None else record.end.moved
+            async with self._backwards(change, shown, moved) as way:
+                return await self._undo(record, way, confirm, plate, shown, led_to)
         except (NotFoundError, DeviceGoneError) as error:
             return self._gone(record, await self.with_remains(change, error))
 
     async def _undo(
         self,
         record: ChangeRecord,
-        lock: HeldLock,
-        back: Change | RaidbenchError,
+        way: _WayBack,
         confirm: str | None,
         plate: Nameplate | None,
         shown: Change | None,
+        led_to: Collection[str],
     ) -> ChangeEnded:
-        change = record.change
+        change, back = record.change, way.back
         now = back.before if isinstance(back, Change) else await self._reads(change)
-        state = standing_of(record, now)
-        if state is ValueState.BEFORE:
+        state = ValueState.OURS if now in led_to else standing_of(record, now)
+        if state is ValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
                 require_its_device(change, back)  # any other may have been made anew since, by us
             return self._over(record, "restored", now, "it already had its old value")
@@ -398,10 +527,25 @@ class Changer:
                     hint=f"Undo {record.id} alone{by}.",
                 )
             back = back if shown is None else replace(back, found=shown.found)
-        ended = await self._apply(_on_its_device(back, change), lock, undoes=record.id, old=change)
+        ended = await self._apply(
+            _on_its_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
+        )
         if ended.result == "verified":
             self._journal.outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
+
+    async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+        """Bring back the value that a change found, and what moved along, whatever was set since in its place.
+
+        `undoes`: the change of this session that is recorded as taken back; `moved`: the side effects of the last one.
+        Raises RaidbenchError where that is not possible.
+        """
+        async with self._backwards(change, None, moved) as way:
+            if not isinstance(way.back, Change):
+                raise way.back
+            return await self._apply(
+                _on_its_device(way.back, change), way.lock, undoes=undoes, old=way.change, debts=way.debts
+            )
 
     async def remake(self, left: OpenChange, *, confirm: str, plate: Nameplate) -> ChangeEnded:
         """Make what a change of the journal deleted and, cut short, did not make again.
@@ -435,28 +579,34 @@ class Changer:
 
     @contextlib.asynccontextmanager
     async def _backwards(
-        self, change: Change, shown: Change | None = None
-    ) -> AsyncIterator[tuple[HeldLock, Change | RaidbenchError]]:
+        self, change: Change, shown: Change | None = None, moved: Sequence[MovedSetting] | None = None
+    ) -> AsyncIterator[_WayBack]:
         """Hold the lock of what was changed, and what takes it back, planned from what is read under that lock.
 
-        Why it cannot be planned where it cannot, with the lock that is known. A log does not say which lock that is,
-        the plan that somebody was `shown` does: where it is another than that, or without one than the device's names
-        tell, it is taken instead, and everything read again.
+        `moved`: what moved along with it, None where that is not known. Why it cannot be planned where it cannot, with
+        the lock that is known. A log does not say which lock that is, the plan that somebody was `shown` does: where it
+        is another than that, or without one than the device's names tell, it is taken instead, and everything read
+        again.
         Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
         """
         backend = self._backend(change.target)
         known = change if shown is None else shown
         for _ in range(_LOCK_TRIES):
             async with self._at_work(known) as lock:
+                now = await self._beside(change)
+                debts = debts_of(change, moved, now)
+                owed = with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
-                    back = await plan_back(backend, change)
+                    back = await plan_back(backend, change)  # what a log says is judged, whatever comes back of it
+                    if owed != change:
+                        back = await plan_back(backend, owed)
                 except (NotFoundError, DeviceGoneError):
                     raise
                 except RaidbenchError as error:
                     back = error
                 if not isinstance(back, Change) or set(back.locks) <= set(known.locks):
-                    yield lock, back
+                    yield _WayBack(lock, back, owed, debts, owes=bool(not_restored(debts.restored, now)))
                     return
             known = back
         raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
@@ -518,17 +668,17 @@ class Changer:
         if change.before is None:
             return "conflict"
         try:
-            async with self._backwards(change) as (lock, back):
-                return await self._put_back(left, lock, back)
+            async with self._backwards(change) as way:
+                return await self._put_back(left, way)
         except (NotFoundError, DeviceGoneError) as error:
             raise await self.with_remains(change, error) from error
 
-    async def _put_back(self, left: OpenChange, lock: HeldLock, back: Change | RaidbenchError) -> str:
-        change = left.change
+    async def _put_back(self, left: OpenChange, way: _WayBack) -> str:
+        change, back = left.change, way.back
         state = standing(change, back.before if isinstance(back, Change) else await self._reads(change))
         if state is ValueState.FOREIGN:
             return "conflict"
-        if state is ValueState.BEFORE:
+        if state is ValueState.BEFORE and not way.owes:
             if isinstance(back, Change):
                 require_its_device(change, back)
             return "restored"
@@ -541,7 +691,9 @@ class Changer:
             )
         own = left.session == str(self._folder)
         undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
-        ended = await self._apply(_on_its_device(back, change), lock, undoes=undoes, left=left, old=change)
+        ended = await self._apply(
+            _on_its_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
+        )
         if ended.result != "verified":
             raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         return "restored"
@@ -551,6 +703,28 @@ class Changer:
         if not isinstance(backend, Sets):
             raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend
+
+
+@dataclass(frozen=True, slots=True)
+class _WayBack:
+    """A way back, planned under the lock that is held."""
+
+    lock: HeldLock
+    """The lock."""
+    back: Change | RaidbenchError
+    """What takes the change back, or why that cannot be planned."""
+    change: Change
+    """The change that is taken back, with the companions that its way back brings along."""
+    debts: Debts
+    """What it owes to other settings."""
+    owes: bool
+    """Whether one of those that it restores has another value now."""
+
+
+def _moved_by(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
+    """Return the values to which side effects of earlier changes of a set have moved a setting."""
+    moved = (one for ended in ends for one in ended.moved or () if one.explained)
+    return tuple(one.now for one in moved if (one.target, one.key) == (target, key))
 
 
 def _on_its_device(back: Change, change: Change) -> Change:

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from app.engine.change.back import plan_back
 from app.engine.change.changer import Changer
+from app.engine.change.side_effects import without_earlier
 from app.engine.change.trial import arm, check_seconds
 from app.engine.change.unfinished import ValueState, lapsed, not_before_it_ends, standing_of
+from app.engine.session.event_values import MovedSetting
 from app.engine.session.events import (
     ChangeEnded,
 )
@@ -25,7 +27,7 @@ from app.engine.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from backends.host import Host
-from backends.model import Controller, Target
+from backends.model import KERNEL, Controller, Target
 from backends.nameplate import Nameplate, nameplate_of_parts
 from backends.protocol import TellsRemains
 from backends.settings import Risk
@@ -62,6 +64,7 @@ class Changes:
             next_id=lambda: f"c{len(self._record.session.changes) + 1}",
             arm=self._arm,
             controller_of=self.controller_of,
+            disk_of=self.disk_of,
             side=self._record.host.root_side,
             forget=self._hardware.machine.host.forget,
         )
@@ -98,9 +101,9 @@ class Changes:
             for trial in self.trials():
                 await self.undo(trial.id)
 
-    async def apply(self, change: Change, *, undoes: str | None = None, old: Change | None = None) -> ChangeEnded:
+    async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
         """Make one change, which may take back another of the session. See `Changer.apply`."""
-        return await self._changer().apply(change, undoes=undoes, old=old)
+        return await self._changer().apply(change, undoes=undoes)
 
     async def plan_remake(self, left: OpenChange) -> tuple[Change, Nameplate]:
         """What makes again what a change of the journal deleted, and the nameplate of what it is made of.
@@ -177,6 +180,10 @@ class Changes:
         known = (thing.target if isinstance(thing, Controller) else thing.controller for thing in things if thing)
         return next((controller for controller in known if controller is not None), None)
 
+    def disk_of(self, target: Target) -> Target | None:
+        """Return the kernel's disk that a target is, None where it is none by the last look."""
+        return next((view for view in self._hardware.views_of(target) if view.backend == KERNEL), None)
+
     async def end_trials(self) -> bool:
         """Note in the session what the watchdog took back meanwhile; whether all of it is back."""
         undecided = {trial.id for trial in self.trials()}
@@ -210,7 +217,44 @@ class Changes:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
         plate = await self._hardware.nameplate(record.change.target) if asked else None
-        return await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown)
+        led_to = self._led_to_since(record)
+        record = self._without_earlier(record)
+        cut_short = self._cut_short(change_id)
+        if cut_short and record.end is not None:  # it may have moved what the change had moved
+            record = replace(record, end=replace(record.end, moved=None))
+        ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
+        for undo in cut_short if ended.taken_back else ():
+            self._close(undo, ended.now)
+        return ended
+
+    def _cut_short(self, change_id: str) -> tuple[ChangeRecord, ...]:
+        """Return undos of a change that a crash cut short."""
+        made = self._record.session.changes
+        return tuple(other for other in made if other.intent.undoes == change_id and other.end is None)
+
+    def _close(self, undo: ChangeRecord, now: str | None) -> None:
+        """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
+        message = "cut short; another undo did it"
+        self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
+        self.journal.outcome(undo.id, self._record.need_recording(), "restored")
+
+    def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
+        """Return the record with the values before that were there without the changes that are taken back."""
+        made = self._record.session.changes
+        change = without_earlier(record, made)
+        return replace(record, intent=replace(record.intent, change=change))
+
+    def _led_to_since(self, record: ChangeRecord) -> frozenset[str]:
+        """Return the values to which later changes of this session have moved the setting of a change along."""
+        place = record.change.target, record.change.key
+        since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
+        ends = (later.end for later in since if later.in_force and later.end is not None)
+        moved = (one for end in ends for one in end.moved or () if one.explained)
+        return frozenset(one.now for one in moved if (one.target, one.key) == place and one.now is not None)
+
+    async def bring_back(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+        """Bring back the value that a change found, and what moved along. See `Changer.bring_back`."""
+        return await self._changer().bring_back(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
         """What undoing a change will do by what was read since the last look. Raises as `plan_back`."""
@@ -218,10 +262,10 @@ class Changes:
         if record is None:
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
         with contextlib.suppress(RaidbenchError), self._hardware.machine.as_seen(STALE):
-            back = await self.plan_back(record.change)
+            back = await self.plan_back(self._without_earlier(record).change)
             if back.risk is not Risk.DESTROYS_DATA:
                 return back
-        return await self.plan_back(record.change)
+        return await self.plan_back(self._without_earlier(record).change)
 
     async def plan_back(self, change: Change) -> Change:
         """What takes a change back as things are now. Raises RaidbenchError where nothing can."""

@@ -24,9 +24,10 @@ async def require_as_planned(backend: Sets, change: Change) -> None:
     reading = await read_for(backend, change)
     if reading is None:
         raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
-    if reading.now != change.before:
+    if reading.now != change.starts_from:
         raise RefusedError(
-            f"{change.label} of {change.target} changed since it was shown: {change.before} then, {reading.now} now.",
+            f"{change.label} of {change.target} changed since it was shown: "
+            f"{change.starts_from} then, {reading.now} now.",
             hint="Look at it again and stage it again.",
         )
     if not reading.availability.available:

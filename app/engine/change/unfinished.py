@@ -26,10 +26,14 @@ class ValueState(StrEnum):
 
 
 def standing(change: Change, now: str | None, *read_back: str | None) -> ValueState:
-    """How the value `now` stands to a change; `read_back`: values that were read when it ended, None if none was."""
+    """How the value `now` stands to a change; `read_back`: values that were read when it ended, None if none was.
+
+    What an earlier change of the same set had moved it to is ours as well: a crash may have come before its own step.
+    """
     if now == change.before:
         return ValueState.BEFORE
-    return ValueState.OURS if now is not None and now in (change.after, *read_back) else ValueState.FOREIGN
+    ours = (change.after, change.at_start or None, *read_back)
+    return ValueState.OURS if now is not None and now in ours else ValueState.FOREIGN
 
 
 def standing_of(record: ChangeRecord, now: str | None) -> ValueState:

@@ -155,9 +155,12 @@ def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRe
 def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
     """Run of A, run of B of each whole pair of one experiment."""
     found: dict[int, dict[str, RunRecord]] = {}
+    record = session.experiment(experiment_id)
+    left_out = () if record is None or record.end is None else record.end.not_counted
     for run in session.runs:
         mark = run.start.mark
-        counts = run.end is not None and (run.figures.status is RunStatus.OK or silent(run))
+        done = run.end is not None and run.id not in left_out
+        counts = done and (run.figures.status is RunStatus.OK or silent(run))
         if mark is not None and mark.experiment == experiment_id and counts:
             found.setdefault(mark.pair, {})[mark.letter] = run
     return tuple((pair["A"], pair["B"]) for _, pair in sorted(found.items()) if len(pair) == 2)

@@ -7,11 +7,29 @@ from dataclasses import replace
 
 from app.engine.session.figures import Advice, CacheFigures, MemberFigures, Phase, RunEvent, Sample, SteadyFigures
 from backends.errors import InvalidValueError
-from backends.model import Drive, Fact, Inventory
+from backends.model import Drive, Fact, Inventory, Target
 from backends.values import dataclass
 from widgets.plain import units
 
 # -- a moment at which an experiment may be decided, as the session keeps it ------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedSetting:
+    """A setting that read otherwise after a change of another one."""
+
+    target: Target
+    """What has it: the target of the change, or the kernel's disk that it is."""
+    key: str
+    """Which."""
+    before: str | None
+    """Its value before the change."""
+    now: str | None
+    """Its value after it."""
+    explained: bool = False
+    """Whether it is a known side effect of the change; else somebody else's change."""
+    restored: bool = False
+    """Whether the change, an undo, was to bring this value back as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import field
 
-from app.engine.session.event_values import Look, Progress, RecordedVerdict, SteadyPlan, Written
+from app.engine.session.event_values import Look, MovedSetting, Progress, RecordedVerdict, SteadyPlan, Written
 from app.engine.session.figures import RunFigures, RunStatus
 from app.engine.session.sweep_record import (
     SweepArrayRefused,
@@ -128,6 +128,8 @@ class ChangeEnded:
     """Value read back."""
     message: str = ""
     """A sentence when it is not verified; the tool's own words."""
+    moved: tuple[MovedSetting, ...] | None = None
+    """What else read otherwise afterwards; None where that is not known."""
 
     @property
     def taken_back(self) -> bool:
@@ -318,6 +320,8 @@ class ExperimentEnded:
     """What its pairs show, the figure that the job is about first; none without a whole pair."""
     moved: dict[str, str] = field(default_factory=dict)
     """Other settings of the target that moved along with it, and how: `256 -> 64`."""
+    not_counted: tuple[str, ...] = ()
+    """Runs at the end of which the setting had another value than their letter stands for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from app.engine.session.standing_on import above
 from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.joining import joined_parts
-from backends.model import Array, Controller, Drive, Inventory, Problem, Target, Task
+from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target, Task
 from backends.nameplate import Nameplate, nameplate_of
 from backends.names import name_of, named
 from backends.protocol import PlansTogether, TellsTasks
@@ -185,7 +185,7 @@ class Hardware:
                 changes += map(self.with_above, await backend.plan_together(home, own))
             else:
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
-        return tuple(changes)
+        return _what_moves_the_disk_first(changes)
 
     async def plan_to_show(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """As `plan_all`, of what was read since the last look: whoever applies it reads again under the lock.
@@ -239,6 +239,13 @@ class Hardware:
         except RaidbenchError:
             return None
         return next((array.tasks for array in found if array.target == target), None)
+
+
+def _what_moves_the_disk_first(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Return the changes with those in front that would move what another one sets on the kernel's disk."""
+    on_disk = {change.key for change in changes if change.target.backend == KERNEL}
+    front = [change for change in changes if not on_disk.isdisjoint(change.moves_disk)]
+    return (*front, *(change for change in changes if change not in front))
 
 
 def _by_name(

@@ -431,7 +431,8 @@ def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[
     ended = []
     for change in changes:
         if change.id == event.id:
-            change = replace(change, end=event)
+            known = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
+            change = replace(change, end=event if event.moved is not None else replace(event, moved=known))
             if event.result == "restored":
                 change = replace(change, undone_by=event.id)
         elif taken_back is not None and change.id == taken_back:

@@ -7,6 +7,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
+from app.engine.change.side_effects import moved_by
 from app.engine.change.unfinished import ValueState, standing, standing_of
 from app.engine.session.events import ChangeEnded
 from app.engine.session.state import ChangeRecord
@@ -116,9 +117,37 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Ev
 
     Returns sentences about values that are set and not in force.
 
-    An array that was created again, or is being reshaped, is waited for, unless somebody stops the sweep.
-    Raises NotSetError when a value does not take, and what planning raises.
+    What a later step has moved along is set once more. An array that was created again, or is being reshaped, is waited
+    for, unless somebody stops the sweep. Raises NotSetError when a value does not take, and what planning raises.
     """
+    await _set_missing(bench, wanted, stop)
+    await _set_missing(bench, wanted, stop)
+    if not stop.is_set() and (why := await differing(bench, wanted)):
+        raise NotSetError(f"{why} after it was set.")
+    readings = await _readings(bench, wanted)
+    return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
+
+
+async def differing(bench: Workbench, wanted: Sequence[Assignment]) -> str:
+    """Return what does not read as a step wants it, a sentence without its end; "" where all does.
+
+    A value may read otherwise than it was written (-1 for a default): its plan says so.
+    """
+    readings = await _readings(bench, wanted)
+    found = []
+    for one in wanted:
+        now = readings[one.target][one.key].now
+        if now == one.value:
+            continue
+        with contextlib.suppress(RaidbenchError):
+            change = await bench.hardware.plan(one.target, one.key, one.value)
+            if change.before == change.after:
+                continue
+        found.append(f"{one.key} of {one.target} is {now or 'not readable'}, not {one.value}")
+    return ", ".join(found)
+
+
+async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> None:
     readings = await _readings(bench, wanted)
     missing = [one for one in wanted if readings[one.target][one.key].now != one.value]
     for one in await _in_order(bench, sorted(missing, key=lambda each: not each.slow)):
@@ -131,8 +160,6 @@ async def bring(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Ev
         if one.slow:
             await bench.hardware.probe()  # another disk under the old name
             await wait_for_tasks(bench, str(one.target), stop)
-    readings = await _readings(bench, wanted)
-    return tuple(filter(None, (_otherwise(one, readings[one.target][one.key]) for one in wanted)))
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
@@ -180,7 +207,34 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                 left[original] = told
         again = [one for one in waiting if one in left and not one.slow]
         waiting = again if len(again) < len(waiting) else []  # once the others are back nothing may be in its way
-    return tuple(left.values())
+    return (*left.values(), *await _restore_moved(bench, record))
+
+
+async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
+    """Put back what changes of the sweep have moved along; sentences about what is not back.
+
+    By then it may have been moved several times: its value before the first time comes back, where it still has a value
+    to which one of the changes led.
+    """
+    made = [change for change in bench.session.changes if change.id in record.changes]
+    wanted = {(one.target, one.key) for one in record.design.originals}
+    left = []
+    for (target, key), (before, led_to) in moved_by(made).items():
+        if (target, key) in wanted:
+            continue
+        try:
+            reading = (await bench.hardware.read(target)).get(key)
+            if reading is None or reading.now == before or reading.now not in led_to:
+                continue
+            change = await bench.hardware.machine.setter(target).plan(target, key, before)
+            if any(one.change.key in change.moves for one in made):  # two views of one thing
+                continue
+            ended = await bench.changes.apply(change, undoes=made[-1].id)
+            if ended.result != "verified":
+                raise NotSetError(_why(ended))
+        except RaidbenchError as error:
+            left.append(f"{key} of {target} is not {before} again: {error.message}")
+    return left
 
 
 async def settle(bench: Workbench) -> None:
@@ -241,7 +295,8 @@ async def _put_back(bench: Workbench, original: Assignment, mine: Sequence[Chang
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
         first = mine[-1].change  # what came along with the value of before is known to the change that found it
         if first.before == original.value:
-            ended = await bench.changes.apply(await bench.changes.plan_back(first), undoes=mine[0].id, old=first)
+            moved = None if mine[0].end is None else mine[0].end.moved
+            ended = await bench.changes.bring_back(first, undoes=mine[0].id, moved=moved)
         else:
             change = await bench.hardware.plan(original.target, original.key, original.value)
             ended = await bench.changes.apply(change, undoes=mine[0].id)

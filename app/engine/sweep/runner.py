@@ -25,7 +25,7 @@ from app.engine.session.sweep_record import (
 )
 from app.engine.session.sweep_steps import Design, Step, StepResult, SweepCell, SweepResult
 from app.engine.sweep.adaptive_steps import further
-from app.engine.sweep.applying import FeatureMissingError, activate, bring, forget, restore, settle
+from app.engine.sweep.applying import FeatureMissingError, activate, bring, differing, forget, restore, settle
 from app.engine.sweep.arrays_in_turn import ArrayRefusedError, ArraysInTurn
 from app.engine.sweep.following import LiveWriter
 from app.engine.sweep.order import pause_before
@@ -201,6 +201,8 @@ class SweepRunner:
     async def _step(self, step: Step) -> SweepStepEnded:
         """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
         whole = self._whole_already(step)
+        if whole is not None and await self._changed(self.record.cell(step.cell)):
+            whole = None  # what it was at the end of that run, nobody knows any more
         if whole is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
             whole = await self._measured(step)
@@ -227,6 +229,8 @@ class SweepRunner:
             await self._rest(step, cell)
             if self._stopping.is_set():
                 return _ended(step, StepResult.STOPPED, reason=_ASKED)
+            if why := await differing(self._bench, cell.settings):
+                return _ended(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.")
             run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, own=cell.array is not None))
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
@@ -234,6 +238,8 @@ class SweepRunner:
             return _ended(step, StepResult.FAILED, reason=_words(error))
         match run.figures.status:
             case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbed()):
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why)
+            case RunStatus.OK if why := await self._changed(cell):
                 return _ended(step, StepResult.FAILED, run=run.id, reason=why)
             case RunStatus.OK:
                 return _ended(step, StepResult.DONE, run=run.id, reason=otherwise)
@@ -243,6 +249,14 @@ class SweepRunner:
                 return _ended(step, StepResult.STOPPED, run=run.id, reason=by_itself or _ASKED)
             case RunStatus.FAILED:
                 return _ended(step, StepResult.FAILED, run=run.id, reason=run.figures.reason or "")
+
+    async def _changed(self, cell: SweepCell) -> str:
+        """Return which settings of a cell have another value at the end of its run, a sentence; "" for none."""
+        try:
+            why = await differing(self._bench, cell.settings)
+        except RaidbenchError as error:
+            return f"Its settings could not be read at the end of the run: {_words(error)}"
+        return f"{why}: it was changed during the run, so this is no measurement of the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
         """Features and settings; sentences about what is in force otherwise than set."""

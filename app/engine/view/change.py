@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.engine.session.labels import in_unit, within
+from app.engine.session.labels import in_unit, in_words, within
 from app.engine.view.effects import effect_words, kept_words, outcome_cell, risk_cell
 from app.engine.view.setting import NOT_REPORTED
 from app.engine.view.table import Cell, Column, FactLine, Facts, Row, Table
@@ -14,6 +14,7 @@ from backends.settings import UNCONFIRMED, Risk
 from widgets.plain import units
 
 if TYPE_CHECKING:
+    from app.engine.session.event_values import MovedSetting
     from app.engine.session.events import ChangeEnded
     from app.engine.session.state import ChangeRecord
     from backends.change import Change, Write
@@ -107,6 +108,11 @@ def moves(changes: Iterable[Change]) -> tuple[str, ...]:
     """A sentence for each change that may move other settings besides its own."""
     told = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
     told += [
+        f"{change.label} may also change {', '.join(change.moves_disk)} of the kernel's disk."
+        for change in changes
+        if change.moves_disk
+    ]
+    told += [
         f"{what(change)} is inherited: it changes on {', '.join(change.also)} too." for change in changes if change.also
     ]
     return tuple(dict.fromkeys(told))
@@ -183,6 +189,7 @@ def facts(record: ChangeRecord) -> Facts:
             FactLine("Outcome", outcome.text, outcome.tone),
             FactLine("Read back", stands(record)),
             *([FactLine("Message", end.message)] if end.message else []),
+            *(FactLine("Moved along", words) for words in moved_words(end, change.key)),
         ]
     risk = risk_cell(change.risk)
     told += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
@@ -211,6 +218,21 @@ def ended_words(change: Change, ended: ChangeEnded) -> str:
     """What was read back, with the tool's or the program's word where it is not as wanted."""
     now = value(change, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
+
+
+def moved_words(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
+    """Return a sentence for each other setting that read otherwise afterwards. `cause`: the key that was set."""
+    return tuple(_moved(one, cause) for one in ended.moved or ())
+
+
+def _moved(one: MovedSetting, cause: str) -> str:
+    values = (NOT_REPORTED if text is None else in_words(one.key, text) for text in (one.before, one.now))
+    move = f"{one.key} of {one.target} also changed: {' -> '.join(values)}"
+    if one.restored:
+        return f"{move} (restored)"
+    if one.explained:
+        return f"{move} (a side effect of {cause or 'the change'})"
+    return f"{move} (no known side effect: somebody else changed it, and it is left alone)"
 
 
 def kept(change: Change, ended: ChangeEnded) -> str:

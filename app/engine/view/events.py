@@ -38,7 +38,7 @@ from app.engine.session.sweep_record import (
     SweepStepStarted,
 )
 from app.engine.session.sweep_steps import StepResult, SweepResult
-from app.engine.view.change import move, value
+from app.engine.view.change import move, moved_words, value
 from app.engine.view.comparison_words import ended_words
 from app.engine.view.effects import outcome_cell
 from app.engine.view.run import RUN_TONES, result_line
@@ -167,6 +167,7 @@ def describe_event(event: LoggedEvent, session: Session | None = None) -> EventW
     kind, head, body, tone = _words(event)
     if isinstance(event, ChangeEnded) and session is not None and (known := session.change(event.id)) is not None:
         head = f"{event.id} {event.result}: now {value(known.change, event.now)}"
+        body = [*([event.message] if event.message else []), *moved_words(event, known.change.key)]
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
@@ -266,7 +267,8 @@ def _change_intended(event: ChangeIntended) -> _Words:
 
 def _change_ended(event: ChangeEnded) -> _Words:
     head = f"{event.id} {event.result}: now {event.now}"
-    return "change", head, [event.message] if event.message else [], outcome_cell(event.result).tone
+    body = [*([event.message] if event.message else []), *moved_words(event)]
+    return "change", head, body, outcome_cell(event.result).tone
 
 
 def _run_started(event: RunStarted) -> _Words:

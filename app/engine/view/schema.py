@@ -216,6 +216,7 @@ def change(planned: Change) -> Json:
         "risk_text": planned.risk_text or None,
         "confirmed": planned.confirmed,
         "may_change": list(planned.moves),
+        "may_change_on_disk": list(planned.moves_disk),
         "above": list(planned.above),
         "commands": _lines(planned.writes),
         "undo": _lines(planned.undo),
@@ -224,7 +225,18 @@ def change(planned: Change) -> Json:
 
 def ended(outcome: ChangeEnded) -> Json:
     """How a change ended."""
-    return {**picked(outcome, "id", "result", "now"), "message": outcome.message or None}
+    return {
+        **picked(outcome, "id", "result", "now"),
+        "message": outcome.message or None,
+        "moved": _moved(outcome),
+    }
+
+
+def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
+    """Other settings that read otherwise afterwards; None where that is not known."""
+    if outcome is None or outcome.moved is None:
+        return None
+    return [picked(one, "target", "key", "before", "now", "explained", "restored") for one in outcome.moved]
 
 
 def change_record(record: ChangeRecord) -> Json:
@@ -243,6 +255,7 @@ def change_record(record: ChangeRecord) -> Json:
         "result": None if end is None else end.result,
         "now": None if end is None else end.now,
         "message": None if end is None else end.message or None,
+        "moved": _moved(end),
         "in_force": record.in_force,
     }
 

@@ -65,6 +65,7 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "restored": None if end is None else end.restored,
         "rule": start.rule if compared is None or compared.rule is None else compared.rule,
         "moved": {} if end is None else dict(end.moved),
+        "not_counted": [] if end is None else list(end.not_counted),
         "simulated": any(each.start.simulated for each in runs),
         "sentence": None if compared is None else " ".join(shown_lines(record, compared)),
         "null": start.null,

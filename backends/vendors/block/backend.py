@@ -32,16 +32,14 @@ from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, RULES, SETTINGS, actions
-from backends.vendors.block.values import reading, scheduler_file, settled, written
+from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
+from backends.vendors.block.values import fitting, reading, scheduler_file, settled, written
 
 NAME = "block"
 """The prefix of this backend's targets."""
 
-_BESIDE = ("max_hw_sectors_kb", "logical_block_size", "rotational")
-"""Queue attributes that tell what is legal, read along with the settings."""
-
-_FOLLOWERS = ("nr_requests", "wbt_lat_usec")
-"""What the kernel resets when the scheduler changes; put back after it, in this order."""
+_BESIDE = ("max_hw_sectors_kb", "logical_block_size", "rotational", "optimal_io_size")
+"""Queue attributes that tell what is legal and what the kernel resets to, read along with the settings."""
 
 _TUNABLE = re.compile(r"iosched/[a-z][a-z0-9_]{0,40}")
 _NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
@@ -87,13 +85,13 @@ class BlockBackend:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings. The scheduler comes first: it resets others, and decides what they may be."""
+        """The same for several settings. What resets others comes first; the scheduler decides what they may be."""
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         node = await self._node(target)
         attributes = await self._attributes(node.name)
         lock = await lock_of(self._host, node.name)
         changes: list[Change] = []
-        for key in sorted(values, key=lambda key: key != "scheduler"):
+        for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
             wish = wanted(target, settings[key], now, values[key])
             changes.append(await self._planned(node, wish, attributes, lock))
@@ -102,27 +100,34 @@ class BlockBackend:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """What writes `value` again, and for a scheduler its companions: what the kernel reset along with it."""
+        """What writes `value` again, and then its companions: what the kernel reset along with it."""
         setting = setting_of(self.settings(target), target, key)
-        legal = {name: _NUMBER for name in companions if name in _FOLLOWERS or _TUNABLE.fullmatch(name)}
-        require_companions(target, key, companions, legal if key == "scheduler" else {})
+        require_companions(target, key, companions, {name: _NUMBER for name in companions if _comes_along(key, name)})
         node = await self._node(target)
         attributes = await self._attributes(node.name)
         wish = wanted_back(target, setting, (await self._readings(node.name, attributes))[key], value)
         change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
+        if key == "scheduler":
+            companions = fitting(companions, wish.value, attributes)
         return replace(change, writes=_way_back(node.name, key, wish.value, companions))
 
     async def _planned(self, node: Node, wish: Wanted, attributes: Mapping[str, str], lock: str) -> Change:
         key = wish.setting.key
-        companions = await self._companions(node.name, attributes) if key == "scheduler" else {}
+        companions = await self._companions(node.name, key, attributes)
         before = wish.now.now
         undo = _way_back(node.name, key, before, companions) if key in attributes and before is not None else ()
         write = Write(path=f"{_queue(node.name)}/{key}", text=written(key, wish.value))
         change = wish.change((write,), undo, identity(node), lock)
         after = settled(key, wish.value, attributes)
         asked = wish.value if after != wish.value else ""
-        moves = _FOLLOWERS if key == "scheduler" else ()
-        return replace(change, after=after, asked=asked, moves=moves, companions=companions)
+        return replace(
+            change,
+            after=after,
+            asked=asked,
+            moves=SIDE_EFFECTS.get(key, ()),
+            resets_to=resets_to(key, wish.value, attributes),
+            companions=companions,
+        )
 
     def companions_of(self, change: Change) -> Mapping[str, str]:
         """The files of the same queue that recorded steps of earlier versions write besides the setting's own."""
@@ -188,10 +193,12 @@ class BlockBackend:
     async def _same(self, change: Change) -> None:
         require_same(change, identity(await self._node(change.target)))
 
-    async def _companions(self, name: str, attributes: Mapping[str, str]) -> dict[str, str]:
-        """What has to come back after the old scheduler: what the kernel resets, then its tunables."""
+    async def _companions(self, name: str, key: str, attributes: Mapping[str, str]) -> dict[str, str]:
+        """What has to come back after the old value: what the kernel resets, then a scheduler's tunables."""
         folder = _queue(name)
-        found = {key: attributes[key] for key in _FOLLOWERS if key in attributes}
+        found = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
+        if key != "scheduler":
+            return found
         tunables = await self._host.read_many(await self._host.list(f"{folder}/iosched/*"))
         return found | {path.removeprefix(f"{folder}/"): text for path, text in sorted(tunables.items()) if text}
 
@@ -224,9 +231,13 @@ def _require_ours(change: Change) -> None:
     front = f"{_queue(change.target.address)}/"
     for step in change.writes:
         own = (step.path or "").removeprefix(front)
-        along = change.key == "scheduler" and (own in _FOLLOWERS or _TUNABLE.fullmatch(own) is not None)
-        if step.path != front + own or not (own == change.key or along):
+        if step.path != front + own or not (own == change.key or _comes_along(change.key, own)):
             raise RefusedError(f"This does not set {change.label} of {change.target}: {clean(step.shown(), 200)}.")
+
+
+def _comes_along(key: str, other: str) -> bool:
+    """Return whether a way back of `key` may write the file `other` as well."""
+    return other in SIDE_EFFECTS.get(key, ()) or (key == "scheduler" and _TUNABLE.fullmatch(other) is not None)
 
 
 def _queue(name: str) -> str:
@@ -239,10 +250,9 @@ def _never(name: str, key: str) -> str | None:
 
 
 def _way_back(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[Write, ...]:
-    """The setting's own file first: a scheduler resets the others, and has its tunables only once it is there."""
-    rest = {
-        one: companions[one] for one in (*_FOLLOWERS, *sorted(set(companions) - set(_FOLLOWERS))) if one in companions
-    }
+    """The setting's own file first: it resets the others, and a scheduler has its tunables only once it is there."""
+    reset = [other for other in SIDE_EFFECTS.get(key, ()) if other in companions]
+    rest = {other: companions[other] for other in (*reset, *sorted(set(companions) - set(reset)))}
     return tuple(
-        Write(path=f"{_queue(name)}/{one}", text=text) for one, text in {key: written(key, value), **rest}.items()
+        Write(path=f"{_queue(name)}/{other}", text=text) for other, text in {key: written(key, value), **rest}.items()
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from backends.settings import Choice, Risk, Setting
 from backends.udev import assign, queue_rules
+from backends.vendors.block.side_effects import in_order
 
 # -- a sentence about each scheduler ----------------------------------------------------------------------------------
 
@@ -158,5 +159,6 @@ RULES = queue_rules("queue", "disk")
 
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
-    """What the line of a disk does; the scheduler first, because it resets others. Raises BlockedError."""
-    return tuple(assign(f"queue/{key}", values[key]) for key in BY_KEY if key in values)
+    """What the line of a disk does; what resets others first, as udev writes in this order. Raises BlockedError."""
+    declared = [key for key in BY_KEY if key in values]
+    return tuple(assign(f"queue/{key}", values[key]) for key in in_order(declared))

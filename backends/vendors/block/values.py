@@ -103,6 +103,14 @@ def _requests_max(attributes: Mapping[str, str]) -> int:
     return int(_number(attributes.get("nr_tags")) or _number(attributes.get("nr_requests")) or 0)
 
 
+def fitting(companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what comes along with a scheduler, without a queue size that it does not take."""
+    top = _requests_max({**attributes, "scheduler": f"[{scheduler}]", "nr_requests": ""})
+    size = companions.get("nr_requests", "")
+    too_many = bool(top) and size.isdigit() and int(size) > top
+    return {key: value for key, value in companions.items() if key != "nr_requests" or not too_many}
+
+
 def written(key: str, value: str) -> str:
     """The text the kernel wants for a value of the common vocabulary."""
     back = {common: kernel for kernel, common in _CACHE_WORDS.items()}

@@ -34,6 +34,9 @@ _MOVES = {
 }
 """Settings that move along."""
 
+_MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
+"""Settings of the kernel's disk that move along: the kernel takes its cache for that of the virtual drive."""
+
 
 def volume_change(
     view: VolumeView, wish: Wanted, identity: Identity, lock: str, companions: Mapping[str, str] | None = None
@@ -53,7 +56,8 @@ def volume_change(
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.".strip())
     members = members_of(view.contents, view.volume.drives) if key == "strip_size" else ()
     moves = _MOVES.get(change.key, ())
-    return replace(change, moves=moves, members=members, companions=companions_now(view, key))
+    disk = _MOVES_DISK.get(change.key, ())
+    return replace(change, moves=moves, moves_disk=disk, members=members, companions=companions_now(view, key))
 
 
 def companions_now(view: VolumeView, key: str) -> dict[str, str]:

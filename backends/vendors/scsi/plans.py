@@ -18,6 +18,9 @@ from backends.vendors.scsi.settings import BITS, OPTIONS
 SAVED = "saved"
 """By this key, the value that a SCSI drive keeps without power."""
 
+_MOVES_DISK = ("write_cache", "read_ahead_kb", "max_sectors_kb")
+"""What the sd driver may set anew on the kernel's disk when it looks at a switched cache (drivers/scsi/sd.c)."""
+
 _ON_OFF = re.compile("on|off")
 
 _CACHE_TYPES = {
@@ -37,7 +40,8 @@ def finished(view: View, wish: Wanted, change: Change) -> Change:
     text = wish.setting.risk_text if risk is not Risk.NONE else ""
     if guarded:
         text = f"The drive has power-loss protection: {view.protection}."
-    change = replace(change, risk=risk, risk_text=text, companions=companions_now(view, key))
+    moves = _MOVES_DISK if key == "drive_cache" else ()
+    change = replace(change, risk=risk, risk_text=text, companions=companions_now(view, key), moves_disk=moves)
     return replace(change, persistence=Persistence.STORED) if _saveable(view, key) else change
 
 

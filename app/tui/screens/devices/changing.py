@@ -29,6 +29,7 @@ from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.plain import units
 
 if TYPE_CHECKING:
+    from app.engine.session.events import ChangeEnded
     from app.tui.port import Port
 
 # -- what is opened to choose another value of a setting --------------------------------------------------------------
@@ -117,6 +118,10 @@ def _planned(change: Change, names: Mapping[Target, str]) -> PlannedChange:
 # -- from staged values to verified ones, and back: plan, show, ask, do, say how it ended -----------------------------
 
 
+def _place(change: Change) -> tuple[Target, str]:
+    return change.target, change.key
+
+
 class Shows(Protocol):
     """What shows the settings."""
 
@@ -184,7 +189,7 @@ class Changing:
 
     async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
         app = self._app
-        done = 0
+        verified: set[tuple[Target, str]] = set()
         left = list(changes)
         names = self._names(changes)
         for waiting in changes[1:]:
@@ -193,19 +198,22 @@ class Changing:
             async with aclosing(app.workbench.changes.apply_all(changes, trial=trial)) as steps:
                 self._begin(left, names, len(changes))
                 async for change, ended in steps:
-                    left.pop(0)
+                    left = [other for other in left if _place(other) != _place(change)]
                     outcome = view.outcome(change, ended, on_trial=trial is not None)
                     self._become(change, outcome, now=ended.now)
                     if ended.result == "verified":
-                        done += 1
+                        verified.add(_place(change))
                         app.stage(str(change.target), change.key, None)
                         self._begin(left, names, len(changes))
+                        self._tell_moved(change, ended)
                     else:
+                        verified.discard(_place(change))
                         self._say(f"{view.what(change)}: {ended.message}", severity="error", title=ended.result)
         except RaidbenchError as error:
             app.tell(error, title="Not applied")
         for undone in left:
             self._become(undone, None)
+        done = len(verified)
         if done == len(changes):
             self._say(f"{done} of {done} verified: read back from the kernel or the tool.", title="Applied")
         elif done:
@@ -215,6 +223,12 @@ class Changing:
             await app.trials.watch()
             self._panel.forget_outcomes()
             self._changed(changes)
+
+    def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
+        """Say which other settings moved along with a change."""
+        others = replace(ended, moved=tuple(one for one in ended.moved or () if not one.restored))
+        for sentence in view.moved_words(others, change.key):
+            self._say(sentence, severity="warning", title="Also changed")
 
     async def undo(self, ids: tuple[str, ...]) -> None:
         """Show how changes are taken back, newest first, and do it after the yes."""
@@ -273,7 +287,9 @@ class Changing:
             if not ended.taken_back:
                 self._say(ended.message, severity="error", title=f"The change of {what} was not undone")
                 break
-            self._say(f"The change of {what} is undone and verified: now {view.value(plan, ended.now)}.")
+            also = f" {ended.message}." if ended.result == "verified" and ended.message else ""
+            self._say(f"The change of {what} is undone and verified: now {view.value(plan, ended.now)}.{also}")
+            self._tell_moved(change, ended)
         self._changed(plans)
 
     def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:
