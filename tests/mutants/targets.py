@@ -34,9 +34,13 @@ TARGETS: dict[str, Target] = {
             f"tests/engine/change/test_{name}.py" for name in ("changer", "ends", "trials", "destroying", "sets")
         ),
     ),
-    "side effects": Target(
+    "effects": Target(
         modules=("app/engine/change/side_effects.py", "backends/vendors/block/side_effects.py"),
-        tests=("tests/backends/test_side_effects.py", "tests/engine/change/test_side_effects.py"),
+        tests=(
+            "tests/backends/test_side_effects.py",
+            "tests/engine/change/test_side_effects.py",
+            "tests/engine/change/test_side_effects_on_disks.py",
+        ),
     ),
     "journal": Target(
         modules=("app/engine/session/journal.py",),
