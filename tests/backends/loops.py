@@ -28,6 +28,19 @@ _SIZE = 64 << 20
 _PATIENCE = 20
 """How often another name is tried where somebody else took this one meanwhile."""
 
+_AT_FIRST = {
+    "scheduler": "none",
+    "nr_requests": "128",
+    "max_sectors_kb": "1280",
+    "write_cache": "write back",
+    "iostats": "1",
+    "add_random": "0",
+    "nomerges": "0",
+    "rq_affinity": "1",
+    "read_ahead_kb": "128",  # last: the others reset it
+}
+"""How each device begins: the kernel keeps what the test before set on one of the same number."""
+
 _flush = os.fsync
 """The kernel's own, which the tests do without elsewhere: what is written has to reach the device."""
 
@@ -148,10 +161,19 @@ def attach(backing: Path, *options: str, device: str | None = None) -> Loop:
     made.sure()
     try:
         wait_for(lambda: not _open_elsewhere(where))
+        _begin(Path("/sys/block") / made.name / "queue")
     except AssertionError:
         detach(made)
         raise
     return made
+
+
+def _begin(queue: Path) -> None:
+    """Give a queue the settings with which each test begins."""
+    for key, value in _AT_FIRST.items():
+        with suppress(OSError):  # another kernel has not all of them, or takes other values
+            if value not in ((now := (queue / key).read_text().strip()), now.partition("[")[2].partition("]")[0]):
+                (queue / key).write_text(value)
 
 
 def detach(made: Loop) -> None:
