@@ -700,6 +700,22 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
+        number="A37",
+        what="settings that the kernel resets when another one is written: set alone and together, by a trial, persist,"
+        " sweep, ab and the helper, killed in between; and another hand that sets them at the same time",
+        mark="what was asked for is in force, what else moved is reported and comes back, the other hand's value stays",
+        least=80,
+        tests=(
+            f"{BACKENDS}test_side_effects.py",
+            f"{ENGINE}change/test_side_effects.py",
+            f"{ENGINE}change/test_side_effects_on_disks.py",
+            f"{ENGINE}sweep/test_changed_settings.py",
+            f"{CLI}test_side_effects_on_loops.py",
+        ),
+        lab=("tests/lab/test_effects.py",),
+        minutes=1,
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",
