@@ -228,7 +228,7 @@ class Changing:
         """Say which other settings moved along with a change."""
         others = replace(ended, moved=tuple(one for one in ended.moved or () if not one.restored))
         for sentence in view.moved_words(others, change.key):
-            self._say(sentence, severity="warning", title="Also changed")
+            self._say(sentence, severity="warning")
 
     async def undo(self, ids: tuple[str, ...]) -> None:
         """Show how changes are taken back, newest first, and do it after the yes."""
