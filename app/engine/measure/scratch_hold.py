@@ -13,7 +13,8 @@ from app.engine.measure.scratch_mark import forget, is_own, mark_busy, mark_left
 from backends.errors import RefusedError, StorageError
 from backends.text import clean
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""A folder that may be searched and not be listed (mode 711) is passed through: O_PATH needs no permission to read."""
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

@@ -415,6 +415,21 @@ def test_a_folder_without_the_right_to_write_is_a_refusal(tmp_path: Path) -> Non
         plan_scratch(str(tmp_path / "locked"), MIB, writes=True)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
+def test_a_file_below_a_folder_that_may_only_be_searched_is_made_and_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "searched" / "mine"
+    folder.mkdir(parents=True)
+    folder.parent.chmod(0o311)
+    try:
+        file = HeldScratch(plan_scratch(str(folder / "x"), MIB, writes=True))
+        file.open()
+        assert (folder / "x").exists()
+        file.close(keep=False)
+        assert not (folder / "x").exists()
+    finally:
+        folder.parent.chmod(0o755)
+
+
 def test_a_path_lies_on_the_filesystem_of_its_nearest_folder(tmp_path: Path) -> None:
     number = os.stat(tmp_path).st_dev
     assert device_number(tmp_path / "a" / "b") == f"{os.major(number)}:{os.minor(number)}"
