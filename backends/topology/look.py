@@ -85,7 +85,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
     Otherwise our own and that of process 1 are looked at, which is cheap.
     """
     bare, own, swaps, btrfs, bcache = await asyncio.gather(
-        read_tree(host),
+        read_tree(host, guarded=everywhere),
         host.read("/proc/self/mountinfo"),
         host.read("/proc/swaps"),
         host.list("/sys/fs/btrfs/*/devices/*"),

@@ -171,7 +171,7 @@ LIKELY = "possibly the same disk as"
 """How the words begin for a disk of the same serial number and size that is listed apart."""
 
 SAME = "possibly the same data as"
-"""How the words begin for a device whose content has one UUID, where nothing proves that it is a copy."""
+"""The first words about a device whose content has the same UUID, if nothing proves that it is a copy."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
 """Uses of a member that concern what is built of it. That the system or something else is built on the member too, as
@@ -192,7 +192,7 @@ class Relation:
     member: bool = False
     """Whether the device is built on it, and so has claimed it already."""
     neighbour: bool = False
-    """Whether it is beside the device, on a part of the same disk that both have."""
+    """Whether it shares sectors with the device and is neither below nor above it."""
     stands: str = ""
     """Why its presence alone is a use, a clause that follows `words`; "" where only its own uses count."""
 
@@ -307,10 +307,10 @@ def relations(
 
 
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[Relation]:
-    """Yield what is not below or above a device, but may have a sector in common with it.
+    """Yield the devices that may share a sector with a device and are neither below nor above it.
 
-    A partition is one by what uses it; so is what device-mapper has there, which is held with the device. Any other
-    device (a loop device, an array) is set up there by somebody, and so a use by itself.
+    A partition or a device-mapper device is in use only if something uses it; the latter is locked and opened with the
+    device. A loop device or an array counts as a use even if nothing uses it, because it is attached on purpose.
     """
     own = layout.layers(name)
     family = {node.name for node in tree.family(name)}

@@ -209,16 +209,19 @@ def bytes_of(sectors: str | None) -> int | None:
     return None if count is None else count * 512
 
 
-async def read_tree(host: Host) -> Tree:
-    """All block devices, in three rounds: what there is, what sysfs and udev say of it, where it hangs."""
-    disks, parts, holders, part_holders, slaves, members = await asyncio.gather(
+async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
+    """Return all block devices, in three rounds: the list, what sysfs and udev say of each, its place in sysfs.
+
+    `guarded`: also what only the write guard asks for, the character devices of disks and the ranges of md members.
+    """
+    disks, parts, holders, part_holders, slaves = await asyncio.gather(
         host.list("/sys/block/*"),
         host.list("/sys/block/*/*/partition"),
         host.list("/sys/block/*/holders/*"),
         host.list("/sys/block/*/*/holders/*"),
         host.list("/sys/block/*/slaves/*"),
-        host.list("/sys/block/md*/md/dev-*/offset"),
     )
+    members, characters, raw = await _for_the_guard(host) if guarded else ((), {}, ())
     folders = [path.rsplit("/", 1)[0] for path in parts]
     wanted = [f"{disk}/{name}" for disk in disks for name in DISK_ATTRIBUTES]
     wanted += [f"{folder}/{name}" for folder in folders for name in PARTITION_ATTRIBUTES]
@@ -228,8 +231,6 @@ async def read_tree(host: Host) -> Tree:
     numbers = {path: devno for path in (*disks, *folders) if (devno := texts.get(f"{path}/dev"))}
     records = await host.read_many([f"/run/udev/data/b{devno}" for devno in numbers.values()])
     links = await asyncio.gather(*(host.link(disk) for disk in disks))
-    characters = await _characters(host)
-    raw = await _raw_devices(host)
     built = _group((*holders, *part_holders))
     under = _group(slaves)
     children: dict[str, list[str]] = {}
@@ -244,6 +245,12 @@ async def read_tree(host: Host) -> Tree:
         bare = replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ()))
         nodes.append(replace(bare, characters=(*characters.get(name, ()), *raw) if bare.parent is None else raw))
     return tree_of(nodes)
+
+
+async def _for_the_guard(host: Host) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Return the files with the ranges of md members, the character devices of disks, and all raw devices."""
+    members = host.list("/sys/block/md*/md/dev-*/offset")
+    return await asyncio.gather(members, _characters(host), _raw_devices(host))
 
 
 async def _characters(host: Host) -> dict[str, tuple[str, ...]]:

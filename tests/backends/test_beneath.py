@@ -252,7 +252,8 @@ async def test_the_disk_below_a_target_below_a_loop_device_counts(host: FakeHost
 async def test_the_parts_of_a_container_are_read_with_the_tree(host: FakeHost) -> None:
     add(host, "md0", on="sdk")
     host.files |= {"/sys/block/md0/md/dev-sdk/offset": "2048", "/sys/block/md0/md/dev-sdk/size": "500"}
-    node = (await look(host)).tree.nodes["md0"]
+    assert "md/dev-sdk/offset" not in (await look(host)).tree.nodes["md0"].attributes  # no list of devices needs it
+    node = (await look(host, everywhere=True)).tree.nodes["md0"]
     assert (node.attributes["md/dev-sdk/offset"], node.attributes["md/dev-sdk/size"]) == ("2048", "500")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.disks import Disk
+from tests.lab.exporting import nvme_export
 from tests.lab.layers import loop
 from tests.lab.making import bcache_device, dm_node, dm_target, md_array
 from tests.lab.running import run
@@ -154,18 +155,8 @@ def swap_on_loop(disk: Disk, part: str, folder: Path) -> Iterator[str]:
 
 @contextmanager
 def exported(disk: Disk, part: str, folder: Path) -> Iterator[str]:
-    run("modprobe", "nvmet")
-    subsystem = Path("/sys/kernel/config/nvmet/subsystems/lab")
-    namespace = subsystem / "namespaces/1"
-    subsystem.mkdir()
-    namespace.mkdir()
-    try:
-        (namespace / "device_path").write_text(part)
-        (namespace / "enable").write_text("1")
-        yield "exported by the NVMe target lab"
-    finally:
-        namespace.rmdir()
-        subsystem.rmdir()
+    with nvme_export(part) as subsystem:
+        yield f"exported by the NVMe target {subsystem.name}"
 
 
 @contextmanager
@@ -189,14 +180,13 @@ PAIRS += [("logical volume", "program"), ("array", "program")]
 
 
 @contextmanager
-def partition_below(disk: Disk) -> Iterator[str]:
+def partition_below(disk: Disk, number: int = 1, start: int = START, sectors: int = LENGTH) -> Iterator[str]:
     """The node of a partition that only the kernel knows: no table says that it is there."""
-    run("addpart", disk.device, "1", str(START), str(LENGTH))
+    run("addpart", disk.device, str(number), str(start), str(sectors))
     try:
-        (found,) = disk.sysfs.glob(f"{disk.kernel}*/partition")
-        yield f"/dev/{found.parent.name}"
+        yield f"/dev/{disk.kernel}{number}"
     finally:
-        run("delpart", disk.device, "1")
+        run("delpart", disk.device, str(number))
 
 
 def bytes_of(disk: Disk) -> bytes:
@@ -268,25 +258,14 @@ def beside_a_thin_volume(disk: Disk, other: Disk, folder: Path) -> Iterator[str]
 
 @contextmanager
 def array_beside_a_mounted_partition(disk: Disk, other: Disk, folder: Path) -> Iterator[str]:
-    run("addpart", disk.device, "2", str(START + LENGTH), "131072")
-    try:
-        with partition_below_of(disk) as (used, free), md_array("raid1", [free, other], size="32M") as made:
-            run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0", used)
-            with mount(used, folder / "point"):
-                yield made.device
-    finally:
-        run("delpart", disk.device, "2")
-
-
-@contextmanager
-def partition_below_of(disk: Disk) -> Iterator[tuple[str, str]]:
-    """The nodes of the first and of the second partition."""
-    run("addpart", disk.device, "1", str(START), str(LENGTH))
-    try:
-        parts = sorted(path.parent.name for path in disk.sysfs.glob(f"{disk.kernel}*/partition"))
-        yield f"/dev/{parts[0]}", f"/dev/{parts[1]}"
-    finally:
-        run("delpart", disk.device, "1")
+    with (
+        partition_below(disk) as used,
+        partition_below(disk, 2, START + LENGTH, 131072) as free,
+        md_array("raid1", [free, other], size="32M") as made,
+    ):
+        run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0", used)
+        with mount(used, folder / "point"):
+            yield made.device
 
 
 def beside_a_volume_on_an_array(disk: Disk, other: Disk, folder: Path) -> AbstractContextManager[str]:

@@ -232,7 +232,7 @@ def _moved(one: MovedSetting, cause: str) -> str:
         return f"{move} (restored)"
     if one.explained:
         return f"{move} (a side effect of {cause or 'the change'})"
-    return f"{move} (no known side effect: somebody else changed it, and it is left alone)"
+    return f"{move} (not a known side effect: another program changed it, so it is left alone)"
 
 
 def kept(change: Change, ended: ChangeEnded) -> str:

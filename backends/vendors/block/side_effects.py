@@ -1,8 +1,7 @@
 """Settings of a request queue that the kernel resets when another one is written. No I/O.
 
-Decided here once: the order of a set and of a persistent rule, the values a change brings back on undo, and what a
-change may move besides its own setting. The tests measure each pair on the kernel at hand (docs/safety.md has both
-kernels side by side).
+Decided here once: the order of a set and of a persistent rule, the values that undo restores, and the other settings
+that a change may move. The tests measure each pair on the kernel at hand; docs/queue.md has two kernels side by side.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from backends.changing import resets_first
+from backends.topology.tree import number
 
 _LIMITS = ("read_ahead_kb",)
 """Raised by `queue_limits_commit_update` to its default for the limits of the queue (Linux 6.9 and later)."""
@@ -44,12 +44,8 @@ def resets_to(key: str, value: str, attributes: Mapping[str, str]) -> dict[str, 
     """
     if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
         return {}
-    optimal = _number(attributes.get("optimal_io_size")) // 1024
-    present = _number(attributes.get("max_sectors_kb"))
-    wanted = _number(value) if key == "max_sectors_kb" else present
+    optimal = (number(attributes.get("optimal_io_size")) or 0) // 1024
+    present = number(attributes.get("max_sectors_kb")) or 0
+    wanted = number(value) or 0 if key == "max_sectors_kb" else present
     defaults = {max(2 * size, _READ_AHEAD_MIN) for size in (0, optimal, present, wanted)}
     return {"read_ahead_kb": tuple(str(size) for size in sorted(defaults))}
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else 0
