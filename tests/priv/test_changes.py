@@ -21,6 +21,7 @@ from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
 from backends.model import Target
 from tests.backends.loops import Loop, needs_loops, wait_for
+from tests.engine.doubles import planned
 from tests.priv.helping import Helper, helper, needs_root
 
 pytestmark = [needs_root, needs_loops()]
@@ -67,6 +68,17 @@ async def test_a_change_is_made_by_the_helper_and_is_in_its_journal(
     assert made is not None
     assert made.change.after == "512"
     assert names(tmp_path / "own" / "journal") == names(tmp_path / "own" / "locks") == []
+
+
+async def test_an_id_that_another_user_gave_in_this_session_is_passed_over(
+    bench: Workbench, device: Loop, tmp_path: Path
+) -> None:
+    await bench.open()
+    Journal(tmp_path / "root" / "journal", uid=4712).intent("c1", bench.need_recording(), planned("128", "256"))
+
+    ended = await bench.changes.apply(await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
+
+    assert (ended.id, ended.result, read_ahead(device)) == ("c2", "verified", "512")
 
 
 async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None:
