@@ -57,6 +57,7 @@ async def test_the_id_of_another_users_trial_is_not_given_again(joe: Helper, unt
     with pytest.raises(StorageError, match="another change c1"):
         joe.intend(until=None if until is None else boot_clock() + until)
 
+    assert len(read_records(joe.journal.file)) == 1
     with pytest.raises(NotAllowedError, match="another user's"):
         joe.changes.outcome(SESSION, "c1", "kept")
     with pytest.raises(NotAllowedError, match="not announced"):
@@ -208,6 +209,43 @@ def test_each_record_of_a_helper_names_its_user(tmp_path: Path) -> None:
     journal.outcome("c1", Path(SESSION), "verified")
 
     assert [record["uid"] for record in read_records(journal.file)] == [JANE] * 3
+
+
+@pytest.mark.parametrize(("first", "second"), [(None, JOE), (JANE, None), (JANE, ROOT), (JANE, JANE)])
+def test_an_id_of_an_ended_change_is_refused_before_anything_is_written(
+    tmp_path: Path, first: int | None, second: int | None
+) -> None:
+    journal = Journal(tmp_path, uid=first)
+    journal.intent("c1", Path(SESSION), on_trial())
+    journal.outcome("c1", Path(SESSION), "verified")
+
+    with pytest.raises(StorageError, match="another change c1"):
+        Journal(tmp_path, uid=second).intent("c1", Path(SESSION), planned("256", "512"))
+
+    assert len(read_records(journal.file)) == 2
+
+
+def test_in_a_journal_of_ones_own_an_open_change_keeps_its_id(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    trials = journal.trials()
+
+    with pytest.raises(StorageError, match="another change c1"):
+        journal.intent("c1", Path(SESSION), planned("256", "512"))
+
+    assert journal.trials() == trials
+
+
+def test_what_was_kept_stays_decided_whatever_another_user_announces(tmp_path: Path) -> None:
+    journal = of_janes(tmp_path)
+    journal.intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
+    (trial,) = journal.trials()
+    record = read_records(journal.file)[0]
+    journal.outcome("c1", Path(SESSION), "kept")
+
+    Journal(tmp_path, uid=JOE)._append({**record, "at": trial.at + 1}, "")
+
+    assert journal.decided(trial)
 
 
 def test_an_intent_that_does_not_read_back_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
