@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -214,10 +215,16 @@ def test_a_node_of_another_user_in_a_folder_for_everybody_is_none(trap: Trap) ->
     number = os.stat(trap.device).st_rdev
     trap.folder.chmod(0o1777)
     node = trap.folder / "node"
-    os.mknod(node, 0o600 | 0o060000, number)
+    os.mknod(node, 0o600 | stat.S_IFBLK, number)
     before = node_of(str(node))
     os.chown(node, NOBODY, NOBODY)
     assert (before, node_of(str(node))) == (str(node), None)
+
+
+def test_a_node_elsewhere_than_below_dev_is_none(trap: Trap, tmp_path: Path) -> None:
+    os.mknod(tmp_path / "node", 0o600 | stat.S_IFBLK, os.stat(trap.device).st_rdev)
+    trap.lead_to(tmp_path / "node")
+    assert node_of(trap.link) is None
 
 
 @pytest.mark.parametrize("name", ["sgx_enclave", "nvme-fabrics", "sgx", "nvme", "bsg"])
