@@ -226,7 +226,7 @@ def cli(
         machine=None if machine is None else machine.absolute(),
         read_only=read_only,
         no_helper=no_helper,
-        session=None if session is None else session.absolute(),
+        session=None if session is None else Path(os.path.abspath(session)),  # one spelling
         config=config,
         ascii=ascii_,
         no_color=no_color,

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.engine.change import boot_unit
 from app.engine.change.side_effects import disk_beside, read_beside, with_values_before
-from app.engine.change.trial import LONGEST, arm, rehearse
+from app.engine.change.trial import LONGEST, LONGEST_WAIT, arm, rehearse
 from app.engine.change.unfinished import not_before_it_ends, undecided
 from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.journals import enrol, trials_elsewhere
@@ -32,8 +32,14 @@ from backends.rootside import told
 MOST_LOCKS = 256
 """Locks held at a time."""
 
+MOST_WATCHDOGS = 16
+"""Sets of trials of one conversation, each with a watchdog of its own."""
+
 _Key = tuple[str, str]
 """Session and id of a change."""
+
+_Locked = tuple[Change, tuple[HeldLock, ...]]
+"""A change and the locks under which it was planned."""
 
 _DECIDED = (
     "target",
@@ -63,22 +69,32 @@ class GuardedChanges:
         self._journal = Journal(paths.journal, uid=uid)
         self._locks: dict[str, tuple[ExitStack, HeldLock]] = {}
         self._sets: dict[str, Mapping[str, Change]] = {}
-        self._planned: dict[tuple[str, str, str], Change] = {}
-        self._intended: dict[_Key, Change] = {}
+        self._planned: dict[tuple[str, str, str], _Locked] = {}
+        self._intended: dict[_Key, _Locked] = {}
+        self._armed: set[tuple[str, float]] = set()
+        self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
-        """Hold a lock until it is let go, or the conversation ends."""
+        """Hold a lock until it is let go, or the conversation ends.
+
+        Raises RefusedError for a lock that the watchdog of another user's trial will need.
+        """
         if name in self._locks or len(self._locks) >= MOST_LOCKS:
             raise NotAllowedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
+            for trial in self._journal.trials_within(LONGEST_WAIT):  # looked at under the lock: none begins meanwhile
+                if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
+                    raise undecided(trial)
             self._locks[name] = stack.pop_all(), held
         return {}
 
     def unlock(self, name: str) -> Mapping[str, Any]:
-        """Let a lock go."""
+        """Let a lock go, unless a change is being made under it."""
         if name not in self._locks:
             raise NotAllowedError("unlock: that lock is not held.")
+        if any(self._locks[name][1] in locks for locks in self._applying):
+            raise NotAllowedError("unlock: a change is being made under that lock.")
         self._locks.pop(name)[0].close()
         return {}
 
@@ -98,7 +114,7 @@ class GuardedChanges:
         set as any other is.
         """
         shown = _structured(change)
-        self._lock_of(shown)
+        locks = self._locks_of(shown)
         for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
             if trial.change.shares_lock(shown):
                 raise undecided(trial)
@@ -107,7 +123,7 @@ class GuardedChanges:
             planned = await self._with_values_before(planned, shown)
             differs = _difference(shown, planned)
             if not differs:
-                self._planned[_place(planned)] = planned
+                self._planned[_place(planned)] = planned, locks
                 return {}
         raise RefusedError(
             f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
@@ -144,26 +160,33 @@ class GuardedChanges:
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
     ) -> Mapping[str, Any]:
-        """Put a planned change into the journal."""
-        change = self._planned.get((target, key, after))
+        """Put a planned change into the journal, by an id that no other change has, whoever made it."""
+        change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
             raise NotAllowedError("intend: that was not planned.")
-        self._lock_of(change)
+        self._require_same(change, locks)
         if until is not None and until > boot_clock() + LONGEST:
             raise NotAllowedError("intend: no trial is that long.")
         if until is not None:
+            if not all(map(self._may_decide, self._set(session, until))):
+                raise NotAllowedError("intend: that set of trials is another user's.")
             enrol(self._paths.locks, self._journal)
         self._journal.intent(id, Path(session), change, until=until)
         del self._planned[target, key, after]
-        self._intended[session, id] = change
+        self._intended[session, id] = change, locks
         return {}
+
+    def given(self, session: str) -> Mapping[str, Any]:
+        """The ids in a session that were given to changes, whoever made them."""
+        return {"ids": sorted(self._journal.ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
         """Make a change that is in the journal, once."""
-        change = self._intended.get((session, id))
+        change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
             raise NotAllowedError("apply: that was not announced.")
-        lock = self._lock_of(change)
+        self._require_same(change, locks)
+        lock = locks[0]
 
         def begins(pid: int, program: str) -> None:
             self._journal.setter(id, Path(session), pid, program)
@@ -171,14 +194,19 @@ class GuardedChanges:
 
         del self._intended[session, id]
         custody.set(Custody(lock=lock.descriptor, begins=begins))  # in this task and what it starts, nowhere else
-        await self._machine.setter(change.target).apply(change)
+        self._applying.append(locks)
+        try:
+            await self._machine.setter(change.target).apply(change)
+        finally:
+            self._applying.remove(locks)
         return {}
 
     def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
-        """Put into the journal how a change of this user ended."""
+        """Put into the journal how a change of this user ended, unless it is there already."""
         self._own(session, id, "outcome")
         self._intended.pop((session, id), None)
-        self._journal.outcome(id, Path(session), result)
+        if self._journal.is_new(id, Path(session), result):
+            self._journal.outcome(id, Path(session), result)
         return {}
 
     def _own(self, session: str, id: str, verb: str) -> OpenChange:
@@ -186,15 +214,31 @@ class GuardedChanges:
         made = self._journal.intent_of(id, Path(session))
         if made is None:
             raise NotAllowedError(f"{verb}: the journal has no such change.")
-        if self._uid not in (0, made.uid):
+        if not self._may_decide(made):
             raise NotAllowedError(f"{verb}: that change is another user's.")
         return made
 
+    def _may_decide(self, made: OpenChange) -> bool:
+        """Whether a change of the journal is this user's; root may speak for all."""
+        return self._uid in (0, made.uid)
+
+    def _set(self, session: str, until: float) -> tuple[OpenChange, ...]:
+        """The trials that one watchdog takes back."""
+        return tuple(one for one in self._journal.trials() if (one.session, one.until) == (session, until))
+
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
-        """Start the watchdog of the trials that were announced."""
-        if not any(trial.session == session and trial.until == until for trial in self._journal.trials()):
+        """Start the watchdog of the trials that this user announced, once."""
+        if not any(map(self._may_decide, self._set(session, until))):
             raise NotAllowedError("arm: nothing was announced that ends then.")
-        await arm(self._paths, Path(session), until)
+        self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
+        if (session, until) in self._armed or len(self._armed) >= MOST_WATCHDOGS:
+            raise NotAllowedError("arm: it is armed, or too many are.")
+        self._armed.add((session, until))
+        try:
+            await arm(self._paths, Path(session), until)
+        except BaseException:
+            self._armed.discard((session, until))
+            raise
         return {}
 
     async def rehearse(self) -> Mapping[str, Any]:
@@ -240,22 +284,31 @@ class GuardedChanges:
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:
         """Make what a change of the journal deleted and did not make again, of the drives that the journal has."""
         change = self._own(session, id, "remake").change
-        self._lock_of(change)
+        locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
         if not isinstance(backend, CanRemake):
             raise BlockedError(f"{change.target} is gone, and cannot be made again from here.")
-        await backend.apply(await backend.plan_remake(change))
+        self._applying.append(locks)
+        try:
+            await backend.apply(await backend.plan_remake(change))
+        finally:
+            self._applying.remove(locks)
         return {}
 
-    def _lock_of(self, change: Change) -> HeldLock:
-        """The lock of a change, which has to be held, and nothing of an earlier raidbench may be at it still."""
+    def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
+        """The locks of a change, which have to be held, and nothing of an earlier raidbench may be at it still."""
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
             raise NotAllowedError("The device is not locked.")
         for left in self._journal.left_running():
             if left.change.shares_lock(change):
                 raise not_before_it_ends(left)
-        return self._locks[names[0]][1]
+        return tuple(self._locks[name][1] for name in names)
+
+    def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
+        """Raises NotAllowedError unless the locks under which a change was planned are held still."""
+        if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
+            raise NotAllowedError("The device was not locked all the time. Plan the change again.")
 
     def close(self) -> None:
         """Let all locks go."""

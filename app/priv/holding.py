@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.config import load_config
-from app.priv.reading import is_node
+from app.priv.reading import node_of
 from app.priv.words import NotAllowedError
 from backends.errors import RaidbenchError
 from backends.exclusive import Hold
@@ -36,13 +36,13 @@ class Holding:
 
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
         """All that is known of a device."""
-        _device(device)
+        device = _device(device)
         facts, _ = await look_at(self._host, device, Intent.WRITE if writing else Intent.READ)
         return {"facts": asdict(facts)}
 
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
         """What lies on a device that nothing uses."""
-        _device(device)
+        device = _device(device)
         known = None if shown is None else [Signature(**_strict(Signature, one)) for one in shown]
         return {"signatures": [asdict(one) for one in await require_free(self._host, device, known)]}
 
@@ -58,7 +58,7 @@ class Holding:
 
         For reading, no descriptor of what may not be written to either: whoever has one reads files that are not his.
         """
-        _device(device)
+        device = _device(device)
         if len(self._held) >= MOST_HOLDS:
             raise NotAllowedError("hold: too many devices are held.")
         identity = None if meant is None else Identity(**_strict(Identity, meant))
@@ -110,9 +110,12 @@ def lends_in_use(config: Path) -> bool:
         return False
 
 
-def _device(path: str) -> None:
-    if not is_node(path):
-        raise NotAllowedError("That is no device.")
+def _device(path: str) -> str:
+    """The node, which is used from here on. Raises NotAllowedError."""
+    node = node_of(path)
+    if node is None:
+        raise NotAllowedError("That is no device, or a link leads there that others than root can change.")
+    return node
 
 
 def _strict(kind: type, data: Mapping[str, Any]) -> Mapping[str, Any]:

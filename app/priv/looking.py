@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from app.priv.reading import may_follow, may_read, program_of
+from app.priv.reading import command_of, may_follow, may_read
 from app.priv.words import NotAllowedError
 from backends.firmware import Question
 from backends.host import Command
@@ -33,10 +33,10 @@ class Looking:
 
     async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
         """What a program answers that only reports; see `Command` for its times."""
-        program = program_of(argv)
-        if program is None:
+        command = command_of(argv)
+        if command is None:
             raise NotAllowedError("run: that command line is none of those that only read, or root may not run it.")
-        done = await self._host.run(Command(argv=(program, *argv[1:]), timeout=float(seconds), stall=stall))
+        done = await self._host.run(Command(argv=command, timeout=float(seconds), stall=stall))
         return {
             "returncode": done.returncode,
             "stdout": done.stdout,

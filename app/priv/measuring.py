@@ -17,6 +17,7 @@ from app.priv.words import NotAllowedError
 from backends.errors import RefusedError
 from backends.exclusive import Hold
 from backends.hosts.local import LocalHost
+from backends.hosts.local.programs import resolve_roots
 from backends.hosts.local.unowned import UnownedProgram, nobodys_number, start_unowned
 from backends.text import clean
 
@@ -74,7 +75,7 @@ class GuardedRuns:
     def _same_fio(self, fio: str) -> str:
         """Root's own fio, which has to be the one that was asked for: the record of a run names one version."""
         own = find_fio(self._host)
-        if os.path.realpath(own) != os.path.realpath(fio):
+        if os.path.realpath(own) != resolve_roots(fio):  # what others can exchange is not root's
             raise RefusedError(
                 f"The root helper reads this device with {own}, and your fio is {clean(fio, 200)}.",
                 hint=f"Put {os.path.dirname(own)} first in PATH.",

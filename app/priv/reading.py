@@ -10,7 +10,7 @@ import re
 import stat
 from collections.abc import Sequence
 
-from backends.hosts.local.programs import find_program
+from backends.hosts.local.programs import find_program, resolve_roots
 from backends.topology.mapped import STATUS, TABLE
 from backends.topology.room_look import THIN_COUNT
 from backends.vendors.areca import presence as areca
@@ -33,7 +33,7 @@ DEVICE = "DEVICE"
 """In the table below: the node of a block device, or of an NVMe or SCSI generic character device."""
 
 _NODE = re.compile(r"/dev(/[A-Za-z0-9][A-Za-z0-9_.:+-]*){1,3}", re.ASCII)
-_CHARACTER = ("nvme", "sg", "bsg")
+_CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
 _ANY_CARD = r"-a\d{1,3}"
 _CARD = r"/c\d{1,3}"
@@ -134,17 +134,18 @@ def may_follow(path: str) -> bool:
     return path == _SPACE
 
 
-def program_of(argv: Sequence[str]) -> str | None:
-    """The program to be run for these words, root's own; None where they are none of the table.
+def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
+    """The command line to be run for these words: root's own program, devices by their nodes.
 
-    The path that was asked for counts by its name only, unless it is a place where a vendor puts the program.
+    None where the words are none of the table. The path of the program that was asked for counts by its name only,
+    unless it is a place where a vendor puts the program.
     """
     place = argv[0]
     name = place if place in _SHAPES else os.path.basename(place)
-    shapes = _SHAPES.get(name, ())
-    if not any(_fits(shape, argv[1:]) for shape in shapes):
-        return None
-    return find_program((name,))
+    fitting = (_fitted(shape, argv[1:]) for shape in _SHAPES.get(name, ()))
+    words = next((words for words in fitting if words is not None), None)
+    program = None if words is None else find_program((name,))
+    return None if words is None or program is None else (program, *words)
 
 
 def known(argv: Sequence[str]) -> bool:
@@ -152,27 +153,34 @@ def known(argv: Sequence[str]) -> bool:
     return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
 
 
-def is_node(path: str) -> bool:
-    """Whether that is a device's node, by its name and by what is there."""
+def node_of(path: str) -> str | None:
+    """The node of a device that a path leads to, None where that is none, by its name and by what is there.
+
+    The path is followed here once, and only where nobody but root can make it lead elsewhere: what is returned is used.
+    """
     if not _NODE.fullmatch(path) or _leads_up(path):
-        return False
-    real = os.path.realpath(path)
+        return None
+    real = resolve_roots(path)
+    if real is None or not _NODE.fullmatch(real):
+        return None
     try:
-        info = os.stat(real)
+        mode = os.lstat(real).st_mode
     except OSError:
-        return False
-    if not _NODE.fullmatch(real):
-        return False
-    kept = stat.S_ISCHR(info.st_mode) and real.removeprefix("/dev/").startswith(_CHARACTER)
-    return stat.S_ISBLK(info.st_mode) or kept
+        return None
+    kept = stat.S_ISCHR(mode) and _CHARACTER.fullmatch(real) is not None
+    return real if stat.S_ISBLK(mode) or kept else None
 
 
 def _leads_up(path: str) -> bool:
     return any(part in (".", "..") for part in path.split("/"))
 
 
-def _fits(shape: Sequence[str], words: Sequence[str]) -> bool:
-    return len(shape) == len(words) and all(
-        is_node(word) if pattern == DEVICE else re.fullmatch(pattern, word, re.ASCII) is not None
+def _fitted(shape: Sequence[str], words: Sequence[str]) -> tuple[str, ...] | None:
+    """The words as they are given to a program, None where they are not of this shape."""
+    if len(shape) != len(words):
+        return None
+    fitted = [
+        node_of(word) if pattern == DEVICE else word if re.fullmatch(pattern, word, re.ASCII) else None
         for pattern, word in zip(shape, words, strict=True)
-    )
+    ]
+    return None if None in fitted else tuple(word for word in fitted if word is not None)

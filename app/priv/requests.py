@@ -107,7 +107,7 @@ class Requests:
             (holding, ("facts", "free", "hold", "release")),
             (measuring, ("measure", "signal", "ended")),
             (changing, ("lock", "unlock", "plan", "intend", "apply", "outcome", "arm", "journal", "remake")),
-            (changing, ("together", "persist", "unit", "rehearse")),
+            (changing, ("together", "persist", "unit", "rehearse", "given")),
             (self, ("companion",)),
         )
         self._read_only = read_only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -90,6 +91,11 @@ def document(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= 262_144
 
 
+def _session(value: Any) -> bool:
+    """The folder of a session in its one spelling: it is a part of what a change is called by."""
+    return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
+
+
 _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # of a member: write_mostly.sda1
 _BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
@@ -97,7 +103,7 @@ _TEXT = text(r".{0,2048}")
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
-_SESSION = text(r"/.{1,4095}")
+_FOLDER = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
 """Name of a lock, which is that of a file and never of a folder."""
@@ -147,20 +153,21 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "together": {"target": _TARGET, "scope": _SCOPE, "values": values},
     "plan": {"change": record, "back": maybe(companions)},
     "intend": {
-        "session": _SESSION,
+        "session": _session,
         "id": _ID,
         "target": _TARGET,
         "key": _KEY,
         "after": _WORD,
         "until": maybe(seconds(2.0**40)),
     },
-    "apply": {"session": _SESSION, "id": _ID},
-    "outcome": {"session": _SESSION, "id": _ID, "result": text("|".join(RESULTS))},
-    "arm": {"session": _SESSION, "until": seconds(2.0**40)},
+    "given": {"session": _session},
+    "apply": {"session": _session, "id": _ID},
+    "outcome": {"session": _session, "id": _ID, "result": text("|".join(RESULTS))},
+    "arm": {"session": _session, "until": seconds(2.0**40)},
     "rehearse": {},
     "journal": {},
     "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "text": document},
-    "remake": {"session": _SESSION, "id": _ID},
+    "remake": {"session": _session, "id": _ID},
     "unit": {"do": text("plan|install|remove")},
     "companion": {},
 }

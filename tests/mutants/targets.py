@@ -44,7 +44,16 @@ TARGETS: dict[str, Target] = {
     ),
     "journal": Target(
         modules=("app/engine/session/journal.py",),
-        tests=("tests/engine/session/test_journal.py", "tests/engine/session/test_earlier_versions.py"),
+        tests=(
+            *(f"tests/engine/session/test_{name}.py" for name in ("journal", "journal_of_trials", "earlier_versions")),
+            "tests/priv/test_owners.py",
+        ),
+    ),
+    "helper": Target(
+        modules=("app/priv/changing.py", "app/priv/reading.py"),
+        tests=tuple(
+            f"tests/priv/test_{name}.py" for name in ("owners", "whose", "guarded_changes", "reading", "nodes")
+        ),
     ),
     "layers": Target(
         modules=("backends/topology/layers.py",),
@@ -54,7 +63,10 @@ TARGETS: dict[str, Target] = {
         modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
         tests=("tests/engine/measure/test_scratch.py",),
     ),
-    "programs": Target(modules=("backends/hosts/local/programs.py",), tests=("tests/backends/test_programs.py",)),
+    "programs": Target(
+        modules=("backends/hosts/local/programs.py",),
+        tests=("tests/backends/test_programs.py", "tests/priv/test_nodes.py"),
+    ),
     "megaraid": Target(
         modules=("backends/vendors/megaraid/running.py",),
         tests=(
@@ -173,7 +185,7 @@ DRAWN: tuple[str, ...] = (
     ),
     *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),
     "app/engine/change/*.py",
-    "app/priv/changing.py",
+    *(f"app/priv/{name}.py" for name in ("changing", "reading")),
     "app/engine/judge/comparison.py",
     "backends/vendors/megaraid/geometry.py",
     "backends/vendors/**/inventory.py",

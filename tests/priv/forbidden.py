@@ -167,6 +167,7 @@ UNWANTED: dict[str, dict[str, tuple[object, ...]]] = {
     "unlock": {"name": ("", ".", "..", "never-held", "../x", 1, None)},
     "plan": {"change": ({}, {"target": {}}, 1, "x", None), "back": (1, "c1", {"..": "1"}, {"a": ""})},
     "intend": {"target": ("block:sda", "x", ""), "session": ("relative", "", 1), "id": ("", "../c1", "c 1", 1)},
+    "given": {"session": ("nowhere", "", "//nowhere", "/a/../nowhere", "/a/", 1, None)},
     "apply": {"session": ("/nowhere", "x"), "id": ("c1", "", None)},
     "outcome": {"result": ("verified", "done", "", None), "id": ("c1", "../x")},
     "arm": {"session": ("/nowhere", ""), "until": (1, 10**9, -1, None)},
@@ -206,6 +207,7 @@ _SOUND: dict[str, dict[str, object]] = {
     "intend": {
         "session": "/nowhere", "id": "c1", "target": "block:sda", "key": "scheduler", "after": "none", "until": None,
     },
+    "given": {"session": "nowhere"},
     "apply": {"session": "/nowhere", "id": "c1"},
     "outcome": {"session": "/nowhere", "id": "c1", "result": "verified"},
     "arm": {"session": "/nowhere", "until": 5.0},

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +16,10 @@ from pathlib import Path
 import pytest
 
 from backends.hosts.split.connection import Connection
-from tests.seeing import started
+from tests.seeing import helped, started
+
+ROOT = Path(__file__).parents[2]
+"""The checkout."""
 
 NOBODY = 65534
 """Number of the user and of the group that programs run as here."""
@@ -23,6 +28,9 @@ AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 
 PYTHON = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
 """An interpreter that every user may run."""
+
+UNDER = ("unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount --bind "$0" /etc/sudoers && exec "$@"')
+"""What to start a program with so that sudo heeds other rules: those of the file that comes next."""
 
 needs_python = pytest.mark.skipif(not os.path.exists(PYTHON), reason=f"needs {PYTHON}, which every user may run")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -48,6 +56,27 @@ def environment(state: Path) -> dict[str, str]:
         "SUDO_UID": str(NOBODY),
         "SUDO_GID": str(NOBODY),
     }
+
+
+@contextmanager
+def shared_folder() -> Iterator[Path]:
+    """A folder where root and the user keep things, each their own."""
+    folder = Path(tempfile.mkdtemp(prefix="raidbench-split-"))
+    folder.chmod(0o1777)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def install(place: Path, *lines: str) -> Path:
+    """This program's interpreter, installed where every user may run it. `lines`: what it does first, Python."""
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", place / "installed"], check=True, cwd="/")
+    (site,) = (place / "installed" / "lib").glob("python*/site-packages")
+    packages = next(path for path in sys.path if path.endswith("site-packages"))
+    hook = (f"import tests.seeing; tests.seeing.begin({str(place)!r})",) if helped(place) else ()  # of this one alone
+    (site / "here.pth").write_text("".join(f"{line}\n" for line in (packages, ROOT, *hook, *lines)))
+    return place / "installed" / "bin" / "python"
 
 
 @contextmanager

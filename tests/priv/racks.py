@@ -88,7 +88,7 @@ def side_on(host: object, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Desk
 def asking_rack(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rack:
     """A rack whose workbench asks a helper of its own."""
     host = SimulatedHost(still_rack(), speed=FAST)
-    monkeypatch.setattr(holding, "is_node", lambda path: True)  # the rack has its own
+    monkeypatch.setattr(holding, "node_of", lambda path: path)  # the rack has its own
     side = side_on(host, folder / "root", monkeypatch)
     own = UsersSide(cast(LocalHost, host), side, runs=lambda argv: False, reads=lambda path: False)
     return Rack(bench=Workbench(own, paths=paths_in(folder / "own")), host=host, side=side)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session.journal import Journal
+from app.engine.session.journal import Journal, boot_clock
 from app.engine.session.json_values import unstructure
 from app.engine.session.locks import lock_name
 from app.engine.session.paths import Paths
@@ -21,7 +22,8 @@ from backends.errors import RefusedError
 from backends.hosts.local import LocalHost
 from backends.model import Target
 from tests.backends.loops import Loop, needs_loops, wait_for
-from tests.priv.helping import Helper, helper, needs_root
+from tests.engine.doubles import planned
+from tests.priv.helping import NOBODY, Helper, helper, needs_root
 
 pytestmark = [needs_root, needs_loops()]
 
@@ -67,6 +69,33 @@ async def test_a_change_is_made_by_the_helper_and_is_in_its_journal(
     assert made is not None
     assert made.change.after == "512"
     assert names(tmp_path / "own" / "journal") == names(tmp_path / "own" / "locks") == []
+
+
+async def test_an_id_that_another_user_gave_in_this_session_is_passed_over(
+    bench: Workbench, device: Loop, tmp_path: Path
+) -> None:
+    await bench.open()
+    Journal(tmp_path / "root" / "journal", uid=4712).intent("c1", bench.need_recording(), planned("128", "256"))
+
+    ended = await bench.changes.apply(await bench.hardware.plan(target(device), "read_ahead_kb", "512"))
+
+    assert (ended.id, ended.result, read_ahead(device)) == ("c2", "verified", "512")
+
+
+async def test_a_user_keeps_their_own_trials_and_sees_no_others_as_theirs(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bench.open()
+    journal, folder, until = tmp_path / "root" / "journal", bench.need_recording(), boot_clock() + 600
+    for id, uid in (("c1", 4712), ("c2", NOBODY), ("c3", 4712)):
+        Journal(journal, uid=uid).intent(id, folder, planned("128", "256"), until=until)
+    monkeypatch.setattr(os, "getuid", lambda: NOBODY)
+
+    assert [trial.id for trial in bench.changes.trials()] == ["c2"]
+    kept = await bench.changes.keep_trials(of_all=True)
+
+    assert [trial.id for trial, _ in kept] == ["c2"]
+    assert [trial.id for trial in Journal(journal).trials()] == ["c3", "c1"]
 
 
 async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None:

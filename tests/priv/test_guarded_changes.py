@@ -39,13 +39,13 @@ SESSION = "/home/jane/.local/state/raidbench/sessions/2026-11-23_0900"
 class Helper:
     """The changes of a conversation on a machine with one disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, uid: int = 4711) -> None:
         self.host = FakeHost(machine(disk("sda", serial="S1", queue__read_ahead_kb="128")))
         places = {name: folder / name for name in ("sessions", "journal", "locks", "config")}
         self.paths = Paths(**places)
         self.journal = Journal(self.paths.journal)
         self.machine = Machine.of(self.host)
-        self.changes = GuardedChanges(cast(LocalHost, self.host), self.machine, self.paths, uid=4711)
+        self.changes = GuardedChanges(cast(LocalHost, self.host), self.machine, self.paths, uid=uid)
 
     async def planned(self, value: str = "256") -> Change:
         """Locked and planned."""
@@ -55,8 +55,8 @@ class Helper:
         await self.changes.plan(unstructure(change), None)
         return change
 
-    def intend(self, value: str = "256", until: float | None = None) -> None:
-        self.changes.intend(SESSION, "c1", str(SDA), "read_ahead_kb", value, until)
+    def intend(self, value: str = "256", until: float | None = None, id: str = "c1") -> None:
+        self.changes.intend(SESSION, id, str(SDA), "read_ahead_kb", value, until)
 
 
 @pytest.fixture

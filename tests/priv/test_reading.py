@@ -43,7 +43,7 @@ NO_ROOT = ("fio", "lspci", "lsblk", "udevadm", "blkid", "wipefs")
 def every_tool_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The words count here: programs and devices of the table are all there."""
     monkeypatch.setattr(reading, "find_program", lambda names: names[0])
-    monkeypatch.setattr(reading, "is_node", lambda path: reading._NODE.fullmatch(path) is not None)
+    monkeypatch.setattr(reading, "node_of", lambda path: path if reading._NODE.fullmatch(path) else None)
 
 
 class Listening(HostWrapper):
@@ -61,7 +61,7 @@ class Listening(HostWrapper):
 
 def refused(lines: Sequence[Sequence[str]]) -> list[str]:
     wanted = [argv for argv in lines if os.path.basename(argv[0]) not in NO_ROOT]
-    return sorted({" ".join(argv) for argv in wanted if reading.program_of(argv) is None})
+    return sorted({" ".join(argv) for argv in wanted if reading.command_of(argv) is None})
 
 
 async def looked_at(host: Listening) -> list[Change]:
@@ -86,7 +86,7 @@ async def test_all_that_a_rack_is_asked_is_in_the_table_and_nothing_that_it_is_s
     assert steps
     assert len(host.reads) > 5
     assert refused(host.reads) == []
-    assert [argv for argv in (*steps, *host.changes) if reading.program_of(argv) is not None] == []
+    assert [argv for argv in (*steps, *host.changes) if reading.command_of(argv) is not None] == []
 
 
 async def test_every_question_to_nvme_drives_is_in_the_table() -> None:
@@ -142,21 +142,21 @@ async def test_every_question_to_ssacli_and_arcconf_is_in_the_table_and_nothing_
 
     assert len({argv[0] for argv in host.reads}) == len({argv[0] for argv in lines}) == 2
     assert refused(host.reads) == []
-    assert [argv for argv in lines if reading.program_of(argv) is not None] == []
+    assert [argv for argv in lines if reading.command_of(argv) is not None] == []
 
 
 @pytest.mark.parametrize("argv", READERS, ids=" ".join)
 def test_a_line_of_the_table_is_taken(argv: tuple[str, ...]) -> None:
-    assert reading.program_of(argv) == argv[0]
+    assert reading.command_of(argv) == argv
 
 
 @pytest.mark.parametrize("argv", SETTERS, ids=" ".join)
 def test_what_changes_something_is_not_taken(argv: tuple[str, ...]) -> None:
-    assert reading.program_of(argv) is None
+    assert reading.command_of(argv) is None
 
 
 def test_a_program_from_another_folder_is_exchanged_for_roots_own() -> None:
-    assert reading.program_of(("/home/user/bin/nvme", "id-ctrl", "/dev/nvme0")) == "nvme"
+    assert reading.command_of(("/home/user/bin/nvme", "id-ctrl", "/dev/nvme0")) == ("nvme", "id-ctrl", "/dev/nvme0")
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -16,11 +16,9 @@ import pytest
 from app.engine.session.journal import Journal
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, wait_for
 from tests.packages import needs
-from tests.priv.helping import AS_NOBODY, NOBODY, needs_python, needs_root, running
+from tests.priv.helping import AS_NOBODY, NOBODY, UNDER, needs_python, needs_root, running
 
 pytestmark = [needs_root, needs_loops(), needs("fio", "sudo", "setpriv", "unshare"), needs_python]
-
-UNDER = ("unshare", "--mount", "--propagation", "private", "sh", "-c", 'mount --bind "$0" /etc/sudoers && exec "$@"')
 
 HELPER = "nobody ALL=(root) NOPASSWD: {python} -I -m app.priv"
 ANYTHING = "nobody ALL=(root) NOPASSWD: ALL"

@@ -716,6 +716,34 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
+        number="A40",
+        what="a user of the root helper who takes another user's trial: its session and id again, before and after its"
+        " end, in other spellings, by every outcome, its lock, its watchdog, at the same moment; and a link that is"
+        " exchanged between the check of a path and its use, by every verb that takes one",
+        mark="refused and not believed, the value is back at the deadline; what was judged is what is opened",
+        least=90,
+        tests=(
+            "tests/priv/test_owners.py",
+            "tests/priv/test_stolen_trials.py",
+            "tests/priv/test_whose.py",
+            "tests/priv/test_nodes.py",
+            "tests/priv/test_changes.py::test_an_id_that_another_user_gave_in_this_session_is_passed_over",
+        ),
+        minutes=1,
+    ),
+    Row(
+        number="A47",
+        what="frames to the root helper through the real sudo: random, mutated, cut, deep, huge, in pieces, out of"
+        " order, many at once, with descriptors, under signals; conversations that end in the middle",
+        mark="5,000 frames: each is done or refused with a reason, the helper ends, and nothing else was started or"
+        " written",
+        least=5_000,
+        check="tests.priv.fuzzing:run",
+        count=5_000,
+        quick=150,
+        minutes=3,
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",

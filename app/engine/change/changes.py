@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from app.engine.change.back import plan_back
@@ -61,13 +62,19 @@ class Changes:
             locks=self._record.locks,
             folder=folder,
             emit=self._record.emit,
-            next_id=lambda: f"c{len(self._record.session.changes) + 1}",
+            next_id=self._next_id,
             arm=self._arm,
             controller_of=self.controller_of,
             disk_of=self.disk_of,
             side=self._record.host.root_side,
             forget=self._hardware.machine.host.forget,
         )
+
+    def _next_id(self) -> str:
+        """Return an id that no change of the session has, nor one of an earlier session in the same folder."""
+        given = self.journal.ids(self._record.need_recording())
+        numbers = count(len(self._record.session.changes) + 1)
+        return next(f"c{number}" for number in numbers if f"c{number}" not in given)
 
     async def _arm(self, until: float) -> None:
         """One watchdog for a set of trials."""
@@ -130,7 +137,8 @@ class Changes:
 
     def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this session that are not decided yet, newest first."""
-        found = tuple(trial for trial in self.journal.trials() if trial.session == str(self._record.folder))
+        trials = filter(self.journal.is_ours, self.journal.trials())
+        found = tuple(trial for trial in trials if trial.session == str(self._record.folder))
         if self._record.host.root_side is None and not self.journal.file.exists():
             # Its watchdog holds them still: a journal that is gone has decided nothing.
             now = boot_clock()
@@ -141,11 +149,11 @@ class Changes:
         return found
 
     async def keep_trials(self, *, of_all: bool = False) -> tuple[tuple[OpenChange, ChangeEnded], ...]:
-        """Let the values on trial stand, of this session or `of_all`; which, and what is read by now.
+        """Let the values on trial stand, of this session or `of_all` of this user; which, and what is read by now.
 
         Raises StorageError: the rest is then taken back.
         """
-        kept = self.journal.trials() if of_all else self.trials()
+        kept = tuple(filter(self.journal.is_ours, self.journal.trials())) if of_all else self.trials()
         for trial in kept:  # decided before anything is read: a card thinks slowly, and a deadline may come
             self.journal.outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept(trial)) for trial in kept]

@@ -18,6 +18,9 @@ from backends.text import clean
 SHORTEST, LONGEST = 10.0, 600.0
 """Seconds a trial may last."""
 
+LONGEST_WAIT = 3600.0
+"""Seconds after the deadline for which it is tried again: a program still sets the value, a disk is away or full."""
+
 ARM_SECONDS = 60.0
 """How long the watchdog may take to say that it is armed: it reads what is on trial once, and cards think slowly."""
 

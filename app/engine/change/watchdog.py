@@ -16,6 +16,7 @@ from pathlib import Path
 
 from app.engine.change.back import plan_back
 from app.engine.change.changer import Changer
+from app.engine.change.trial import LONGEST_WAIT
 from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
 from app.engine.web_hosts import opened
@@ -32,9 +33,6 @@ LOOK_EVERY = 0.05
 
 TRY_EVERY = 1.0
 """Seconds between two tries of a restore that is refused."""
-
-LONGEST_WAIT = 3600.0
-"""Seconds after the deadline for which it is tried again: a program still sets the value, a disk is away or full."""
 
 _PACKAGES = ("app.engine.session", "app.engine.change", "backends")
 """Where the modules are that a deadline may need."""

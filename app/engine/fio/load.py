@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import posixpath
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
@@ -247,7 +248,7 @@ class FioLoad:
             "job": errand.job.texts(),
             "cap": errand.cap_s,
             "interval": errand.interval_ms,
-            "fio": command.argv[0],
+            "fio": os.path.realpath(command.argv[0]),  # the helper follows no link of a user
         }
         return HelpersProgram(side, asked)
 

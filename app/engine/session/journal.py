@@ -77,11 +77,39 @@ class OpenChange:
     """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
 
 
+_Key = tuple[str, str]
+"""Session and id of a change."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """The state of one change by its records."""
+
+    record: Mapping[str, Any]
+    """Its first record, which decides whose change it is."""
+    intent: OpenChange | None
+    """What was to be done; None where that is not understood."""
+    unknown: NewerError | None = None
+    """Why it is not understood, where a newer program wrote it."""
+    ended: bool = False
+    """Whether nothing of it is open any more."""
+    results: tuple[str, ...] = ()
+    """Its outcomes so far."""
+
+    @property
+    def owner(self) -> int | None:
+        """The user whose change it is, as in `OpenChange.uid`; root is None."""
+        return _writer(self.record)
+
+
 class Journal:
-    """Appends intents and outcomes, each on disk before the call returns."""
+    """Appends intents and outcomes, each on disk before the call returns.
+
+    An id is given once in a session. The first intent decides whose change it is; records by other users are ignored.
+    """
 
     def __init__(self, folder: Path, *, uid: int | None = None) -> None:
-        """`uid`: the user whose changes are put there, where that is another than who writes; see `OpenChange`."""
+        """`uid`: the user who is named in each record, where that is another than who writes; see `OpenChange`."""
         self._folder = folder
         self._uid = uid
 
@@ -96,25 +124,31 @@ class Journal:
         It says what is changed and what it was, which is all that a way back is planned from, and never how. The lock
         stands there for those alone who wait for a program that is left; the members of what is made anew, because
         nothing else knows them once it is taken apart.
-        Raises StorageError: then nothing may be changed; NewerError where what a newer program has open is not known.
+        Raises StorageError, also for an id that was given before: then nothing may be changed; NewerError where what a
+        newer program has open is not known.
         """
-        if (unknown := self.newer()) is not None:
+        entries, key = self._entries(), (str(session), change_id)
+        if (unknown := _unknown(entries)) is not None:
             raise unknown
-        self._append(
-            {
-                "kind": "intent",
-                "id": change_id,
-                "session": str(session),
-                "until": until,
-                "at": time.time(),
-                "pid": os.getpid(),
-                "boot": boot_id(),
-                "start": process_start(os.getpid()),
-                **({} if self._uid is None else {"uid": self._uid}),
-                **unstructure(replace(change, writes=(), undo=(), found=None, risk_text="", risk=Risk.NONE)),
-            },
-            "Nothing was changed.",
-        )
+        record = {
+            **unstructure(replace(change, writes=(), undo=(), found=None, risk_text="", risk=Risk.NONE)),
+            "kind": "intent",
+            "id": change_id,
+            "session": str(session),
+            "until": until,
+            "at": time.time(),
+            "pid": os.getpid(),
+            "boot": boot_id(),
+            "start": process_start(os.getpid()),
+        }
+        if key in entries and not _begins_anew({**record, **self._name}, entries[key]):
+            raise _given(key)
+        self._append(record, "Nothing was changed.")
+        entry = self._entries().get(key)
+        if entry is None:
+            raise _not_written(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
+        if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
+            raise _given(key)  # by another process, between the two looks
 
     def setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step of a change.
@@ -151,13 +185,26 @@ class Journal:
         """
         end = False
         for record in read_records(self.file):
-            if (record.get("session"), record.get("id")) != (intent.session, intent.id):
+            if _key(record) != (intent.session, intent.id):
                 continue
-            if record.get("kind") == "intent":
+            if record.get("kind") == "intent" and (record.get("at"), record.get("pid")) == (intent.at, intent.pid):
                 end = False
-            elif record.get("kind") == "outcome":
+            elif record.get("kind") == "outcome" and _may_write(record, intent.uid or None):
                 end = end or record.get("result") in _ENDS_A_TRIAL
         return end
+
+    def is_new(self, change_id: str, session: Path, result: str) -> bool:
+        """Whether an outcome says something that the journal does not have yet. Never raises."""
+        entry = self._entries().get((str(session), change_id))
+        return entry is None or not (entry.ended or result in entry.results)
+
+    def ids(self, session: Path) -> frozenset[str]:
+        """Return the ids that were given to changes of a session, whoever gave them. Never raises."""
+        return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
+
+    def is_ours(self, change: OpenChange) -> bool:
+        """Whether this user may decide about a change: all that is in a journal of one's own."""
+        return True
 
     def trouble(self) -> StorageError | None:
         """Why the journal is not read, None where it is, or where there is none. Never raises."""
@@ -218,62 +265,115 @@ class Journal:
 
     def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
+        return self.trials_within(OVERDUE)
+
+    def trials_within(self, overdue: float) -> tuple[OpenChange, ...]:
+        """As `trials`, up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
         boot, now = boot_id(), boot_clock()
         found = [
             intent
             for intent in self._open().values()
-            if intent.until is not None and intent.boot == boot and now < intent.until + OVERDUE
+            if intent.until is not None and intent.boot == boot and now < intent.until + overdue
         ]
         return tuple(reversed(found))
 
     def newer(self) -> NewerError | None:
         """Why this program does not know all that is open, None where it does. Never raises."""
-        unknown: dict[tuple[str, str], NewerError] = {}
-        for record in read_records(self.file):
-            key = (str(record.get("session")), str(record.get("id")))
-            if record.get("kind") == "outcome":
-                unknown.pop(key, None)
-            elif is_newer(Kept.JOURNAL, record.get("format")):
-                what = f"A change of {Path(key[0]).name} that is not at its end"
-                unknown[key] = newer(Kept.JOURNAL, record.get("format"), record.get("by"), what)
-        return next(iter(unknown.values()), None)
+        return _unknown(self._entries())
 
     def intent_of(self, change_id: str, session: Path) -> OpenChange | None:
-        """A change of which the intent is here, whatever became of it; the last of that id. Never raises."""
-        wanted = (str(session), change_id)
-        intents = (
-            record
-            for record in reversed(read_records(self.file))
-            if record.get("kind") == "intent" and (record.get("session"), record.get("id")) == wanted
-        )
-        return next(filter(None, map(_open_change, intents)), None)
+        """A change of which the intent is here, whatever became of it. Never raises."""
+        entry = self._entries().get((str(session), change_id))
+        return None if entry is None else entry.intent
 
-    def _open(self) -> dict[tuple[str, str], OpenChange]:
+    def _open(self) -> dict[_Key, OpenChange]:
         """Intents that have not come to an end, in the order of the file: clocks are set, so times may tell another.
 
         That of a trial is to be kept, restored or to have failed.
         """
-        intents: dict[tuple[str, str], OpenChange] = {}
+        entries = self._entries().items()
+        return {key: entry.intent for key, entry in entries if entry.intent is not None and not entry.ended}
+
+    def _entries(self) -> dict[_Key, _Entry]:
+        """Return the changes of the journal by their keys, in the order of the file. Never raises."""
+        entries: dict[_Key, _Entry] = {}
         for record in read_records(self.file):
-            key = (str(record.get("session")), str(record.get("id")))
-            if is_newer(Kept.JOURNAL, record.get("format")) and record.get("kind") != "outcome":
-                intents.pop(key, None)  # see `newer`
-            elif record.get("kind") == "intent":
-                intent = _open_change(record)
-                if intent is not None:
-                    intents[key] = intent
-            elif record.get("kind") == "setter" and key in intents:
-                intents[key] = replace(intents[key], setter=_running(record, intents[key].boot))
-            elif (
-                record.get("kind") == "outcome"
-                and key in intents
-                and (intents[key].until is None or record.get("result") in _ENDS_A_TRIAL)
-            ):
-                del intents[key]
-        return intents
+            key, kind = _key(record), record.get("kind")
+            entry = entries.get(key)
+            if entry is not None and not _may_write(record, entry.owner):
+                continue
+            if kind == "outcome":
+                if entry is not None:
+                    _end(entry, record)
+            elif is_newer(Kept.JOURNAL, record.get("format")):
+                unknown = newer(
+                    Kept.JOURNAL,
+                    record.get("format"),
+                    record.get("by"),
+                    f"A change of {Path(key[0]).name} that is not at its end",
+                )
+                first = record if entry is None else entry.record
+                entries[key] = _Entry(record=first, intent=None, unknown=unknown)
+            elif kind == "intent" and (entry is None or _begins_anew(record, entry)):
+                entries.pop(key, None)
+                entries[key] = _Entry(record=record, intent=_open_change(record))
+            elif kind == "setter" and entry is not None and entry.intent is not None:
+                entry.intent = replace(entry.intent, setter=_running(record, entry.intent.boot))
+        return entries
+
+    @property
+    def _name(self) -> Mapping[str, int]:
+        """The field of a record that says for which user it is written."""
+        return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
-        append_record(self.file, Kept.JOURNAL, record, otherwise)
+        append_record(self.file, Kept.JOURNAL, {**record, **self._name}, otherwise)
+
+
+def _unknown(entries: Mapping[_Key, _Entry]) -> NewerError | None:
+    return next((entry.unknown for entry in entries.values() if entry.unknown is not None), None)
+
+
+def _key(record: Mapping[str, Any]) -> _Key:
+    return str(record.get("session")), str(record.get("id"))
+
+
+def _writer(record: Mapping[str, Any]) -> int | None:
+    """The user for whom a record was written; None for root and where the writer of the journal wrote for itself.
+
+    Records of earlier versions name nobody but in an intent.
+    """
+    uid = record.get("uid")
+    return None if uid in (None, 0) else (uid if type(uid) is int else -1)
+
+
+def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
+    """Whether a record about a change of `owner` is believed: by that user, by root, by who owns the journal."""
+    return _writer(record) in (None, owner)
+
+
+def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
+    """Whether an intent may take the id of an earlier change.
+
+    Only in a journal of one's own and after the end of that change: a session folder was removed and made again.
+    """
+    return entry.ended and entry.owner is None and _writer(record) is None
+
+
+def _end(entry: _Entry, record: Mapping[str, Any]) -> None:
+    """Apply an outcome to a change. Anything ends what is not understood or not a trial."""
+    result = str(record.get("result"))
+    entry.results += (result,)
+    entry.unknown = None
+    if entry.intent is None or entry.intent.until is None or result in _ENDS_A_TRIAL:
+        entry.ended = True
+
+
+def _given(key: _Key) -> StorageError:
+    return StorageError(
+        f"The journal has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
+        hint="Set it again: it is given the next number.",
+    )
 
 
 def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: str) -> None:

@@ -72,7 +72,7 @@ class Paths:
         """
         override = os.environ.get("RAIDBENCH_STATE_DIR")
         if override:
-            base = Path(override).absolute()
+            base = _plain(override)
             return cls(
                 sessions=base / "sessions",
                 journal=base / "journal",
@@ -82,7 +82,7 @@ class Paths:
         import platformdirs
 
         config = platformdirs.user_config_path("raidbench") / "config.toml"
-        state = platformdirs.user_state_path("raidbench")
+        state = _plain(platformdirs.user_state_path("raidbench"))
         if os.geteuid() == 0:
             if not _only_root_writes(state):
                 state = ROOTS_STATE
@@ -95,6 +95,11 @@ class Paths:
                 config=config,
             )
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
+
+
+def _plain(path: str | Path) -> Path:
+    """The path without `..`: changes are known by the folder of their session, which has one spelling."""
+    return Path(os.path.abspath(path))
 
 
 def _made_up(apart: str) -> str:

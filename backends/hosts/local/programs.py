@@ -46,33 +46,49 @@ def is_roots(path: str) -> bool:
 
     A folder for everybody is taken where it is sticky: nobody can remove or rename root's file in it.
     """
-    left = [part for part in reversed(path.split("/")) if part]
-    here = "/"
-    links = 0
     try:
-        if not _is_safe(os.lstat(here)):
-            return False
+        resolved = resolve_roots(path)
+        return resolved is not None and _is_safe(os.lstat(resolved))
+    except OSError:
+        return False
+
+
+def resolve_roots(path: str) -> str | None:
+    """Return the absolute path without links, None where anybody but root could make it lead elsewhere.
+
+    Every folder above and every link on the way has to be root's, as `is_roots` says. What is there at the end may be
+    anybody's, except in a folder for everybody, whose owner could replace it. Nothing else is looked at or opened.
+    """
+    left = [part for part in reversed(path.split("/")) if part]
+    here, links = "/", 0
+    try:
+        info = os.lstat(here)
         while left:
+            if not _is_safe(info):  # of a folder, before anything in it is looked at
+                return None
+            shared = info.st_mode & stat.S_IWOTH
             part = left.pop()
             if part in (".", ".."):
                 here = os.path.dirname(here) if part == ".." else here
+                info = os.lstat(here)
                 continue
             step = os.path.join(here, part)
             info = os.lstat(step)
-            if stat.S_ISLNK(info.st_mode):
-                links += 1
-                if info.st_uid != 0 or links > _MOST_LINKS:
-                    return False
-                target = os.readlink(step)
-                here = "/" if target.startswith("/") else here
-                left += [part for part in reversed(target.split("/")) if part]
+            if shared and info.st_uid != 0:
+                return None
+            if not stat.S_ISLNK(info.st_mode):
+                here = step
                 continue
-            if not _is_safe(info):
-                return False
-            here = step
-    except OSError:
-        return False
-    return True
+            links += 1
+            if info.st_uid != 0 or links > _MOST_LINKS:
+                return None
+            target = os.readlink(step)
+            here = "/" if target.startswith("/") else here
+            left += [part for part in reversed(target.split("/")) if part]
+            info = os.lstat(here)
+    except (OSError, ValueError):
+        return None
+    return here
 
 
 def _is_safe(info: os.stat_result) -> bool:

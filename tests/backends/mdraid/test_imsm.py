@@ -240,8 +240,8 @@ async def test_who_cannot_ask_says_nothing_of_it(host: MdHost) -> None:
 
 def test_the_helper_of_root_asks_that_and_nothing_besides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "find_program", lambda names: f"/sbin/{names[0]}")
-    assert reading.program_of(("mdadm", *ASK_PLATFORM)) == "/sbin/mdadm"
-    assert reading.program_of(("mdadm", *ASK_PLATFORM, "--export")) is None
+    assert reading.command_of(("mdadm", *ASK_PLATFORM)) == ("/sbin/mdadm", *ASK_PLATFORM)
+    assert reading.command_of(("mdadm", *ASK_PLATFORM, "--export")) is None
 
 
 def test_a_platform_without_figures_is_shown_by_its_name() -> None:
