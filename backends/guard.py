@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.exclusive import Hold, claim_on, marks_on
+from backends.exclusive import Hold, claim_on, marks_on, pieces_on
 from backends.host import Host
 from backends.hosts.asked import asked_anew
 from backends.identity import Identity, Signature, Use
@@ -243,6 +243,7 @@ async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -
         device,
         claim=claim if writes else None,
         marks=marks_on(host) if writes else None,
+        reader=pieces_on(host) if writes else None,
         probe=writes,
         ignore=(os.getpid(),),
     )

@@ -93,12 +93,19 @@ class Use:
     """It uses the same data under another name; `detail` completes "X is ..."."""
 
 
+FORMER = "former "
+"""How the kind of something begins of which only a part is left."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """Something found on a device: a filesystem, RAID member, partition table."""
 
     kind: str
-    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed."""
+    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed.
+
+    With `former` before it, and where that was found, if only a part of it is left.
+    """
     label: str | None = None
     """Filesystem label."""
     uuid: str | None = None
@@ -107,3 +114,8 @@ class Signature:
     """The partition it is on, None if the whole device."""
     size_bytes: int | None = None
     """Size of the partition or device it is on."""
+
+    @property
+    def former(self) -> bool:
+        """Return whether it is only left of something whose beginning is gone (backends.topology.leftovers)."""
+        return self.kind.startswith(FORMER)
