@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from backends.values import dataclass
 
 
@@ -95,6 +97,25 @@ class Use:
 
 FORMER = "former "
 """How the kind of something begins of which only a part is left."""
+
+
+def newly_found(found: Iterable[str], shown: Collection[str]) -> list[str]:
+    """Return what lies on a device now and was not `shown` when somebody agreed to lose all that lay there.
+
+    Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. What is left of something is not new on a disk of which
+    something was shown, or on its partitions: the beginning is written over first, and only then is the rest found.
+    """
+    return [line for line in found if line not in shown and not (is_former(line) and _any_on(line, shown))]
+
+
+def is_former(line: str) -> bool:
+    """Return whether a line of the guard tells of what is left of something."""
+    return f": {FORMER}" in line
+
+
+def _any_on(line: str, shown: Iterable[str]) -> bool:
+    place = line.partition(": ")[0]
+    return any(one.startswith(place) or place.startswith(one.partition(": ")[0]) for one in shown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from backends.errors import RefusedError
 from backends.exclusive import pieces
 from backends.guard import Intent, look_at, secure
 from backends.hosts.local import LocalHost
-from backends.identity import Signature
+from backends.identity import Signature, newly_found
 from backends.topology.leftovers import leftovers, places
 from tests.backends.loops import Loop, ext4, loop, needs_loops, needs_sight, run
 from tests.packages import needs
@@ -275,3 +275,39 @@ def test_a_signature_of_somebody_else_is_refused_or_named_in_the_question(tmp_pa
     assert facts.signatures
     assert kind in told
     assert not answer.confirmed_by(None)
+
+
+# -- what is left of what was agreed to lose is not new ---------------------------------------------------------------
+
+REST = "former ext4 (a copy of its superblock at 8.00 MiB)"
+
+
+@pytest.mark.parametrize(
+    ("found", "shown", "new"),
+    [
+        ([f"/dev/sdc: {REST}"], ["/dev/sdc: ext4, 64 MiB"], 0),
+        ([f"/dev/sdc: {REST}"], ["/dev/sdc1: ext4, 64 MiB"], 0),
+        ([f"/dev/sdc1: {REST}"], ["/dev/sdc: dos"], 0),
+        ([f"/dev/sdc: {REST}"], [], 1),
+        ([f"/dev/sdc: {REST}"], ["/dev/sdd: ext4, 64 MiB"], 1),
+        (["/dev/sdc: xfs, 64 MiB"], ["/dev/sdc: ext4, 64 MiB"], 1),
+        (["/dev/sdc: ext4, 64 MiB"], ["/dev/sdc: ext4, 64 MiB"], 0),
+        (["/dev/sdc: ext4 'former x', 64 MiB"], ["/dev/sdc: xfs"], 1),
+    ],
+)
+def test_only_what_was_not_there_before_is_new(found: list[str], shown: list[str], new: int) -> None:
+    assert len(newly_found(found, shown)) == new
+
+
+@pytest.mark.root
+@needs_loops()
+@needs_sight()
+@needs("mkfs.ext4")
+async def test_a_second_run_over_what_was_confirmed_is_not_stopped_by_what_the_first_one_left(tmp_path: Path) -> None:
+    with loop(tmp_path / "disk") as made:
+        ext4(made.sure(), "-b", "1024")
+        shown = (await look_at(LocalHost(), made.device, Intent.WRITE))[1].found
+        for _ in range(2):
+            async with secure(LocalHost(), made.device, Intent.WRITE, made.name, shown=shown):
+                pass
+            made.write(0, bytes(MIB))
