@@ -12,6 +12,7 @@ from app.engine.arrays.building import ArrayBuilding
 from app.engine.arrays.made_here import ArrayEntry, ArrayStage
 from backends.change import Write
 from backends.errors import ToolFailedError
+from backends.identity import Signature
 from backends.making import ArrayFound
 from backends.model import Target
 from backends.vendors.mdraid.backend import MdRaid
@@ -153,6 +154,25 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
     assert "It cannot be told whether rb-lost is gone: mdadm: cannot open /dev/sdc" in done.err
     assert cli(*RACK, "recover", "--restore").status == 0
     assert (here(cli), free(cli)) == ([], EIGHT)
+
+
+REST = "former ext4 (a copy of its superblock at 128 MiB)"
+
+
+@pytest.mark.parametrize(("kinds", "status"), [((REST,), 0), ((REST, "xfs"), 3), (("unknown",), 3)])
+def test_what_is_left_of_a_former_file_system_does_not_stand_against_a_deletion(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, kinds: tuple[str, ...], status: int
+) -> None:
+    name = made(cli)["name"]
+
+    async def lies(_host: object, _device: str) -> tuple[Signature, ...]:
+        return tuple(Signature(kind=kind) for kind in kinds)
+
+    monkeypatch.setattr("app.engine.arrays.building.require_free", lies)
+    done = cli(*ARRAY, "delete", name, "--confirm", name)
+    assert done.status == status, done.err
+    assert ("is not empty" in done.err) is bool(status)
+    assert REST not in done.err
 
 
 @pytest.mark.parametrize(("count", "standing"), [(0, "absent"), (1, "partly"), (2, "partly"), (3, "whole")])
