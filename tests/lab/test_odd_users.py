@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,8 @@ class Tried:
     device: str
     said: str = ""
     """What the refusal has to contain; "" where the device is free."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What to call devices in the table whose names are others at each boot."""
 
 
 @contextmanager
@@ -102,7 +104,7 @@ def path_of_a_map(disk: Disk, other: Disk, folder: Path) -> Iterator[Tried]:
             mount(first.device, folder / "m") as point,
             dm_target(f"0 {SECTORS} multipath 0 0 1 1 round-robin 0 1 1 {second.device} 1000") as made,
         ):
-            yield Tried(made.device, f"mounted on {point}")
+            yield Tried(made.device, f"mounted on {point}", {first.kernel: "sdX", second.kernel: "sdY"})
 
 
 @contextmanager
@@ -116,7 +118,8 @@ def partition_of_a_path(disk: Disk, other: Disk, folder: Path) -> Iterator[Tried
             mount(part, folder / "m") as point,
             dm_target(f"0 {SECTORS} multipath 0 0 1 1 round-robin 0 1 1 {second.device} 1000") as made,
         ):
-            yield Tried(made.device, f"{part} is mounted on {point}")
+            names = {first.kernel: "sdX", second.kernel: "sdY"}
+            yield Tried(made.device, f"{part} is mounted on {point}", names)
 
 
 @contextmanager
@@ -200,7 +203,6 @@ def test_a_device_with_an_odd_user_is_refused_and_a_free_one_is_written(
     disk, other = blank("nvme0", "nvme1")
     with CASES[name](disk, other, tmp_path) as tried:
         result, said = writer.raw(tried.device, Path(tried.device).name, size="4M")
-    print(name, "|", result, "|", said)
     ok = result == ("refused" if tried.said else "written") and tried.said in said
-    words = told(said, {disk.kernel: "nvme0", other.kernel: "nvme1"}, tmp_path)
+    words = told(said, {**tried.names, disk.kernel: "nvme0", other.kernel: "nvme1"}, tmp_path)
     assert table.add("Guard", name, result, "-", "-", words, ok=ok), said
