@@ -44,7 +44,7 @@ async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> Q
     files: dict[str, Use] = {}
     lost: list[str] = []
     for path, use in (*bitmaps, *_images(mounts)):
-        stat = await host.stat(path)
+        stat = await host.stat(path) if path.startswith("/") else None  # it may have been named from another folder
         if stat is not None and stat.place is not None:
             files[stat.place] = use
         else:

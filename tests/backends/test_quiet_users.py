@@ -126,6 +126,27 @@ async def test_an_image_that_is_mounted_without_a_loop_device_is_in_use(host: Fa
     assert "/image" not in await said(host, "/dev/loop1")
 
 
+async def test_an_image_that_was_mounted_by_a_name_in_some_folder_makes_every_file_doubtful(host: FakeHost) -> None:
+    image(host)
+    host.stats["my image"] = FileStat(kind="file", size=4096, place="8:1:12")  # where we stand by chance
+    mount(host, "0:44", "erofs", "my\\040image", point="/image")
+    words = "my image is mounted on /image, and it is not known which file that is"
+    assert words in await said(host, "/dev/loop0")
+    assert words in await said(host, "/dev/loop1")
+
+
+@pytest.mark.parametrize(
+    ("devno", "fstype", "source"),
+    [("7:9", "erofs", "/dev/loop9"), ("0:44", "erofs", "none"), ("0:44", "tmpfs", "whatever"), ("0:44", "nfs", "a:/b")],
+)
+async def test_what_is_mounted_of_a_device_or_of_nothing_is_no_image(
+    host: FakeHost, devno: str, fstype: str, source: str
+) -> None:
+    image(host)
+    mount(host, devno, fstype, source, point="/image")
+    assert "which file that is" not in await said(host, "/dev/loop1")
+
+
 async def test_the_list_of_devices_reads_none_of_it(host: FakeHost) -> None:
     journal(host, "sdk", "jbd2/sdk")
     assert (await look(host)).quiet.devices == {}
