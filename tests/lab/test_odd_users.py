@@ -78,12 +78,6 @@ def free_overlapping_partition(disk: Disk, other: Disk, folder: Path) -> Iterato
 
 
 @contextmanager
-def journal(disk: Disk, other: Disk, folder: Path) -> Iterator[Tried]:
-    with journal_on(disk.device, other.device, folder / "m"):
-        yield Tried(disk.device, f"the journal of {other.device}, mounted on {folder / 'm'}")
-
-
-@contextmanager
 def bitmap_file(disk: Disk, other: Disk, folder: Path) -> Iterator[Tried]:
     run("mkfs.ext4", "-q", disk.device)
     with ExitStack() as stack:
@@ -184,7 +178,6 @@ def target_beside_a_second_btrfs_device(disk: Disk, other: Disk, folder: Path) -
 CASES = {
     "external journal on an overlapping partition": journal_on_an_overlapping_partition,
     "free overlapping partition": free_overlapping_partition,
-    "external journal": journal,
     "file with the bitmap of an array": bitmap_file,
     "multipath map of the other path of a mounted disk": path_of_a_map,
     "multipath map of the other path of a mounted partition": partition_of_a_path,
