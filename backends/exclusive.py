@@ -13,6 +13,7 @@ import mmap
 import os
 import stat
 import struct
+from collections.abc import Sequence
 from types import TracebackType
 
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
@@ -21,6 +22,7 @@ from backends.hosts.local.apart import apart
 from backends.hosts.local.lending import opened, tried
 from backends.identity import Identity
 from backends.topology.facts import CLOSED, SILENT, Claim
+from backends.topology.leftovers import Place, Reader
 from backends.topology.signatures import LENGTH, Marks, uuids_in
 
 _CLOSED = (errno.ENXIO, errno.ENODEV)
@@ -55,21 +57,36 @@ def claim_on(host: Host) -> Claim | None:
     return claim if host.capabilities.opens_devices else None
 
 
-def marks(device: str, devno: str) -> frozenset[str] | None:
-    """The UUIDs at the beginning of a device, read from the disk itself; None where that is not possible."""
+def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...] | None:
+    """Return places of a device, read from the disk itself; None where that is not possible."""
     try:
         descriptor = os.open(device, os.O_RDONLY | os.O_DIRECT | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        with mmap.mmap(-1, LENGTH) as head:  # its address is that of a page, as direct I/O wants it
-            if _devno(descriptor) != devno or os.preadv(descriptor, [head], 0) <= 0:
-                return None
-            return uuids_in(head[:])
+        if _devno(descriptor) != devno:
+            return None
+        return tuple(_piece(descriptor, start, length) for start, length in places)
     except OSError:
         return None
     finally:
         os.close(descriptor)
+
+
+def _piece(descriptor: int, start: int, length: int) -> bytes:
+    with mmap.mmap(-1, length) as room:  # its address is that of a page, as direct I/O wants it
+        return room[: os.preadv(descriptor, [room], start)]
+
+
+def pieces_on(host: Host) -> Reader | None:
+    """Return the way to read places of devices of `host`: `pieces` where this process can open them, else None."""
+    return pieces if host.capabilities.opens_devices else None
+
+
+def marks(device: str, devno: str) -> frozenset[str] | None:
+    """The UUIDs at the beginning of a device, read from the disk itself; None where that is not possible."""
+    read = pieces(device, devno, ((0, LENGTH),))
+    return uuids_in(read[0]) if read is not None and read[0] else None
 
 
 def marks_on(host: Host) -> Marks | None:

@@ -9,10 +9,10 @@ from dataclasses import replace
 from enum import StrEnum
 
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.exclusive import Hold, claim_on, marks_on
+from backends.exclusive import Hold, claim_on, marks_on, pieces_on
 from backends.host import Host
 from backends.hosts.asked import asked_anew
-from backends.identity import Identity, Signature, Use
+from backends.identity import Identity, Signature, Use, newly_found
 from backends.lent import free_by_root, lent_facts
 from backends.nameplate import Nameplate, nameplate
 from backends.sizes import size_words
@@ -216,7 +216,7 @@ def _require_ok(verdict: GuardAnswer) -> None:
 
 def require_shown(verdict: GuardAnswer, shown: Collection[str] | None) -> None:
     """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
-    new = [one for one in verdict.found if shown is not None and one not in shown]
+    new = [] if shown is None else newly_found(verdict.found, shown)
     if new:
         raise RefusedError(
             f"Something lies on {verdict.shown} that was not there when it was confirmed: {'; '.join(new)}.",
@@ -243,6 +243,7 @@ async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -
         device,
         claim=claim if writes else None,
         marks=marks_on(host) if writes else None,
+        reader=pieces_on(host) if writes else None,
         probe=writes,
         ignore=(os.getpid(),),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from backends.values import dataclass
 
 
@@ -93,12 +95,38 @@ class Use:
     """It uses the same data under another name; `detail` completes "X is ..."."""
 
 
+FORMER = "former "
+"""How the kind of something begins of which only a part is left."""
+
+
+def newly_found(found: Iterable[str], shown: Collection[str]) -> list[str]:
+    """Return what lies on a device now and was not `shown` when somebody agreed to lose all that lay there.
+
+    Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. What is left of something is not new on a disk of which
+    something was shown, or on its partitions: the beginning is written over first, and only then is the rest found.
+    """
+    return [line for line in found if line not in shown and not (is_former(line) and _any_on(line, shown))]
+
+
+def is_former(line: str) -> bool:
+    """Return whether a line of the guard tells of what is left of something."""
+    return f": {FORMER}" in line
+
+
+def _any_on(line: str, shown: Iterable[str]) -> bool:
+    place = line.partition(": ")[0]
+    return any(one.startswith(place) or place.startswith(one.partition(": ")[0]) for one in shown)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """Something found on a device: a filesystem, RAID member, partition table."""
 
     kind: str
-    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed."""
+    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed.
+
+    With `former` before it, and where that was found, if only a part of it is left.
+    """
     label: str | None = None
     """Filesystem label."""
     uuid: str | None = None
@@ -107,3 +135,8 @@ class Signature:
     """The partition it is on, None if the whole device."""
     size_bytes: int | None = None
     """Size of the partition or device it is on."""
+
+    @property
+    def former(self) -> bool:
+        """Return whether it is only left of something whose beginning is gone (backends.topology.leftovers)."""
+        return self.kind.startswith(FORMER)

@@ -36,6 +36,8 @@ class Backing:
     """MAJ:MIN, when it is a block device."""
     place: str | None = None
     """Device and inode number, when it is a file."""
+    claims: bool = False
+    """Whether the kernel has claimed it for the device above, as zram does (drivers/block/zram: backing_dev_store)."""
     doubt: str = ""
     """Why it is not known what that is, a clause that follows its path; "" where it is known."""
 
@@ -53,7 +55,7 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
             seen = _compared(seen, stat, told.get(name))
         if sure and seen.place is not None and not seen.doubt:
             seen = replace(seen, doubt=await _doubt(host, seen.path, seen.place, mounts))
-        found[name] = seen
+        found[name] = replace(seen, claims=name.startswith("zram"))
     return found
 
 

@@ -13,6 +13,7 @@ from backends.identity import Identity, Signature, Use
 from backends.model import Drive
 from backends.text import clean
 from backends.topology.clones import Clones, with_content
+from backends.topology.leftovers import Reader, leftovers, places
 from backends.topology.look import look, probe_signatures
 from backends.topology.naming import Relation, identity, identity_in, interface, nameless
 from backends.topology.openers import lasting_openers
@@ -87,6 +88,7 @@ async def inspect(
     *,
     claim: Claim | None,
     marks: Marks | None = None,
+    reader: Reader | None = None,
     probe: bool = True,
     ignore: Collection[int] = (),
 ) -> DeviceFacts:
@@ -94,6 +96,7 @@ async def inspect(
 
     `claim` is None where nothing can be opened for oneself (another machine, a recording), which counts as unknown.
     `marks`: what proves that disks of one serial number are two; None where nothing can be read for that.
+    `reader`: reads the places where something may be left of a former file system; None where that is not looked for.
     `probe`: whether to look for what lies on it. `ignore`: our own process ids, whose open files do not count.
     """
     stat = await host.stat(device)
@@ -107,7 +110,7 @@ async def inspect(
         gone = f"the kernel lists no device with the number {stat.devno}"
         return DeviceFacts(device=clean(device, 512), is_block=True, unknown=(gone,))
     family = picture.tree.family(node.name)
-    signatures = await _signatures(host, picture, node) if probe else ()
+    signatures = await _signatures(host, picture, node, reader) if probe else ()
     if probe:
         picture = with_content(picture, {**await _unlisted(host, picture, signatures), **_by_node(node, signatures)})
     unknown = list(picture.blind)
@@ -231,16 +234,36 @@ async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
     return found
 
 
-async def _signatures(host: Host, picture: Topology, node: Node) -> tuple[Signature, ...]:
-    """A disk and all its partitions, or one partition."""
+async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader | None) -> tuple[Signature, ...]:
+    """Return what lies on a disk and all its partitions, or on one partition."""
     nodes = (node,) if node.parent is not None else picture.tree.family(node.name)
     probed = [member for member in nodes if member.size_bytes]
     found = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
+    if reader is not None:
+        found = [
+            signatures or await _leftovers(reader, member) for member, signatures in zip(probed, found, strict=True)
+        ]
     return tuple(
         signature
         for member, signatures in zip(probed, found, strict=True)
         for signature in (*signatures, *_remembered(picture, member, signatures))
     )
+
+
+async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
+    """Return what is left of a former file system on a device on which no program finds anything.
+
+    A device that cannot be read there counts as one with something unknown on it.
+    """
+    size, part = node.size_bytes or 0, node.name if node.parent is not None else None
+    wanted = places(size)
+    read = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_READ_SECONDS):
+            read = await apart("leftovers", partial(reader, node.device, node.devno or "", wanted))
+    if read is None:
+        return (Signature(kind="unknown", part=part, size_bytes=node.size_bytes),)
+    return leftovers({start: piece for (start, _), piece in zip(wanted, read, strict=True)}, size, part)
 
 
 async def _unlisted(host: Host, picture: Topology, found: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:

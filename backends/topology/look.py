@@ -17,6 +17,7 @@ from backends.topology.mapped import TABLE, asked_of, by_kernel, parse_mapped
 from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
 from backends.topology.naming import likely_of, twins_of
 from backends.topology.picture import Topology, mount_nodes, mounted_by_node, system_disks
+from backends.topology.quiet_users import QuietUsers, read_quiet_users
 from backends.topology.signatures import (
     blkid_signatures,
     group_in,
@@ -131,6 +132,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
         backings=backings,
         mapped=parse_mapped(tables, tree) if everywhere else None,
         exported=exported_by(exports),
+        quiet=await read_quiet_users(host, tree, mounts) if everywhere else QuietUsers(),
         signatures={} if isinstance(signatures, RaidbenchError) else signatures,
         blind=tuple(blind),
     )

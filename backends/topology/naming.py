@@ -193,13 +193,15 @@ class Relation:
     """Whether the device is built on it, and so has claimed it already."""
     neighbour: bool = False
     """Whether it shares sectors with the device and is neither below nor above it."""
+    claimed: bool = False
+    """Whether the kernel gives it to nobody: the device has claimed it, or its whole disk is claimed."""
     stands: str = ""
     """Why its presence alone is a use, a clause that follows `words`; "" where only its own uses count."""
 
     @property
     def free_standing(self) -> bool:
-        """Whether it can be claimed: nothing that the device is built on has it, or is a part of it."""
-        return bool(self.nodes) and not self.member and not (self.neighbour and self.nodes[0].parent is not None)
+        """Return whether it can be claimed if nobody else has claimed it."""
+        return bool(self.nodes) and not self.member and not self.claimed
 
     def told(self, use: Use, program: str = "") -> Use | None:
         """A use of the other device, by a program, as one of this; None for one that does not concern it."""
@@ -298,7 +300,9 @@ def relations(
             if other in seen:
                 continue
             seen.add(other)
-            found[other] = Relation(words=way + words, nodes=tree.family(other))
+            backing = backings.get(disk)
+            own = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
+            found[other] = Relation(words=way + words, nodes=tree.family(other), claimed=own)
             waiting.append((other, f"{way}{words}, "))
             descend(other, f"{way}{words}, ")
     known = {node.name for relation in found.values() for node in relation.nodes}
@@ -309,8 +313,9 @@ def relations(
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[Relation]:
     """Yield the devices that may share a sector with a device and are neither below nor above it.
 
-    A partition or a device-mapper device is in use only if something uses it; the latter is locked and opened with the
-    device. A loop device or an array counts as a use even if nothing uses it, because it is attached on purpose.
+    A partition or a device-mapper device is in use only if something uses it; it is locked and opened with the device.
+    The kernel refuses to open a partition exclusively once something is built on the whole disk, so nobody uses it that
+    way then. A loop device or an array counts as a use even if nothing uses it, because it is attached on purpose.
     """
     own = layout.layers(name)
     family = {node.name for node in tree.family(name)}
@@ -323,7 +328,9 @@ def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[Relation]:
             words = f"on the same part of {tree.nodes[shared].device} as {node.shown}"
             silent = node.parent is not None or is_mapped(node.name)
             nodes = (node,) if node.parent is not None else tree.family(node.name)
-            yield Relation(words=words, nodes=nodes, neighbour=True, stands="" if silent else "which is set up there")
+            claimed = node.parent is not None and bool(tree.nodes[node.parent].holders)
+            stands = "" if silent else "which is set up there"
+            yield Relation(words=words, nodes=nodes, neighbour=True, claimed=claimed, stands=stands)
 
 
 def _next(
@@ -347,6 +354,12 @@ def _next(
     lower = tree.by_devno(own.devno) if own.devno is not None else None
     if lower is not None:
         yield tree.disk_of(lower.name), f"set up on {lower.device}"
+
+
+def _disk_of_backing(tree: Tree, backing: Backing) -> str | None:
+    """Return the kernel name of the disk that a backing device is, or is a partition of."""
+    lower = tree.by_devno(backing.devno) if backing.devno is not None else None
+    return tree.disk_of(lower.name) if lower is not None else None
 
 
 def files_of(disks: Iterable[str], backings: Mapping[str, Backing]) -> dict[str, Relation]:

@@ -12,6 +12,7 @@ from backends.topology.layers import HELD, Pools, layer_uses, lvm_name, pool_of,
 from backends.topology.mapped import Segments, Stretch, snapshots_of, untold
 from backends.topology.mounts import Mount, each_point
 from backends.topology.naming import Relation, files_of, identity, paths_of, relations
+from backends.topology.quiet_users import QuietUsers
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
@@ -55,6 +56,8 @@ class Topology:
     """By kernel name, what each device-mapper device lies on; None where its tables were not asked for."""
     exported: Mapping[str, str] = field(default_factory=dict)
     """Device numbers, and places of files, that a kernel target exports to the network, with its name."""
+    quiet: QuietUsers = field(default_factory=QuietUsers)
+    """What the kernel uses besides, where it was asked."""
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
     """What udev or lsblk says lies on each device."""
     blind: tuple[str, ...] = ()
@@ -99,6 +102,8 @@ class Topology:
             if place in self.exported:
                 words = f"{relation.words}, exported by {self.exported[place]}"
                 yield Use(kind="export", detail=words, elsewhere=True)
+            if (use := self.quiet.files.get(place)) is not None:
+                yield replace(use, detail=f"{relation.words}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
         """All that stands on the disk `name` at any height, in words: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
@@ -171,8 +176,12 @@ class Topology:
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
     def untold(self, name: str) -> list[str]:
-        """What device-mapper's tables do not tell of it, each a sentence without its full stop."""
-        return untold(self.tree, self.mapped or {}, name)
+        """Return what the kernel does not tell of a device, each a sentence without its full stop.
+
+        That is what device-mapper's tables leave out, and which file is in use, where its data are kept in a file.
+        """
+        lost = self.quiet.lost if self.files(name) else ()
+        return [*untold(self.tree, self.mapped or {}, name), *lost]
 
     def files(self, name: str) -> Mapping[str, Relation]:
         """By place, the files that the data of `name` are kept in."""
@@ -205,6 +214,8 @@ class Topology:
             found.append(Use(kind="swap", detail="active swap", part=part))
         if node.devno is not None and any(place.startswith(f"{node.devno}:") for place in self.swaps):
             found.append(Use(kind="swap", detail="below an active swap file", part=part))
+        if node.devno is not None and node.devno in self.quiet.devices:
+            found.append(Use(kind="mount", detail=self.quiet.devices[node.devno], part=part))
         if snapshots := snapshots_of(self.tree, self.tables, node):
             named = ", ".join(dict.fromkeys(volume_shown(snapshot) or snapshot.shown for snapshot in snapshots))
             many = "s" if len(snapshots) > 1 else ""

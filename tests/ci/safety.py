@@ -34,7 +34,8 @@ SUBJECTS = (
                 f"backends.topology.{name}"
                 for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")
             ),
-            *("backends.topology.room", "backends.topology.room_look"),
+            *(f"backends.topology.{name}" for name in ("room", "room_look", "quiet_users", "leftovers")),
+            *("app.engine.arrays", "backends.vendors.mdraid.made"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
             *("tests.lab.writing", "tests.lab.uses"),
         ),

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from app.engine.arrays.building import ArrayBuilding
+from app.engine.arrays.made_here import ArrayEntry, ArrayStage
 from backends.change import Write
 from backends.errors import ToolFailedError
+from backends.identity import Signature
+from backends.making import ArrayFound
 from backends.model import Target
 from backends.vendors.mdraid.backend import MdRaid
 from tests.cli.conftest import Cli
@@ -114,6 +118,63 @@ def test_what_a_failed_step_leaves_is_taken_apart_at_once(
     assert (here(cli), free(cli)) == ([], EIGHT)
 
 
+def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drives_answer(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the process that made it, too: it is not at it any more."""
+
+    async def fails(_self: ArrayBuilding, _entry: ArrayEntry) -> ArrayFound:
+        raise ToolFailedError("mdadm: cannot open /dev/sdc: No such device or address")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("app.engine.arrays.building.ArrayBuilding.find", fails)
+        done = cli(*ARRAY, *MIRROR, "--name", "rb-lost", "--confirm", WORD)
+    assert done.status == 1
+    assert "It cannot be told whether rb-lost was made: mdadm: cannot open /dev/sdc" in done.err
+    assert "`raidbench recover`" in done.err
+    assert "rb-lost" in cli(*RACK, "devices").err
+    assert cli(*RACK, "recover", "--restore").status == 0
+    assert here(cli) == [("raid1", "made")]
+    finds = ArrayBuilding.find
+
+    async def fails_later(self: ArrayBuilding, entry: ArrayEntry) -> ArrayFound:
+        return await (fails if entry.stage is ArrayStage.REMOVING or removing else finds)(self, entry)
+
+    removing = []
+    take = MdRaid.run_making
+
+    async def remove(self: MdRaid, controller: Target | None, steps: Sequence[Write]) -> None:
+        removing.append(steps)
+        await take(self, controller, steps)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("app.engine.arrays.building.ArrayBuilding.find", fails_later)
+        patch.setattr(MdRaid, "run_making", remove)
+        done = cli(*ARRAY, "delete", "rb-lost", "--confirm", "rb-lost")
+    assert "It cannot be told whether rb-lost is gone: mdadm: cannot open /dev/sdc" in done.err
+    assert cli(*RACK, "recover", "--restore").status == 0
+    assert (here(cli), free(cli)) == ([], EIGHT)
+
+
+REST = "former ext4 (a copy of its superblock at 128 MiB)"
+
+
+@pytest.mark.parametrize(("kinds", "status"), [((REST,), 0), ((REST, "xfs"), 3), (("unknown",), 3)])
+def test_what_is_left_of_a_former_file_system_does_not_stand_against_a_deletion(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, kinds: tuple[str, ...], status: int
+) -> None:
+    name = made(cli)["name"]
+
+    async def lies(_host: object, _device: str) -> tuple[Signature, ...]:
+        return tuple(Signature(kind=kind) for kind in kinds)
+
+    monkeypatch.setattr("app.engine.arrays.building.require_free", lies)
+    done = cli(*ARRAY, "delete", name, "--confirm", name)
+    assert done.status == status, done.err
+    assert ("is not empty" in done.err) is bool(status)
+    assert REST not in done.err
+
+
 @pytest.mark.parametrize(("count", "standing"), [(0, "absent"), (1, "partly"), (2, "partly"), (3, "whole")])
 def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, standing: str
@@ -126,6 +187,34 @@ def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
     assert here(cli) == ([("raid50", "made")] if standing == "whole" else [])
     assert (free(cli) == EIGHT) is (standing != "whole")
     assert "was cut short" not in cli(*RACK, "devices").err
+
+
+@pytest.mark.parametrize(
+    ("count", "standing"), [(0, "whole"), (1, "partly"), (2, "partly"), (3, "partly"), (4, "partly"), (5, "absent")]
+)
+def test_after_a_kill_in_a_deletion_recover_tells_what_there_is_and_finishes_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, standing: str
+) -> None:
+    name = made(cli, NESTED, "1700,1701,1702,1703,1704,1705")["name"]
+    take = MdRaid.run_making
+
+    async def some(self: MdRaid, controller: Target | None, steps: Sequence[Write]) -> None:
+        assert len(steps) == 5
+        await take(self, controller, steps[:count])
+        raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MdRaid, "run_making", some)
+        with pytest.raises(KilledError):
+            cli(*ARRAY, "delete", name, "--confirm", name)
+    assert here(cli) == [("raid50", "removing")]
+    monkeypatch.setattr("app.engine.arrays.made_here.runs", lambda _pid, _start: False)
+    assert "was cut short" in cli(*RACK, "devices").err
+    (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
+    assert (left["name"], left["standing"]) == (name, standing)
+    assert cli(*RACK, "recover", "--restore").status == 0
+    assert here(cli) == ([("raid50", "made")] if standing == "whole" else [])
+    assert (free(cli) == EIGHT) is (standing != "whole")
 
 
 def test_what_somebody_else_made_of_its_drives_meanwhile_is_left_alone(

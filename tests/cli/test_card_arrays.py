@@ -132,6 +132,23 @@ def test_what_a_kill_leaves_of_a_cards_array_is_found_by_its_drives(
         assert free(cli) == (FREE - 3 if standing == "whole" else FREE)
 
 
+@pytest.mark.long
+@EACH
+def test_a_kill_in_a_deletion_leaves_the_array_or_its_free_drives_and_recover_says_which(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: Sequence[str], card: str
+) -> None:
+    for count, standing in enumerate(("whole", "absent")):
+        if not here(cli):
+            assert cli(*ARRAY, *words).status == 0
+        killed(cli, monkeypatch, count, ("delete", "rb-1", "--confirm", "rb-1"))
+        assert here(cli) == [("raid5", "removing")]
+        (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
+        assert (left["name"], left["standing"]) == ("rb-1", standing)
+        assert cli(*RACK, "recover", "--restore").status == 0
+        assert here(cli) == ([("raid5", "made")] if standing == "whole" else [])
+        assert free(cli) == (FREE - 3 if standing == "whole" else FREE)
+
+
 @pytest.mark.parametrize(("level", "count"), [("raid50", 6), ("raid60", 8)])
 def test_what_a_kill_leaves_of_an_array_of_legs_is_found_and_deleted_again(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, level: str, count: int

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.nameplate import LENGTH
+from backends.topology.leftovers import places
 from tests.lab.hardware import BY_NAME, DISK_BYTES, DISKS
 from tests.lab.qmp import Qmp, QmpError
 from tests.lab.running import run
 
 BLOCK = Path("/sys/block")
 _EDGE = 8 << 20
-"""Bytes at the front and the end of a disk in which everything lies by which a disk is recognised."""
+"""Bytes at the front and the end of a disk in which nearly everything lies by which a disk is recognised."""
+_COPY = 1 << 20
+"""Bytes that are zeroed where a copy of a superblock may lie."""
 _BLKZEROOUT = 0x127F
 """ioctl that zeroes a range (linux/fs.h): most drives are told in one command, and no page is copied."""
 
@@ -62,8 +65,12 @@ class Disk:
     def wipe(self) -> None:
         """Make it blank: no signature, no partition left."""
         with open(self.device, "r+b", buffering=0) as file:
-            for start in (0, file.seek(0, os.SEEK_END) - _EDGE):
+            size = file.seek(0, os.SEEK_END)
+            copies = {start // _COPY * _COPY for start, _ in places(size)}
+            for start in (0, size - _EDGE):
                 fcntl.ioctl(file, _BLKZEROOUT, struct.pack("QQ", start, _EDGE))
+            for start in copies:
+                fcntl.ioctl(file, _BLKZEROOUT, struct.pack("QQ", start, min(_COPY, size - start)))
         if any(self.sysfs.glob(f"{self.kernel}*/partition")):
             run("blockdev", "--rereadpt", self.device)
 

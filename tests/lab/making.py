@@ -195,6 +195,13 @@ def scsi_debug_disk(**parameters: int | str) -> Iterator[Made]:
 
 
 @contextmanager
+def scsi_debug_disks(count: int) -> Iterator[tuple[Made, ...]]:
+    """Disks of scsi_debug, each with a memory and an adapter of its own."""
+    with _scsi_debug(count, add_host=count, per_host_store=1) as disks:
+        yield disks
+
+
+@contextmanager
 def two_path_disk() -> Iterator[tuple[Made, Made]]:
     """One disk of scsi_debug at two adapters: two nodes of one WWN, as a dual-ported disk without multipathd."""
     with _scsi_debug(2, add_host=2, vpd_use_hostno=0) as (first, second):

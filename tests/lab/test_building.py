@@ -12,6 +12,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -22,12 +23,14 @@ from app.engine.arrays.candidates import candidates_of, new_name, plan_array
 from app.engine.arrays.made_here import ArrayStage
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
-from backends.errors import RefusedError
+from backends.errors import RaidbenchError, RefusedError
 from backends.hosts.local import LocalHost
 from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, words_to_type
 from backends.model import Level
 from backends.vendors.mdraid import making
 from tests.lab.disks import Disk, wait_until
+from tests.lab.making import Made, scsi_debug_disks
+from tests.lab.results import Results
 from tests.lab.running import Outcome, run
 
 pytestmark = [pytest.mark.vendors("block", "md", "nvme"), pytest.mark.seconds(900)]
@@ -56,12 +59,17 @@ def arrays() -> list[str]:
     return [path.name for path in found if (path / "md/array_state").exists()]
 
 
-def left_on(disks: Sequence[Disk]) -> list[str]:
+def with_members() -> list[str]:
+    """Those that have a drive: of an array whose creation failed at its first drive the kernel keeps an empty node."""
+    return [name for name in arrays() if any(Path("/sys/block", name, "md").glob("dev-*"))]
+
+
+def left_on(disks: Sequence[Disk | Made]) -> list[str]:
     """What wipefs finds."""
     return [line for disk in disks for line in run("wipefs", "-n", disk.device).splitlines()[1:]]
 
 
-async def drives_of(bench: Workbench, disks: Sequence[Disk]) -> tuple[Candidate, ...]:
+async def drives_of(bench: Workbench, disks: Sequence[Disk | Made]) -> tuple[Candidate, ...]:
     inventory = await bench.hardware.probe()
     names = [disk.device for disk in disks]
     free, _ = await candidates_of(bench.hardware.machine, inventory, names)
@@ -161,6 +169,15 @@ def at_rest(building: ArrayBuilding) -> bool:
     return all(entry.left_running is None for entry in building.unfinished())
 
 
+def begun(file: Path, since: int) -> int:
+    """How many programs have begun a step, by what was added to the journal behind so many bytes."""
+    return file.read_bytes()[since:].count(b'"setter"') if file.exists() else 0
+
+
+def has_begun(file: Path, since: int, count: int) -> bool:
+    return begun(file, since) >= count
+
+
 async def opened() -> Workbench:
     bench = Workbench(LocalHost(), paths=Paths.default())
     await bench.open()
@@ -208,3 +225,121 @@ def test_after_a_kill_at_any_moment_nothing_half_made_is_left_without_a_word(
         assert (arrays(), left_on(six[:3])) == ([], []), f"moment {moment}: {standings}"
     bench.close()
     assert standings  # else it was never killed in time
+
+
+STEPS = (2, 5)
+"""At which of five steps of a deletion raidbench is killed; at the odd one mdadm is killed as well. All five take four
+minutes of emulation."""
+
+
+def test_after_a_kill_at_any_step_of_a_deletion_it_is_finished_and_no_drive_is_left_claimed(
+    state: Path, six: tuple[Disk, ...]
+) -> None:
+    file, standings = state / "journal" / "arrays.log", list[ArrayStanding]()
+    bench = asyncio.run(opened())
+    drives = asyncio.run(drives_of(bench, six))
+    for step in STEPS:
+        plan = asyncio.run(planned(bench, Level.RAID50, drives))
+        name = plan.wish.name
+        asyncio.run(create(bench, plan))
+        before = size(file)
+        child = os.fork()
+        if child == 0:
+            try:
+                asyncio.run(bench.arrays.delete(name, typed=name))
+            finally:
+                os._exit(0)
+        wait_until(partial(has_begun, file, before, step), f"step {step}", 240)
+        tools = children(child)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        for tool in tools if step % 2 else ():
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(tool, signal.SIGKILL)
+        wait_until(partial(at_rest, bench.arrays), "the end of mdadm", 120)
+        assert [entry.array.name for entry in bench.arrays.unfinished()] == [name]
+        standings += asyncio.run(settled(bench.arrays))
+        assert (arrays(), left_on(six)) == ([], []), f"step {step}: {standings}"
+    bench.close()
+    assert ArrayStanding.PARTLY in standings
+
+
+# -- drives that fail meanwhile ---------------------------------------------------------------------------------------
+
+DEBUG = Path("/sys/bus/pseudo/drivers/scsi_debug")
+NO_FAULT, TRANSPORT_ERRORS = "0", "16"
+"""Values of scsi_debug's `opts`: none; every command fails on its way (drivers/scsi/scsi_debug.c)."""
+
+
+def set_state(disk: Made, text: str) -> None:
+    (disk.sysfs / "device/state").write_text(f"{text}\n")
+
+
+def fail_all(opts: str) -> None:
+    (DEBUG / "every_nth").write_text("0" if opts == NO_FAULT else "1")
+    (DEBUG / "opts").write_text(opts)
+
+
+def take_away(disk: Made) -> None:
+    (disk.sysfs / "device/delete").write_text("1")
+
+
+def find_again(_disk: Made) -> None:
+    for adapter in Path("/sys/class/scsi_host").iterdir():
+        if (adapter / "proc_name").read_text().strip() == "scsi_debug":
+            (adapter / "scan").write_text("- - -")
+
+
+def debug_disks() -> list[Made]:
+    """The disks of scsi_debug by their names now."""
+    models = Path("/sys/block").glob("sd*/device/model")
+    return [Made(f"/dev/{model.parts[3]}") for model in models if model.read_text().strip() == "scsi_debug"]
+
+
+FAULTS: dict[str, tuple[Callable[[Made], None], Callable[[Made], None]]] = {
+    "goes offline": (lambda disk: set_state(disk, "offline"), lambda disk: set_state(disk, "running")),
+    "is taken away": (take_away, find_again),
+    "and all others give I/O errors": (lambda _disk: fail_all(TRANSPORT_ERRORS), lambda _disk: fail_all(NO_FAULT)),
+}
+"""What happens to a drive when mdadm has begun, and how that ends."""
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_drive_that_fails_while_an_array_is_made_leaves_no_half_without_a_word(
+    workbench: Workbench, state: Path, table: Results, stack: ExitStack, name: str
+) -> None:
+    disks = stack.enter_context(scsi_debug_disks(3))
+    fail, heal = FAULTS[name]
+    file = state / "journal" / "arrays.log"
+    plan, before = await planned(workbench, Level.RAID1, await drives_of(workbench, disks)), size(file)
+    making = asyncio.create_task(create(workbench, plan))
+    while not has_begun(file, before, 1) and not making.done():
+        await asyncio.sleep(0.02)
+    fail(disks[-1])
+    came = "made"
+    try:
+        await making
+    except RaidbenchError as error:
+        came = f"{type(error).__name__}: {error.message}"
+    finally:
+        heal(disks[-1])
+    known = [entry.array.name for entry in workbench.arrays.made_here.entries()]
+    wait_until(lambda: len(debug_disks()) == len(disks), "the drives are there again")
+    claimed = bool(with_members() or left_on(debug_disks()))
+    assert known == [plan.wish.name] or not claimed, came
+    assert came == "made" or plan.wish.name in came
+    await settled_here(workbench.arrays)
+    left = (with_members(), left_on(debug_disks()), workbench.arrays.made_here.entries())
+    for empty in arrays():
+        run("mdadm", "--stop", f"/dev/{empty}", status=None)
+    seen = "no half is left without a word"
+    assert table.add("Arrays", "md", f"a drive {name} while it is made", seen, ok=left == ([], [], ())), (came, left)
+
+
+async def settled_here(building: ArrayBuilding) -> None:
+    """Take apart what was made or half made by this process itself."""
+    for entry in building.made_here.entries():
+        if entry.stage is ArrayStage.MADE:
+            await building.delete(entry.array.name, typed=entry.array.name)
+        else:
+            await building.settle(entry, remove=True)

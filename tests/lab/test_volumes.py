@@ -26,7 +26,7 @@ from backends.vendors.lvm import making
 from tests.lab.disks import Disk, wait_until
 from tests.lab.results import Results
 from tests.lab.running import run
-from tests.lab.test_building import at_rest, children, longer, opened, settled, size
+from tests.lab.test_building import at_rest, children, has_begun, longer, opened, settled, size
 
 pytestmark = [pytest.mark.vendors("block", "lvm"), pytest.mark.seconds(900)]
 
@@ -160,3 +160,34 @@ def test_after_a_kill_at_any_moment_nothing_half_made_is_left_without_a_word(
         assert volumes() == ["mail"], f"moment {moment}: {standings}"
     bench.close()
     assert standings  # else it was never killed in time
+
+
+def test_after_a_kill_in_a_deletion_the_volume_is_there_or_gone_and_is_named(
+    state: Path, group: tuple[Disk, ...]
+) -> None:
+    """The first time lvremove comes to its end, the second time it is killed as well."""
+    file = state / "journal" / "arrays.log"
+    bench = asyncio.run(opened())
+    for with_tool in (False, True):
+        plan = asyncio.run(planned(bench, Level.RAID5, group[:3]))
+        name = plan.wish.name
+        asyncio.run(create(bench, plan))
+        before = size(file)
+        child = os.fork()
+        if child == 0:
+            try:
+                asyncio.run(bench.arrays.delete(name, typed=name))
+            finally:
+                os._exit(0)
+        wait_until(partial(has_begun, file, before, 1), "lvremove", 240)
+        tools = children(child)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        for tool in tools if with_tool else ():
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(tool, signal.SIGKILL)
+        wait_until(partial(at_rest, bench.arrays), "the end of lvremove", 120)
+        assert [entry.array.name for entry in bench.arrays.unfinished()] == [name]
+        asyncio.run(settled(bench.arrays))
+        assert volumes() == ["mail"]
+    bench.close()

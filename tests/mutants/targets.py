@@ -157,6 +157,14 @@ TARGETS: dict[str, Target] = {
         modules=("backends/topology/exports.py", "backends/topology/clones.py"),
         tests=("tests/backends/test_exports.py", "tests/backends/test_clones.py"),
     ),
+    "quiet-users": Target(
+        modules=("backends/topology/quiet_users.py",),
+        tests=("tests/backends/test_quiet_users.py",),
+    ),
+    "leftovers": Target(
+        modules=("backends/topology/leftovers.py",),
+        tests=("tests/backends/test_leftovers.py",),
+    ),
     "geometry": Target(
         modules=("backends/vendors/megaraid/geometry.py",),
         tests=("tests/backends/megaraid/test_geometry.py",),
@@ -181,6 +189,8 @@ DRAWN: tuple[str, ...] = (
             "look",
             "room",
             "room_look",
+            "quiet_users",
+            "leftovers",
         )
     ),
     *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),

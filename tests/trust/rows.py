@@ -744,6 +744,34 @@ ROWS: tuple[Row, ...] = (
         minutes=3,
     ),
     Row(
+        number="A45",
+        what="an array made of drives that carry signatures of others, or copies of superblocks alone, or that fail,"
+        " vanish or give I/O errors meanwhile; raidbench killed in a creation or a deletion",
+        mark="refused, or named in the question with the confirmation token; recover names what is half made and takes"
+        " it apart, and nothing else",
+        least=140,
+        tests=(
+            f"{BACKENDS}test_leftovers.py",
+            f"{BACKENDS}test_free_drives.py",
+            f"{BACKENDS}mdraid/test_made.py",
+            f"{ENGINE}arrays/test_made_here.py",
+            f"{CLI}test_array_building.py",
+            f"{CLI}test_card_arrays.py",
+        ),
+        lab=("tests/lab/test_building.py", "tests/lab/test_volumes.py", "tests/lab/test_making.py"),
+        minutes=2,
+    ),
+    Row(
+        number="A46",
+        what="users that the kernel shows in none of its usual lists: an external journal, the log or realtime device"
+        " of XFS, the bitmap file of an array, an image mounted without a loop device; overlapping partitions; maps of"
+        " a path, zram, bcache and btrfs above and below each other",
+        mark="refused with the user named; what is free is not",
+        least=15,
+        tests=(f"{BACKENDS}test_quiet_users.py",),
+        lab=("tests/lab/test_odd_users.py",),
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",

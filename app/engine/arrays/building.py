@@ -28,6 +28,7 @@ from backends.free_drives import kernel_candidate
 from backends.guard import require_free
 from backends.host import Custody, Denial, custody, to_the_end
 from backends.hosts.asked import asked_anew
+from backends.identity import newly_found
 from backends.making import ArrayFound, ArrayPlan, ArrayStanding, Candidate, require_free_drive, words_to_type
 from backends.model import Target
 from backends.nameplate import Nameplate
@@ -73,12 +74,15 @@ class ArrayBuilding:
             raise RefusedError("The drives were not confirmed.", hint=f"Their word: {words_to_type(plan.wish.drives)}.")
         array = plan.made()
         builder = self._builder(array.controller)
-        with self._locked(plan.locks, f"making {array.name}") as lock:
+        with self._locked(plan.locks, "making", array.name) as lock:
             await self._as_shown(plan, assume_clean=assume_clean)
             self.made_here.begin(array, session)
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
-            with asked_anew():
-                made = await self._appeared(builder, self._entry(array.name))
+            try:
+                with asked_anew():
+                    made = await self._appeared(builder, self._entry(array.name))
+            except RaidbenchError as error:
+                raise _not_told(array.name, "was made", trouble, error) from error
             if made.standing is ArrayStanding.WHOLE:
                 self.made_here.reached(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._differs(plan, made))
@@ -136,7 +140,7 @@ class ArrayBuilding:
             raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
         entry, found = await self.deletable(name, note=True)
         builder = self._builder(entry.array.controller)
-        with self._locked(found.locks, f"deleting {name}") as lock:
+        with self._locked(found.locks, "deleting", name) as lock:
             entry, again = await self.deletable(name, note=True)
             if again.remove != found.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
@@ -203,7 +207,7 @@ class ArrayBuilding:
             self.made_here.reached(name, ArrayStage.MADE, found.uuids)
         elif found.standing is ArrayStanding.PARTLY and remove:
             builder = self._builder(entry.array.controller)
-            with self._locked(found.locks, f"taking apart {name}") as lock:
+            with self._locked(found.locks, "taking apart", name) as lock:
                 again = await self.find(entry)
                 if again.remove != found.remove:
                     raise RefusedError(f"What is left of {name} is something else now.", hint="Look again.")
@@ -250,10 +254,15 @@ class ArrayBuilding:
         return entry
 
     @contextlib.contextmanager
-    def _locked(self, names: Sequence[str], what: str) -> Iterator[HeldLock]:
+    def _locked(self, locks: Sequence[str], doing: str, name: str) -> Iterator[HeldLock]:
+        """Hold the locks of an array while something is done to it. If that fails, others may bring it to an end."""
         with contextlib.ExitStack() as held:
-            locks = [held.enter_context(hold_lock(self._record.locks, name, what)) for name in names]
-            yield locks[0]
+            taken = [held.enter_context(hold_lock(self._record.locks, lock, f"{doing} {name}")) for lock in locks]
+            try:
+                yield taken[0]
+            finally:
+                with contextlib.suppress(StorageError):
+                    self.made_here.let_go(name)
 
     async def _as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
         """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
@@ -279,7 +288,7 @@ class ArrayBuilding:
         require_free_drive(now)
         if shown.identity is None or now.identity is None or not shown.identity.same_device(now.identity):
             raise DeviceGoneError(f"{shown.place} is another disk than the one that was shown.", hint="Look again.")
-        if new := [mark for mark in now.lies if mark not in shown.lies]:
+        if new := newly_found(now.lies, shown.lies):
             raise RefusedError(
                 f"Something lies on {shown.place} that was not there when it was confirmed: {'; '.join(new)}.",
                 hint="Look at it, and start anew.",
@@ -315,7 +324,10 @@ class ArrayBuilding:
         name = entry.array.name
         self.made_here.reached(name, ArrayStage.REMOVING)
         trouble = await self._run(builder, name, entry.array.controller, found.remove, lock)
-        left = await self.find(entry)
+        try:
+            left = await self.find(entry)
+        except RaidbenchError as error:
+            raise _not_told(name, "is gone", trouble, error) from error
         if left.standing is ArrayStanding.ABSENT:
             self.made_here.reached(name, ArrayStage.GONE)
         elif trouble is not None:
@@ -329,8 +341,9 @@ class ArrayBuilding:
                 lies = await require_free(self._hardware.machine.host, node)
             except RefusedError as error:
                 raise RefusedError(error.message, hint=_with_steps(error.hint, found)) from error
-            if lies:
-                kinds = ", ".join(dict.fromkeys(mark.kind for mark in lies))
+            # what is left of a former filesystem was on the drives before, and its loss was agreed to
+            kinds = ", ".join(dict.fromkeys(mark.kind for mark in lies if not mark.former))
+            if kinds:
                 raise RefusedError(
                     f"{node} is not empty: {clean(kinds, 200)} lies on it.",
                     hint=_with_steps("What lies on it may be somebody's.", found),
@@ -390,6 +403,16 @@ def plate_of_made(entry: ArrayEntry) -> Nameplate:
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name
     return Nameplate(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
+
+
+def _not_told(name: str, what: str, trouble: RaidbenchError | None, error: RaidbenchError) -> ToolFailedError:
+    """Return the error for an array at which nobody could look after its tool had run. `trouble`: the tool's own."""
+    why = "" if trouble is None else f" {trouble.message}"
+    return ToolFailedError(
+        f"It cannot be told whether {name} {what}:{why} {error.message}",
+        hint="`raidbench recover` asks again, once its drives answer.",
+        evidence=error.evidence or ("" if trouble is None else trouble.evidence),
+    )
 
 
 def _told(plan: ArrayPlan) -> str:

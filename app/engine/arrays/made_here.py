@@ -48,7 +48,7 @@ class ArrayEntry:
     session: str
     """Folder of the session that made it."""
     pid: int
-    """Who wrote that."""
+    """Who wrote that and is at it; 0 for nobody."""
     start: str
     """Start time of that process, so that a recycled pid is not taken for it."""
     boot: str
@@ -90,6 +90,17 @@ class ArraysMadeHere:
         known = self.entry(name) if uuids else None
         more = {} if known is None else {"array": unstructure(replace(known.array, uuids=uuids))}
         self._append(name, stage, f"It does not say that {name} is {stage.value}.", **more)
+
+    def let_go(self, name: str) -> None:
+        """Put on disk that this process is done with an array although nobody knows what became of it.
+
+        Nothing is written if its end is known, or another process is at it. Raises StorageError.
+        """
+        entry = self.entry(name)
+        if entry is None or entry.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING) or entry.pid != os.getpid():
+            return
+        known = {"session": entry.session, "array": unstructure(entry.array)}
+        self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **known)
 
     def setter(self, name: str, pid: int, program: str) -> None:
         """Put on disk which process is about to take a step. Raises StorageError: then it must not begin."""

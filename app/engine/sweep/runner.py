@@ -33,6 +33,7 @@ from app.engine.sweep.targets import is_active
 from app.engine.workbench import Workbench
 from backends.errors import BlockedError, DeviceGoneError, RaidbenchError, RefusedError, StorageError
 from backends.host import to_the_end
+from backends.identity import is_former, newly_found
 from backends.model import Controller
 
 TOO_MANY_FAILURES = 3
@@ -295,13 +296,12 @@ class SweepRunner:
 
         `own`: an array that the sweep made of the drives that were confirmed. Raises RefusedError.
         """
-        if not ready.destructive or (own and not ready.found):
+        if not ready.destructive or (own and all(map(is_former, ready.found))):
             return ready.confirm_text
         agreed = next((destroy for destroy in self.record.design.destroys if destroy.device == ready.device), None)
         if agreed is None and ready.found:
             raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")
-        new = [each for each in ready.found if agreed is not None and each not in agreed.found]
-        if new:
+        if agreed is not None and (new := newly_found(ready.found, agreed.found)):
             raise RefusedError(f"Something lies on {ready.device} that was not there before: {'; '.join(new)}.")
         return ready.confirm_text
 

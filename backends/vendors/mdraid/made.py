@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 
 from backends.change import Write
 from backends.changing import evidence_of, locks_of
 from backends.errors import ToolFailedError
+from backends.exclusive import pieces_on
 from backends.host import Command, Host
+from backends.hosts.local.apart import apart
 from backends.making import ArrayFound, ArrayStanding, MadeArray, MemberDrive, NotItsOwnError
 from backends.model import Level, Target
 from backends.text import clean
@@ -22,6 +27,12 @@ from backends.vendors.mdraid.sysfs import read_arrays
 
 _NO_SUPERBLOCK = "No md superblock"
 """What `mdadm --examine` says of a disk that is none of md's, with status 1 (Examine.c)."""
+
+_SUPERBLOCK = (0, 8192)
+"""First byte and length of what holds a superblock of version 1.2, which arrays are made with here (super1.c)."""
+
+_READ_SECONDS = 10.0
+"""How long a disk may take to read it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +147,7 @@ async def _parts(host: Host, tool: str, array: MadeArray) -> _Parts:
     tree, arrays = await read_tree(host), await read_arrays(host)
     nodes = tuple(_node(tree, member).name for member in array.members)
     inner_uuids = array.uuids[1:] if array.level in NESTED else array.uuids[:1]
-    uuids = {name: await _uuid(host, tool, name) for name in nodes}
+    uuids = {name: await _uuid(host, tool, tree.nodes[name]) for name in nodes}
     marked = tuple(name for name in nodes if uuids[name] is not None)
     for name in marked:
         if uuids[name] not in inner_uuids:
@@ -145,7 +156,8 @@ async def _parts(host: Host, tool: str, array: MadeArray) -> _Parts:
     outer = _over(arrays, [made.name for made in inner], [made.name for made in inner])
     if outer and array.level not in NESTED:
         raise NotItsOwnError(f"{node_path(outer[0].name)} was built on it since.")
-    marks = {made.name: await _uuid(host, tool, made.name) for made in inner if array.level in NESTED and _runs(made)}
+    running = [tree.nodes[made.name] for made in inner if array.level in NESTED and _runs(made)]
+    marks = {node.name: await _uuid(host, tool, node) for node in running}
     for name, uuid in marks.items():
         if uuid not in (None, array.uuids[0]):
             raise NotItsOwnError(f"{node_path(name)} belongs to the md array {uuid}, which is not this one.")
@@ -189,18 +201,31 @@ def _same(node: Node, member: MemberDrive) -> bool:
     return member.wwn is not None or member.serial is not None
 
 
-async def _uuid(host: Host, tool: str, name: str) -> str | None:
-    """The md UUID that a disk bears; None for none. Raises ToolFailedError where that cannot be told."""
-    command = Command(argv=(tool, "--examine", "--export", node_path(name)))
+async def _uuid(host: Host, tool: str, node: Node) -> str | None:
+    """Return the md UUID that a disk bears, None if it bears none. Raises ToolFailedError if that is not known."""
+    command = Command(argv=(tool, "--examine", "--export", node.device))
     done = await host.run(command)
     told: Mapping[str, str] = parse_export(done.stdout)
     if done.returncode == 0 and (uuid := parse_uuid(told.get("MD_UUID"))) is not None:
         return uuid
     if done.returncode != 0 and _NO_SUPERBLOCK in done.stderr + done.stdout:
+        await _require_readable(host, node)
         return None
     if done.returncode == 0 and not told:  # a partition table is told too, without a line of md's
         return None
     raise ToolFailedError(
-        f"mdadm does not say whose {node_path(name)} is: {clean(done.stderr or done.stdout, 200) or 'nothing'}",
+        f"mdadm does not say whose {node.device} is: {clean(done.stderr or done.stdout, 200) or 'nothing'}",
         evidence=evidence_of(command, done),
     )
+
+
+async def _require_readable(host: Host, node: Node) -> None:
+    """Raise ToolFailedError if a superblock could not be read: mdadm says then, too, that there is none."""
+    if (reader := pieces_on(host)) is None:
+        return
+    read = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_READ_SECONDS):
+            read = await apart("superblock", partial(reader, node.device, node.devno or "", (_SUPERBLOCK,)))
+    if read is None or len(read[0]) < _SUPERBLOCK[1]:
+        raise ToolFailedError(f"{node.device} cannot be read, so it is not known whether it still bears a mark.")

@@ -158,6 +158,30 @@ async def test_a_disk_that_cannot_be_asked_is_no_blank_one() -> None:
         await found(MIRROR, {"sda": "?"})
 
 
+@pytest.mark.parametrize("read", [None, (b"",), (bytes(4096),)], ids=["nothing", "no bytes", "too little"])
+async def test_a_disk_of_which_no_superblock_can_be_read_is_no_blank_one(
+    monkeypatch: pytest.MonkeyPatch, read: tuple[bytes, ...] | None
+) -> None:
+    monkeypatch.setattr("backends.vendors.mdraid.made.pieces_on", lambda _host: lambda *_words: read)
+    with pytest.raises(ToolFailedError, match="/dev/sda cannot be read"):
+        await found(MIRROR, {})
+
+
+async def test_a_disk_whose_beginning_can_be_read_is_asked_for_the_place_of_the_superblock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+
+    def reader(*words: object) -> tuple[bytes, ...]:
+        asked.append(words)
+        return (bytes(8192),)
+
+    monkeypatch.setattr("backends.vendors.mdraid.made.pieces_on", lambda _host: reader)
+    assert (await found(MIRROR, {})).standing is ArrayStanding.ABSENT
+    assert [words[0] for words in asked if isinstance(words, tuple)] == ["/dev/sda", "/dev/sdb"]
+    assert all(isinstance(words, tuple) and words[2] == ((0, 8192),) for words in asked)
+
+
 NESTED = made(Level.RAID50, "abcdef", (OUTER, *OWN), spans=2)
 MARKS = {**dict.fromkeys(("sda", "sdb", "sdc"), OWN[0]), **dict.fromkeys(("sdd", "sde", "sdf"), OWN[1])}
 SIX = {**disk("sde", devno="8:64", serial="S-sde"), **disk("sdf", devno="8:80", serial="S-sdf")}

@@ -74,6 +74,35 @@ def test_it_is_unfinished_once_its_process_is_gone_and_not_before(
     assert (rebooted.unfinished, rebooted.left_running) == (True, None)
 
 
+@pytest.mark.parametrize("stages", [(), (ArrayStage.MADE, ArrayStage.REMOVING)])
+def test_what_this_process_is_done_with_is_unfinished_for_all(tmp_path: Path, stages: tuple[ArrayStage, ...]) -> None:
+    arrays = begun(tmp_path, *stages)
+    before = arrays.entry("rb-1")
+    assert before is not None
+    assert not before.unfinished
+    arrays.let_go("rb-1")
+    after = arrays.entry("rb-1")
+    assert after is not None
+    assert (after.unfinished, after.stage, after.array) == (True, before.stage, made())
+    assert (after.session, after.left_running) == (before.session, None)
+
+
+@pytest.mark.parametrize("stages", [(ArrayStage.MADE,), (ArrayStage.GONE,), (ArrayStage.LEFT,)])
+def test_what_has_its_end_is_not_let_go_of(tmp_path: Path, stages: tuple[ArrayStage, ...]) -> None:
+    arrays = begun(tmp_path, *stages)
+    written = arrays.file.read_bytes()
+    arrays.let_go("rb-1")
+    assert arrays.file.read_bytes() == written
+
+
+def test_what_another_process_is_at_is_not_let_go_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = begun(tmp_path)
+    written = arrays.file.read_bytes()
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    arrays.let_go("rb-1")
+    assert arrays.file.read_bytes() == written
+
+
 @pytest.mark.parametrize("stage", [ArrayStage.MADE, ArrayStage.GONE, ArrayStage.LEFT])
 def test_what_came_to_its_end_is_not_unfinished(tmp_path: Path, stage: ArrayStage) -> None:
     entry = begun(tmp_path, stage).entry("rb-1")

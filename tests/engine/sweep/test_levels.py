@@ -432,6 +432,26 @@ async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(b
     assert bed.file.rack.lying["sdd"] == content
 
 
+@pytest.mark.parametrize("confirmed", [True, False])
+async def test_what_an_array_leaves_of_a_confirmed_filesystem_does_not_end_it(
+    bed: Bed, small: None, confirmed: bool
+) -> None:
+    rest = Content(filesystem="former ext4 (a copy of its superblock at 128 MiB)")
+    if confirmed:
+        bed.lies("sdd", Content(filesystem="ext4", label="x", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4"))
+    bench = await bed.begun(plan("raid0", "raid10", more=CLEAN, repeats=2))
+    gone = notes(bench, "Deleted the array ")
+
+    def hear(_: Session, event: AnyEvent) -> None:
+        if isinstance(event, NoteAdded) and gone and bed.file.rack.lying.get("sdd") != rest:
+            bed.lies("sdd", rest)
+
+    bench.listen(hear)
+    record = await SweepRunner(bench).go()
+    assert record.finished is confirmed, record.end
+    assert bed.file.rack.lying["sdd"] == rest or confirmed
+
+
 async def test_a_stop_deletes_the_array_and_it_goes_on_later(bed: Bed, small: None) -> None:
     bench = await bed.begun(plan("raid0", "raid10", more=CLEAN))
     runner = SweepRunner(bench)

@@ -1,0 +1,153 @@
+"""What is left of a file system on a device that blkid and wipefs call blank: copies of its superblock, and what begins
+where a partition began before its table was erased. Pure, but for `Reader`.
+
+Whoever erased the beginning by mistake can get the data back from these, until somebody writes over them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from backends.identity import FORMER, Signature
+from backends.sizes import size_words
+
+Place = tuple[int, int]
+"""First byte, and how many bytes."""
+
+Reader = Callable[[str, str, Sequence[Place]], tuple[bytes, ...] | None]
+"""Reads places of a device (path, MAJ:MIN), each as far as the device reaches; None where that is not possible."""
+
+_MIB = 1 << 20
+_PAGE = 4096
+_HEAD = 128 * 1024
+"""What is read from the beginning of the device."""
+_REACH = 72 * 1024
+"""What is read where a partition may begin: it ends behind the superblock of btrfs, which is the farthest."""
+
+_STARTS = (34 * 512, 40 * 512, 63 * 512, _MIB, 4 * _MIB)
+"""Where the first partition usually begins: without alignment by GPT, with 4 KiB sectors, by DOS, by all tools of
+today, and on memory cards."""
+
+_MAGICS = (
+    ("xfs", 0, b"XFSB"),
+    ("crypto_LUKS", 0, b"LUKS\xba\xbe"),
+    ("ntfs", 3, b"NTFS    "),
+    ("exfat", 3, b"EXFAT   "),
+    ("ReFS", 3, b"ReFS\0\0\0\0"),
+    ("BitLocker", 3, b"-FVE-FS-"),
+    ("vfat", 54, b"FAT12   "),
+    ("vfat", 54, b"FAT16   "),
+    ("vfat", 82, b"FAT32   "),
+    *(("LVM2_member", at, b"LABELONE") for at in (0, 512, 1024, 1536)),
+    ("linux_raid_member", 0, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
+    ("linux_raid_member", 4096, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
+    ("swap", 4086, b"SWAPSPACE2"),
+    ("bcache", 4120, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81"),
+    ("f2fs", 1024, b"\x10\x20\xf5\xf2"),
+    ("jfs", 32768, b"JFS1"),
+    ("ceph_bluestore", 0, b"bluestore block device"),
+    ("btrfs", 65600, b"_BHRfS_M"),
+)
+"""libblkid's TYPE, and which bytes lie where from the beginning of the partition on (util-linux: libblkid/src)."""
+
+_EARLY = (
+    ("vfat", 6 * 512 + 82, b"FAT32   "),
+    ("exfat", 12 * 512 + 3, b"EXFAT   "),
+    ("f2fs", 4096 + 1024, b"\x10\x20\xf5\xf2"),
+    ("jfs", 61440, b"JFS1"),
+)
+"""Copies of boot sectors and superblocks in the first bytes of a file system on the whole device."""
+
+_LATE = (
+    ("ntfs", -512 + 3, b"NTFS    "),
+    ("ReFS", -512 + 3, b"ReFS\0\0\0\0"),
+    ("hfsplus", -1024, b"H+\0\x04"),
+)
+"""The same, counted from the end of the device."""
+
+_EXT_GROUPS = tuple((8192 * size * size // 1024 + (1024 if size == 1024 else 0), size) for size in (1024, 2048, 4096))
+"""Where the second block group begins, which has a copy of ext's superblock, and the size of a block then: a group has
+eight times as many blocks as a block has bytes, and with blocks of 1 KiB the first one belongs to no group."""
+_BTRFS_COPIES = (64 * _MIB, 256 << 30)
+"""BTRFS_SUPER_MIRROR (fs/btrfs/disk-io.h)."""
+_XFS_GROUPS = (2, 4, 8, 16, 32)
+"""Allocation groups that mkfs.xfs makes of a device (calc_default_ag_geometry); each begins with a superblock."""
+_XFS_BLOCK = 4096
+_XFS_LARGEST = ((1 << 40) // _XFS_BLOCK - 1) * _XFS_BLOCK
+"""Bytes of the largest allocation group, that of a device of 4 TiB and more."""
+
+
+def places(size: int) -> tuple[Place, ...]:
+    """Return what has to be read of a device of so many bytes."""
+    starts = {at // _PAGE * _PAGE: _PAGE for at, _ in _EXT_GROUPS}
+    starts |= dict.fromkeys((*_BTRFS_COPIES, *_xfs_copies(size)), _PAGE)
+    starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # one of the others may lie there, too
+    found = [(start, length) for start, length in starts.items() if start + length <= size]
+    return ((0, min(_HEAD, size)), *found, (max(0, size - _PAGE), min(_PAGE, size)))
+
+
+def leftovers(pieces: Mapping[int, bytes], size: int, part: str | None) -> tuple[Signature, ...]:
+    """Return what is left on a device of so many bytes, by what was read, each by its first byte. `part`: of a disk."""
+    found = [*_copies(pieces, size), *_former_partitions(pieces)]
+    return tuple(Signature(kind=words, part=part) for words in dict.fromkeys(found))
+
+
+def _former_partitions(pieces: Mapping[int, bytes]) -> Iterator[str]:
+    for start in _STARTS:
+        bytes_there = pieces.get(start, b"") if start >= _HEAD else pieces.get(0, b"")[start:]
+        kinds = [kind for kind, at, magic in _MAGICS if bytes_there[at : at + len(magic)] == magic]
+        ext = _ext(bytes_there[1024:], group=0)
+        for kind in (*kinds, *((ext,) if ext else ())):
+            yield f"{FORMER}{kind} (in a partition that began at {size_words(start)})"
+
+
+def _copies(pieces: Mapping[int, bytes], size: int) -> Iterator[str]:
+    head, tail = pieces.get(0, b""), pieces.get(max(0, size - _PAGE), b"")
+    whole = [(kind, at) for kind, at, magic in _EARLY if head[at : at + len(magic)] == magic]
+    whole += [
+        (kind, size + at) for kind, at, magic in _LATE if tail[len(tail) + at : len(tail) + at + len(magic)] == magic
+    ]
+    for at, block in _EXT_GROUPS:
+        if kind := _ext(pieces.get(at // _PAGE * _PAGE, b"")[at % _PAGE :], group=1, block=block):
+            whole.append((kind, at))
+    whole += [("btrfs", at) for at in _BTRFS_COPIES if _is_btrfs(pieces.get(at, b""), at)]
+    whole += [("xfs", at) for at in _xfs_copies(size) if _is_xfs(pieces.get(at, b""), at)]
+    for kind, at in whole:
+        yield f"{FORMER}{kind} (a copy of its superblock at {size_words(at)})"
+
+
+def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
+    """Return which ext file system a superblock belongs to; "" if it is none, or not the copy in that block group.
+
+    Its magic has two bytes only, so other fields count as well (struct ext4_super_block in fs/ext4/ext4.h).
+    """
+    if len(superblock) < 104 or superblock[56:58] != b"\x53\xef":
+        return ""
+    inodes, blocks, _, _, _, _, shift = struct.unpack_from("<7I", superblock)
+    (revision,), (number,) = struct.unpack_from("<I", superblock, 76), struct.unpack_from("<H", superblock, 90)
+    if not blocks or shift > 6 or revision > 1 or number != group:
+        return ""
+    if block is not None and 1024 << shift != block:
+        return ""
+    compatible, incompatible = struct.unpack_from("<II", superblock, 92)
+    if not inodes:  # as only a journal has
+        return "jbd" if incompatible & 0x8 else ""
+    return "ext4" if incompatible & 0x40 else "ext3" if compatible & 0x4 else "ext2"
+
+
+def _is_btrfs(piece: bytes, at: int) -> bool:
+    """Return whether it is a superblock that says that it lies there."""
+    return piece[64:72] == b"_BHRfS_M" and int.from_bytes(piece[48:56], "little") == at
+
+
+def _is_xfs(piece: bytes, at: int) -> bool:
+    """Return whether it is the superblock of the allocation group that begins there."""
+    if piece[:4] != b"XFSB" or len(piece) < 88:
+        return False
+    return int.from_bytes(piece[4:8], "big") * int.from_bytes(piece[84:88], "big") == at
+
+
+def _xfs_copies(size: int) -> tuple[int, ...]:
+    blocks = size // _XFS_BLOCK
+    return (*(-(-blocks // count) * _XFS_BLOCK for count in _XFS_GROUPS if blocks >= count), _XFS_LARGEST)

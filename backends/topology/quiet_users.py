@@ -1,0 +1,115 @@
+"""What the kernel uses without showing it among mounts, holders or open files: journals, bitmaps and images of file
+systems."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import field
+
+from backends.host import Host
+from backends.identity import Use
+from backends.text import clean
+from backends.topology.mounts import Mount, unescape
+from backends.topology.tree import Node, Tree, node_path
+from backends.values import dataclass
+
+_JOURNALS = "/proc/fs/jbd2/*"
+"""One for each running journal: `sdb` for a journal on a device of its own, `sdb-8` for one inside the file system
+(jbd2_journal_init_dev and jbd2_journal_init_inode in fs/jbd2/journal.c). A `/` is `!` there, as in sysfs."""
+_TASKS = "/sys/fs/ext4/*/journal_task"
+"""The process id of the kernel thread that writes the journal of each mounted ext4. The thread is called `jbd2/sdb`."""
+_OPTIONS = {"logdev": "the log", "rtdev": "the realtime device"}
+"""Options of a mounted XFS that name its other devices (xfs_fs_show_options in fs/xfs/xfs_super.c)."""
+_LOCATIONS = "/sys/block/md*/md/bitmap/location"
+_FILE = ", file: "
+"""What precedes the path of a bitmap in /proc/mdstat (md_bitmap_status in drivers/md/md-bitmap.c)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuietUsers:
+    """Devices and files in use, with the words that complete "X is ..."."""
+
+    devices: dict[str, str] = field(default_factory=dict)
+    """By MAJ:MIN, what a device is to a mounted file system."""
+    files: dict[str, Use] = field(default_factory=dict)
+    """By place (device and inode number), the use of a file."""
+    lost: tuple[str, ...] = ()
+    """Files that cannot be identified, each a sentence without its full stop. Any file may be one of them."""
+
+
+async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> QuietUsers:
+    """Return what the kernel uses now. Little is read if no array has a bitmap file and no journal its own device."""
+    journals, logs, bitmaps = await asyncio.gather(_journals(host, tree, mounts), _logs(host, mounts), _bitmaps(host))
+    files: dict[str, Use] = {}
+    lost: list[str] = []
+    for path, use in (*bitmaps, *_images(mounts)):
+        stat = await host.stat(path) if path.startswith("/") else None  # it may have been named from another folder
+        if stat is not None and stat.place is not None:
+            files[stat.place] = use
+        else:
+            lost.append(f"{clean(path, 512)} is {use.detail}, and it is not known which file that is")
+    return QuietUsers(devices=logs | journals, files=files, lost=tuple(lost))
+
+
+async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str, str]:
+    """Return the devices that hold the journal of a file system on another device."""
+    names = [path.rpartition("/")[2] for path in await host.list(_JOURNALS)]
+    nodes = [tree.nodes[name] for name in names if name in tree.nodes]
+    owners = await _owners(host) if nodes else {}
+    return {node.devno: _journal_of(tree, mounts, owners.get(node.name)) for node in nodes if node.devno is not None}
+
+
+async def _owners(host: Host) -> dict[str, str]:
+    """Return, by the name of a journal, the kernel name of the ext4 device that it belongs to."""
+    found: dict[str, str] = {}
+    for path, task in (await host.read_many(await host.list(_TASKS))).items():
+        thread = await host.read(f"/proc/{task.strip()}/comm") or ""
+        found[thread.strip().removeprefix("jbd2/")] = path.split("/")[4]
+    return found
+
+
+def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
+    node: Node | None = tree.nodes.get(owner) if owner is not None else None
+    if node is None:
+        return "the journal of a mounted filesystem"
+    point = next((mount.where() for mount in mounts if mount.devno == node.devno), "")
+    return f"the journal of {node_path(node.name)}" + (f", mounted on {point}" if point else "")
+
+
+async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
+    """Return the log and realtime devices of mounted XFS file systems."""
+    found: dict[str, str] = {}
+    for mount in mounts:
+        for option in mount.options if mount.fstype == "xfs" else ():
+            key, _, path = option.partition("=")
+            stat = await host.stat(unescape(path)) if key in _OPTIONS else None
+            if stat is not None and stat.kind == "block" and stat.devno is not None:
+                found[stat.devno] = f"{_OPTIONS[key]} of {clean(mount.source)}, mounted on {mount.where()}"
+    return found
+
+
+async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
+    """Return the files in which arrays keep their write-intent bitmaps."""
+    places = await host.read_many(await host.list(_LOCATIONS))
+    if not any(text.strip() == "file" for text in places.values()):
+        return []
+    found: list[tuple[str, Use]] = []
+    array = ""
+    for line in (await host.read("/proc/mdstat") or "").split("\n"):
+        if line[:1].strip():
+            array = line.partition(" ")[0]
+        _, mark, path = line.partition(_FILE)
+        if mark:
+            words = f"the bitmap of {node_path(clean(array))}"
+            found.append((unescape(path), Use(kind="md", detail=words, elsewhere=True)))
+    return found
+
+
+def _images(mounts: Iterable[Mount]) -> list[tuple[str, Use]]:
+    """Return the files that are mounted without a loop device (EROFS, since Linux 6.12)."""
+    return [
+        (mount.source, Use(kind="mount", detail=f"mounted on {mount.where()}", elsewhere=True))
+        for mount in mounts
+        if mount.fstype == "erofs" and mount.devno.startswith("0:") and mount.source != "none"
+    ]
