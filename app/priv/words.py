@@ -85,11 +85,6 @@ def texts(value: Any) -> bool:
     return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(one) for key, one in value.items())
 
 
-def document(value: Any) -> bool:
-    """What a file is to hold, as it was shown to somebody."""
-    return isinstance(value, str) and len(value) <= 262_144
-
-
 _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # of a member: write_mostly.sda1
 _BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
@@ -159,7 +154,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "arm": {"session": _SESSION, "until": seconds(2.0**40)},
     "rehearse": {},
     "journal": {},
-    "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "text": document},
+    "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "digest": text(r"[0-9a-f]{64}")},
     "remake": {"session": _SESSION, "id": _ID},
     "unit": {"do": text("plan|install|remove")},
     "companion": {},

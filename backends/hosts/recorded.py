@@ -60,9 +60,15 @@ class RecordingHost(HostWrapper):
         """Refused: a recording changes nothing."""
         raise RefusedError("A recording changes nothing.")
 
-    async def install(self, path: str, text: str) -> None:
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Refused: a recording changes nothing."""
         raise RefusedError("A recording changes nothing.")
+
+    async def read_whole(self, path: str) -> bytes | None:
+        """Read and note as text."""
+        content = await self._inner.read_whole(path)
+        self._files[path] = None if content is None else content.decode("utf-8", "replace").rstrip()
+        return content
 
     async def read(self, path: str) -> str | None:
         """Reads and notes."""
@@ -231,9 +237,14 @@ class ReplayHost(MadeUpHost):
         else:
             self._files[path] = text
 
-    async def install(self, path: str, text: str) -> None:
-        """Remembered."""
-        self._files[path] = text or None
+    async def read_whole(self, path: str) -> bytes | None:
+        """Return the recorded or last installed content."""
+        text = self._files.get(path)
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Remember the content."""
+        self._files[path] = content.decode("utf-8", "surrogateescape") or None
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """The recorded list, or what matches among the recorded files."""
