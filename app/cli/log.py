@@ -31,6 +31,7 @@ from app.engine.view import schema
 from app.engine.view.events import RECORDED, EventChoice, EventWords, describe_event
 from app.engine.view.run import both_directions, direction_line
 from app.engine.view.table import Align, Column
+from backends.input_file import open_input
 from backends.text import clean
 from widgets.plain import units
 
@@ -157,7 +158,7 @@ def _list(as_json: bool) -> int:
 def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
     """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
     rest = b""
-    with file.open("rb") as log:
+    with open_input(file) as log:
         while True:
             chunk = log.read()
             *whole, rest = (rest + chunk).split(b"\n")

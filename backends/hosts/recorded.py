@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -18,6 +19,8 @@ from backends.host import Command, Completed, Denial, FileStat, Host, Process, S
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
+from backends.input_file import MEBIBYTE, read_input
+from backends.output_file import make_folder, new_file
 from backends.redaction import Redactor
 from backends.text import clean
 from backends.version import program_version
@@ -145,8 +148,14 @@ class RecordingHost(HostWrapper):
             "which": masked(self._which),
             "writable": masked(self._writable),
         }
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "machine.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        os.close(make_folder(folder, force=True))
+        with new_file(folder / "machine.json", force=True) as file:
+            file.write((json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
+
+
+_LARGEST = 256 * MEBIBYTE
+"""Bytes of a recorded machine."""
 
 
 class ReplayHost(MadeUpHost):
@@ -159,12 +168,14 @@ class ReplayHost(MadeUpHost):
         """
         file = folder / "machine.json"
         try:
-            data = json.loads(file.read_text(encoding="utf-8"))
+            data = json.loads(read_input(file, _LARGEST).decode("utf-8"))
         except FileNotFoundError:
             raise NotFoundError(
                 f"{folder} holds no recorded machine.", hint="Make one with `raidbench capture DIR`."
             ) from None
-        except (OSError, ValueError, RecursionError) as error:
+        except OSError as error:
+            raise InvalidValueError(f"{file} cannot be read: {error.strerror}.") from error
+        except (ValueError, RecursionError) as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         if not isinstance(data, dict):
             raise InvalidValueError(f"{file} is not a recorded machine.")

@@ -9,6 +9,7 @@ from app.engine.desired.exporting import ExportedTarget, document_of
 from app.engine.desired.file import LARGEST
 from app.engine.report.writing import write_file
 from backends.errors import NotFoundError, RefusedError
+from backends.input_file import read_input
 from backends.text import clean
 
 
@@ -25,14 +26,11 @@ def _older(file: Path) -> str | None:
     """What is in the file; None where there is none. Raises NotFoundError where it cannot be read."""
     shown = clean(str(file), 300)
     try:
-        with file.open("rb") as handle:
-            data = handle.read(LARGEST + 1)
+        data = read_input(file, LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
-    if len(data) > LARGEST:
-        raise RefusedError(f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings.", hint="Name another.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ from app.engine.session.state import Session
 from app.engine.session.store import LOG, load
 from backends.errors import RefusedError, StorageError
 from backends.formats import FORMATS, Kept
+from backends.output_file import new_file
 from backends.redaction import Redactor
 from backends.text import clean
 from backends.values import dataclass
@@ -87,26 +87,15 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
     """
     session = load(folder).session
     shown = clean(str(file), 300)
-    target = file.with_name(f".{file.name}.{os.getpid()}") if force else file
     try:
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with new_file(file, force=force, mode=0o600) as handle:
+            share(handle.fileno())
+            parts = _fill(handle, folder, session, _redactor(session, folder) if redact else None)
+            size, sha256 = _seal(handle)
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
     except OSError as error:
         raise _unwritten(shown, error) from error
-    try:
-        with os.fdopen(descriptor, "w+b") as handle:
-            share(descriptor)
-            parts = _fill(handle, folder, session, _redactor(session, folder) if redact else None)
-            size, sha256 = _seal(handle)
-        if force:
-            target.replace(file)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            target.unlink()
-        if isinstance(error, OSError):
-            raise _unwritten(shown, error) from error
-        raise
     return Sealed(file=file, parts=parts, size=size, sha256=sha256)
 
 

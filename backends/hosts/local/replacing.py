@@ -88,10 +88,11 @@ def _unfit(path: str, why: str) -> RefusedError:
     return RefusedError(f"{path} {why}. It was not changed.", hint="Edit that file by hand, or move it away.")
 
 
-def replace_whole(path: str, content: bytes, before: bytes | None) -> None:
+def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int = 0o644) -> None:
     """Put the content in place of a file that holds `before`, atomically; b"" removes it.
 
-    `before` is None where there must be no file. Owner, mode, ACL and extended attributes stay.
+    `before` is None where there must be no file; `mode` is that of a new one. Owner, mode, ACL and extended attributes
+    of an older one stay.
     Raises RefusedError where the file holds anything else by now, ToolFailedError where it cannot be written.
     """
     try:
@@ -102,7 +103,7 @@ def replace_whole(path: str, content: bytes, before: bytes | None) -> None:
             if before is not None:
                 raise _changed(path)
             if content:
-                _create(path, content)
+                _create(path, content, mode)
             return
         with opened:
             if opened.content != before:
@@ -127,11 +128,11 @@ def _hint(error: OSError) -> str:
     return "Run raidbench as root." if os.geteuid() else "`lsattr` shows whether the file or its folder is immutable."
 
 
-def _create(path: str, content: bytes) -> None:
-    """Make the file, for all to read. Raises RefusedError if another appeared meanwhile, OSError."""
+def _create(path: str, content: bytes, mode: int) -> None:
+    """Make the file. Raises RefusedError if another appeared meanwhile, OSError."""
     descriptor, temporary = _written(path, content)
     try:
-        os.fchmod(descriptor, 0o644)
+        os.fchmod(descriptor, mode)
         os.fsync(descriptor)
         os.link(temporary, path)  # never takes the place of another file
     except FileExistsError:
