@@ -102,9 +102,10 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     told: Session = loaded.session
     hide: Callable[[str], str] = str
     if redact:
-        from app.engine.session.redaction import redacted, redactor_of
+        from app.engine.session.archive import session_redactor
+        from app.engine.session.redaction import redacted
 
-        redactor = redactor_of(loaded.session)
+        redactor = session_redactor(loaded.session, loaded.folder)
         told, hide = redacted(loaded.session, redactor), redactor.text
     chosen = [event for event in told.events if choice.shows(describe_event(event).kind)]
     if as_json:

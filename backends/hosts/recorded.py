@@ -7,7 +7,7 @@ import fnmatch
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -116,6 +116,12 @@ class RecordingHost(HostWrapper):
         found = self._inner.which(names)
         self._which["\0".join(names)] = found
         return found
+
+    def texts(self) -> Iterator[str]:
+        """Yield the content of every file and all that programs said."""
+        yield from filter(None, self._files.values())
+        for done in self._commands.values():
+            yield from (value for value in done.values() if isinstance(value, str))
 
     def save(self, folder: Path, redactor: Redactor | None = None) -> None:
         """Write the machine folder, with pseudonyms of equal length for what the redactor knows.
