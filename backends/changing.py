@@ -45,7 +45,8 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
         known = ", ".join(declared) or "none"
-        raise UnknownSettingError(
+        failure = UnknownSettingError if declared else NotFoundError  # what has none at all is no such thing
+        raise failure(
             f"{clean(str(target))} has no setting {clean(key)}.", hint=suggested(key, declared, f"It has: {known}.")
         )
     return declared[key]

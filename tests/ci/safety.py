@@ -36,6 +36,7 @@ SUBJECTS = (
             ),
             *("backends.topology.room", "backends.topology.room_look"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
+            *("backends.hosts.local.replacing", "backends.input_file", "backends.output_file"),
             *("tests.lab.writing", "tests.lab.uses"),
         ),
     ),

@@ -54,6 +54,22 @@ TARGETS: dict[str, Target] = {
         modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
         tests=("tests/engine/measure/test_scratch.py",),
     ),
+    "replacing": Target(
+        modules=("backends/hosts/local/replacing.py", "backends/input_file.py", "backends/output_file.py"),
+        tests=(
+            "tests/backends/test_replacing.py",
+            "tests/backends/test_input_file.py",
+            "tests/cli/test_output_places.py",
+        ),
+    ),
+    "rules": Target(
+        modules=("backends/udev.py",),
+        tests=("tests/backends/test_rule_lines.py", "tests/backends/test_persist.py"),
+    ),
+    "redaction": Target(
+        modules=("backends/redaction.py", "app/engine/session/redaction.py"),
+        tests=("tests/backends/test_redaction.py", "tests/cli/test_redact.py", "tests/cli/test_secrets.py"),
+    ),
     "programs": Target(modules=("backends/hosts/local/programs.py",), tests=("tests/backends/test_programs.py",)),
     "megaraid": Target(
         modules=("backends/vendors/megaraid/running.py",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Mapping
 from dataclasses import field
@@ -74,6 +75,10 @@ def read_file(path: Path) -> DesiredFile:
     try:
         data = read_input(path, LARGEST)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise DesiredError(
+                f"{shown} is larger than {LARGEST >> 10} KiB: no machine has so many settings."
+            ) from None
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
     return parse(data, shown)
 
