@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -90,3 +91,29 @@ def test_a_file_of_ones_own_is_replaced_with_force(cli: Cli, tmp_path: Path, ses
     out.write_text("old")
     done = cli(*({"OUT": str(out), "SESSION": session}.get(word, word) for word in WAYS[name]))
     assert (done.status, out.read_bytes() != b"old") == (0, True), done.err
+
+
+def test_an_export_keeps_line_ends_mode_and_attributes_of_an_older_file(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out.toml"
+    assert cli("--demo", "export", "-o", str(out)).status == 0
+    out.write_bytes(b"# mine\r\n" + out.read_bytes().replace(b"rebuild_rate = 30", b"rebuild_rate = 31"))
+    out.chmod(0o640)
+    attributes = {}
+    with contextlib.suppress(OSError):  # not every file system has them
+        os.setxattr(out, "user.note", b"mine")
+        attributes["user.note"] = b"mine"
+    assert cli("--demo", "export", "-o", str(out)).status == 0
+    content = out.read_bytes()
+    assert (content[:8], b"rebuild_rate = 30" in content) == (b"# mine\r\n", True)
+    assert out.stat().st_mode & 0o777 == 0o640
+    assert {name: os.getxattr(out, name) for name in attributes} == attributes
+
+
+def test_an_export_is_not_written_to_one_of_two_names(cli: Cli, tmp_path: Path) -> None:
+    out, other = tmp_path / "out.toml", tmp_path / "other.toml"
+    assert cli("--demo", "export", "-o", str(out)).status == 0
+    out.write_bytes(out.read_bytes().replace(b"rebuild_rate = 30", b"rebuild_rate = 31"))
+    os.link(out, other)
+    before = out.read_bytes()
+    done = cli("--demo", "export", "-o", str(out))
+    assert (done.status, other.read_bytes(), out.stat().st_nlink) == (3, before, 2), done.err

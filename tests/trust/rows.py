@@ -738,7 +738,7 @@ ROWS: tuple[Row, ...] = (
         what="a serial number, WWN, UUID, address, name and label of every kind in every field, text and file of a"
         " session, in many spellings, against every output that is redacted",
         mark="none is found, in any spelling; figures, models and sizes stay",
-        least=80,
+        least=60,
         tests=(f"{CLI}test_secrets.py", f"{CLI}test_redact.py", f"{BACKENDS}test_redaction.py"),
         minutes=1,
     ),
