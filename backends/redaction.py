@@ -16,7 +16,7 @@ FLEXIBLE = 8
 _HEX = "[0-9A-Fa-f]"
 _NO_HEX = rf"(?<!{_HEX})"
 _END = rf"(?!{_HEX})"
-_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _SHAPES = (
     rf"{_NO_HEX}{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}{_END}",  # UUIDs of filesystems, partitions and boots
     rf"(?<![0-9A-Fa-f:])(?:{_HEX}{{8}}:){{3}}{_HEX}{{8}}(?![0-9A-Fa-f:])",  # of md arrays
@@ -47,7 +47,7 @@ _KEYED = re.compile(
 )
 """A name that says that its value is unique, as tools and this program write it."""
 
-_PREFIX = re.compile(r"(?:0x|(?:naa|eui|uuid|nvme|md|dm|iqn|nqn|t10)\.)?(?:mpath-[123])?")
+_PREFIX = re.compile(r"(?:0x|[a-z][a-z0-9]{1,7}\.)?(?:mpath-[123]|LVM-)?")
 """What says which kind a number is of."""
 
 
@@ -87,6 +87,7 @@ class Redactor:
         names: Iterable[str] = (),
         labels: Iterable[str] = (),
         mounts: Iterable[str] = (),
+        plain: Iterable[str] = (),
         patterns: bool = True,
         key: bytes | None = None,
     ) -> None:
@@ -94,12 +95,13 @@ class Redactor:
         whole words, hosts with their domain.
 
         `labels`: where something says that they are labels; `mounts`: as beginnings of paths; `patterns`: whether
-        addresses, UUIDs and homes are replaced, too.
+        addresses, UUIDs and homes are replaced, too; `plain`: versions, which stay although they look like addresses.
         """
         serials, names, labels, mounts = (frozenset(group) for group in (serials, names, labels, mounts))
         self._key = os.urandom(32) if key is None else key
         self._issued: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._plain = frozenset(plain)
         flexible = {one for one in serials if _is_flexible(one)}
         exact = [_exactly(one) for one in _longest(serials - flexible) if len(one) >= SHORTEST]
         trie = _trie_pattern({_bare(one) for one in flexible})
@@ -132,6 +134,8 @@ class Redactor:
                 return value
 
     def _replaced(self, match: re.Match[str]) -> str:
+        if match[0] in self._plain:
+            return match[0]
         named = match.groupdict()
         if named.get("value") is not None:
             return named["key"] + self._pseudonym(named["value"])

@@ -74,6 +74,8 @@ def test_a_place_that_is_no_plain_file_stays_as_it_is(
     done = cli(*({"OUT": str(out), "SESSION": session}.get(word, word) for word in words))
     assert (done.status != 0, listing(place)) == (True, before), done.err
     assert "should not have happened" not in done.err
+    if out.is_symlink() and "--force" in words:
+        assert "symbolic link" in done.err
 
 
 def test_a_link_within_a_folder_of_a_recording_is_not_followed(cli: Cli, tmp_path: Path) -> None:

@@ -114,7 +114,8 @@ def everything() -> list[LoggedEvent]:
             identity=replace(DISK, serial=number),
             signatures=signatures,
             uses=(Use(kind="mount", detail=f"mounted on /srv/ledger, UUID {UUIDS['vfat']}"),),
-            facts=facts,
+            facts=(*facts, Fact(label="BIOS", value="14.0.2.7")),
+            firmware="16.0.12.0",
         )
         for at, number in enumerate(SERIALS.values())
     )
@@ -232,6 +233,12 @@ def test_none_is_in_an_archive_nor_in_the_names_of_its_members(cli: Cli, session
 def test_what_tells_nothing_stays(cli: Cli, session: str) -> None:
     out = cli("log", "--show", "all", "--json", "--redact", session).out
     assert "4096 8192 bytes, 12.5 %, TOSHIBA DT01, read_ahead_kb=4096" in out
+
+
+@pytest.mark.parametrize("form", ["md", "json", "html"])
+def test_versions_that_look_like_addresses_stay(cli: Cli, session: str, form: str) -> None:
+    out = cli("report", "--format", form, "--redact", session).out
+    assert "16.0.12.0" in out
 
 
 def test_all_spellings_of_one_have_one_pseudonym(cli: Cli, session: str) -> None:

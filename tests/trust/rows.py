@@ -722,7 +722,7 @@ ROWS: tuple[Row, ...] = (
         " numbers; outputs onto links; every command with `--read-only`",
         mark="every byte, owner, mode and attribute of others stays or it is refused; a sentence at once; nothing else"
         " is written or removed",
-        least=400,
+        least=320,
         tests=(
             f"{BACKENDS}test_replacing.py",
             f"{BACKENDS}test_rule_lines.py",

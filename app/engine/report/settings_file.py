@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def _older(file: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            why = f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings."
+            raise RefusedError(why, hint="Name another.") from None
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from app.engine.session import wire
 from app.engine.session.events import InventorySeen, SessionStarted
+from app.engine.session.json_values import unstructure
 from app.engine.session.state import Session, replay
 from backends.errors import RefusedError
 from backends.model import Inventory
@@ -28,6 +29,9 @@ _TELLING = re.compile(
 )
 """Labels of facts that do."""
 
+_VERSIONS = re.compile(r"(?i)firmware|driver|version|kernel|bios")
+"""Names of fields and labels of facts that hold versions."""
+
 _WORDS = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
 
 
@@ -37,10 +41,11 @@ def redactor_for(
     mounts: Iterable[str] = (),
     users: Iterable[str] = (),
     others: Iterable[str] = (),
+    plain: Iterable[str] = (),
 ) -> Redactor:
     """A redactor of all that inventories tell, of host names and of the users of this machine.
 
-    `others`: identifiers that are known from elsewhere.
+    `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
     """
     seen = tuple(inventories)
     told = {*(one for inventory in seen for one in (*identifiers(inventory), *_content_numbers(inventory))), *others}
@@ -48,8 +53,14 @@ def redactor_for(
     points = {point for inventory in seen for point in _mount_points(inventory)}
     return Redactor(
         serials={spelling for identifier in told if is_swept(identifier) for spelling in spellings(identifier)},
-        names={*_host_names(hosts), *users, *_people(), *filter(_is_distinctive, labels)},
+        names={
+            *_host_names((*hosts, *(label.partition(":")[0] for label in labels if ":" in label))),
+            *users,
+            *_people(),
+            *filter(_is_distinctive, labels),
+        },
         labels=labels,
+        plain={*plain, *(one for inventory in seen for one in _versions(unstructure(inventory)))},
         mounts={*points, *mounts},
     )
 
@@ -66,7 +77,7 @@ def redactor_of(*sessions: Session, others: Iterable[str] = (), texts: Iterable[
     told = json.dumps(lines, ensure_ascii=False)
     known = {*_in_fields(lines), *keyed_values(told), *(one for text in texts for one in keyed_values(text))}
     inventories = (*seen, *(session.inventory for session in sessions))
-    return redactor_for(inventories, hosts, _MOUNTED.findall(told), others=known)
+    return redactor_for(inventories, hosts, _MOUNTED.findall(told), others=known, plain=_versions(lines))
 
 
 def redacted(session: Session, redactor: Redactor) -> Session:
@@ -120,6 +131,24 @@ def _in_fields(value: Any, name: str = "") -> Iterator[str]:
         case list() | tuple():
             for item in value:
                 yield from _in_fields(item, name)
+        case _:
+            return
+
+
+def _versions(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the versions of firmware, drivers and programs in a JSON value: some have the form of an address."""
+    match value:
+        case str():
+            yield from _WORDS.findall(value) if _VERSIONS.search(name) else ()
+        case dict():
+            label = value.get("label")
+            if isinstance(label, str) and _VERSIONS.search(label) and isinstance(value.get("value"), str):
+                yield from _WORDS.findall(value["value"])
+            for key, item in value.items():
+                yield from _versions(item, key)
+        case list() | tuple():
+            for item in value:
+                yield from _versions(item, name)
         case _:
             return
 
@@ -200,7 +229,10 @@ def _labels(inventory: Inventory) -> Iterator[str]:
 def _is_distinctive(label: str) -> bool:
     """Whether a label is no plain word that sentences have, such as `data` or `backup`."""
     return (
-        len(label) > SHORTEST and re.search(r"[^\W\d_]", label) is not None and re.search(r"[\d_-]", label) is not None
+        ":" not in label
+        and len(label) > SHORTEST
+        and re.search(r"[^\W\d_]", label) is not None
+        and re.search(r"[\d_-]", label) is not None
     )
 
 
