@@ -15,7 +15,9 @@ from tests.engine import sessions
 
 @pytest.fixture
 def session(tmp_path: Path) -> str:
-    return str(sessions.written(tmp_path / "s" / "one", sessions.started(), *sessions.run("r1")))
+    return str(
+        sessions.written(tmp_path / "state/sessions/one", sessions.started(), *sessions.run("r1"), *sessions.run("r2"))
+    )
 
 
 def _to_a_file(path: Path) -> None:
@@ -46,7 +48,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     "fio-plot --force": ("report", "--format", "fio-plot", "-o", "OUT", "--force", "SESSION"),
     "archive": ("archive", "-o", "OUT", "SESSION"),
     "archive --force": ("archive", "-o", "OUT", "--force", "SESSION"),
-    "plot --force": ("plot", "--size", "80x20", "-o", "OUT", "--force", "SESSION"),
+    "plot --force": ("plot", "block:sda", "--kind", "history", "--size", "80x20", "-o", "OUT", "--force"),
     "metrics": ("--demo", "metrics", "-o", "OUT"),
     "export": ("--demo", "export", "-o", "OUT"),
     "capture": ("--demo", "capture", "OUT"),
@@ -87,7 +89,7 @@ def test_a_link_within_a_folder_of_a_recording_is_not_followed(cli: Cli, tmp_pat
     assert (tmp_path / "mine").read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["report --force", "archive --force"])
+@pytest.mark.parametrize("name", ["report --force", "archive --force", "plot --force"])
 def test_a_file_of_ones_own_is_replaced_with_force(cli: Cli, tmp_path: Path, session: str, name: str) -> None:
     out = tmp_path / "out"
     out.write_text("old")

@@ -249,3 +249,27 @@ def test_all_spellings_of_one_have_one_pseudonym(cli: Cli, session: str) -> None
     bare = re.sub(r"\W", "", drive["serial"]).lower()
     note = next(event["text"] for event in events if "text" in event)
     assert bare in re.sub(r"[-:_ .]|%3A|%2D", "", note).lower()
+
+
+def test_a_short_number_is_replaced_in_its_field_and_stays_as_a_figure(cli: Cli, tmp_path: Path) -> None:
+    drive = Drive(target=sessions.SDA, serial="4096", state=State.ONLINE, signatures=(Signature(kind="x", uuid="7"),))
+    seen = InventorySeen(at=1001.0, inventory=Inventory(drives=(drive,)))
+    note = NoteAdded(at=1002.0, text="4096 bytes, 7 %")
+    folder = sessions.written(tmp_path / "s", sessions.started(), seen, note)
+    events = json.loads(cli("log", "--json", "--redact", str(folder)).out)["events"]
+    made = events[1]["inventory"]["drives"][0]
+    assert made["serial"] != "4096"
+    assert made["signatures"][0]["uuid"] != "7"
+    assert events[2]["text"] == "4096 bytes, 7 %"
+
+
+def test_what_only_a_field_of_a_run_tells_is_found_in_texts(cli: Cli, tmp_path: Path) -> None:
+    run = sessions.run("r1", provenance={"drive_serial": "QX9077431; -"})
+    folder = sessions.written(tmp_path / "s", sessions.started(), *run, NoteAdded(at=1009.0, text="swap qx9077431"))
+    assert "qx9077431" not in cli("log", "--json", "--redact", str(folder)).out.lower()
+
+
+def test_what_only_a_text_calls_unique_is_found_elsewhere(cli: Cli, tmp_path: Path) -> None:
+    notes = (NoteAdded(at=1008.0, text="volume 91AC-07DE is back"), NoteAdded(at=1009.0, text="UUID=91AC-07DE"))
+    folder = sessions.written(tmp_path / "s", sessions.started(), *notes)
+    assert "91AC" not in cli("log", "--json", "--redact", str(folder)).out
