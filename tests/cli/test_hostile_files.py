@@ -176,3 +176,12 @@ def test_absurd_words_are_a_sentence(cli: Cli, words: tuple[str, ...]) -> None:
 def test_an_absurd_state_folder_is_a_sentence(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", f"/{DIGITS}")
     _is_a_sentence(cli, ("--demo", "devices"))
+
+
+@pytest.mark.parametrize(
+    "number", ["9223372036854775808", "-9223372036854775809", f"0x{'f' * 5000}", "[{a = 0xffffffffffffffff}]"]
+)
+def test_an_integer_beyond_64_bits_is_named(cli: Cli, tmp_path: Path, number: str) -> None:
+    path = tmp_path / "given.toml"
+    path.write_text(f"fps = {number}\n")
+    assert "does not fit into 64 bits" in cli("--config", str(path), "--demo", "devices").err
