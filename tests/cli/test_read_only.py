@@ -122,3 +122,8 @@ def test_a_kept_scratch_file_may_be_read_and_stays(cli: Cli, folder: Path) -> No
     job = ("--profile", "randread-4k", "--size", "8k", "--runtime", "1", "--ramp", "0")
     done = cli("--read-only", "bench", str(folder / "left.dat"), *job)
     assert (done.status, (folder / "left.dat").read_bytes()) == (0, b"x" * 8192), done.err
+
+
+def test_a_trial_is_not_confirmed_in_read_only_mode(cli: Cli, machine: str) -> None:
+    done = cli("--read-only", "--machine", machine, "keep")
+    assert (done.status, "Read-only mode" in done.err) == (3, True)

@@ -264,7 +264,7 @@ def test_a_short_number_is_replaced_in_its_field_and_stays_as_a_figure(cli: Cli,
 
 
 def test_what_only_a_field_of_a_run_tells_is_found_in_texts(cli: Cli, tmp_path: Path) -> None:
-    run = sessions.run("r1", provenance={"drive_serial": "QX9077431; -"})
+    run = sessions.run("r1", provenance={"drive_serial": "-; QX9077431"})
     folder = sessions.written(tmp_path / "s", sessions.started(), *run, NoteAdded(at=1009.0, text="swap qx9077431"))
     assert "qx9077431" not in cli("log", "--json", "--redact", str(folder)).out.lower()
 
