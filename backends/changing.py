@@ -14,6 +14,7 @@ from backends.errors import (
     NotFoundError,
     RefusedError,
     ToolFailedError,
+    UnknownSettingError,
 )
 from backends.host import Command, Completed, Denial, Host
 from backends.identity import Identity
@@ -40,11 +41,12 @@ def gone(target: Target) -> DeviceGoneError:
 
 
 def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting:
-    """The setting of that key. Raises NotFoundError naming those that there are."""
+    """The setting of that key. Raises UnknownSettingError naming those that there are."""
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
         known = ", ".join(declared) or "none"
-        raise NotFoundError(
+        failure = UnknownSettingError if declared else NotFoundError  # what has none at all is no such thing
+        raise failure(
             f"{clean(str(target))} has no setting {clean(key)}.", hint=suggested(key, declared, f"It has: {known}.")
         )
     return declared[key]

@@ -40,6 +40,10 @@ class NotFoundError(RaidbenchError):
     """No such target, setting, session, run or file."""
 
 
+class UnknownSettingError(NotFoundError):
+    """A target that is there has no setting of that key, as far as this version knows."""
+
+
 class InvalidValueError(RaidbenchError):
     """A value that the setting, the job or the file format does not allow."""
 

@@ -273,10 +273,18 @@ class Host(Protocol):
         """
         ...
 
-    async def install(self, path: str, text: str) -> None:
-        """Put a whole file in place atomically (0644), making its folder if need be; "" removes it.
+    async def read_whole(self, path: str) -> bytes | None:
+        """Return all bytes of a file that is about to be rewritten; None if there is no file.
 
-        Raises ToolFailedError, RefusedError on a read-only host.
+        Raises RefusedError for a link, a file of several names or of another kind, and what cannot be read whole.
+        """
+        ...
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Put a whole file in place atomically, making its folder if need be; b"" removes it.
+
+        `before` is what `read_whole` returned. A new file is 0644; an older one keeps owner, mode and attributes.
+        Raises RefusedError where the file holds anything else by now or the host is read-only, ToolFailedError.
         """
         ...
 

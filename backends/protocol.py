@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Protocol, runtime_checkable
 
 from backends.change import Change, Write
@@ -235,12 +237,39 @@ class PersistRule:
 
     path: str
     """Where it lies."""
-    text: str
-    """What it will hold; "" means the file is removed."""
+    before: bytes | None
+    """What it holds now, whoever wrote it; None if there is no file."""
+    rewrite: Callable[[bytes], bytes]
+    """Return the new content for the old one: every line of another author stays, byte for byte."""
     explanation: str
     """A sentence: what it does, and when it takes effect."""
     reload: tuple[tuple[str, ...], ...] = ()
     """Commands that make it known (`udevadm control --reload-rules`)."""
+
+    @property
+    def content(self) -> bytes:
+        """Return what the file will hold; b"" means that it is removed. Raises BlockedError."""
+        return self.rewrite(self.before or b"")
+
+    @property
+    def text(self) -> str:
+        """Return the content as it is shown: a byte that is not UTF-8 as `\\xNN`. Raises BlockedError."""
+        return self.content.decode("utf-8", "backslashreplace")
+
+    @property
+    def changes(self) -> bool:
+        """Return whether the file will hold anything else than it does now. Raises BlockedError."""
+        return self.content != (self.before or b"")
+
+    @property
+    def digest(self) -> str:
+        """Return the SHA-256 of old and new content. Raises BlockedError."""
+        parts = (b"" if self.before is None else b"file", self.before or b"", self.content)
+        return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
+
+    def following(self, earlier: PersistRule) -> PersistRule:
+        """Return the rule for the file as an earlier rule for the same path leaves it. Raises BlockedError."""
+        return replace(self, before=earlier.content or None) if earlier.changes else self
 
 
 @runtime_checkable

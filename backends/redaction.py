@@ -4,20 +4,73 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 SHORTEST = 4
-"""Characters of a serial number that is replaced wherever it stands: a shorter one would be found in other words."""
+"""Characters of a serial number that is replaced wherever it is: a shorter one would be found in other words."""
 
-_UUID = r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b|\b(?:[0-9a-f]{8}:){3}[0-9a-f]{8}\b"
-_MAC = r"(?<![0-9A-Fa-f:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:-])"
-_OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_IPV4 = rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?![\w.])"
-_IPV6 = r"(?<![\w:.])(?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9a-f]{0,4}){2,7}(?![\w:])"
-_HOME = r"(?<=/home/)[^/\s\"']+"
-_PATTERNS = (_UUID, _MAC, _IPV4, _IPV6, _HOME)
-"""What is replaced by its shape: UUIDs of filesystems, arrays and boots; MAC and IP addresses; whose home it is."""
+FLEXIBLE = 8
+"""Letters and digits of an identifier that is found with other separators between them as well."""
+
+_HEX = "[0-9A-Fa-f]"
+_NO_HEX = rf"(?<!{_HEX})"
+_END = rf"(?!{_HEX})"
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_SHAPES = (
+    rf"{_NO_HEX}{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}{_END}",  # UUIDs of filesystems, partitions and boots
+    rf"(?<![0-9A-Fa-f:])(?:{_HEX}{{8}}:){{3}}{_HEX}{{8}}(?![0-9A-Fa-f:])",  # of md arrays
+    r"(?<![A-Za-z0-9])(?=[A-Za-z-]*\d)[A-Za-z0-9]{6}-(?:[A-Za-z0-9]{4}-){5}[A-Za-z0-9]{6}(?![A-Za-z0-9])",  # of LVM
+    r"(?<=LVM-)[A-Za-z0-9]{64}",  # a group's and a volume's in a dm UUID
+    r"(?<=iqn\.)\d{4}-\d\d\.[\w.:-]*\w|(?<=nqn\.)\d{4}-\d\d\.[\w.:-]*\w",  # RFC 3720, NVM Express Base 4.5
+    r"(?i:(?<=naa\.)|(?<=eui\.)|(?<=wwn-0x))[0-9A-Fa-f]{16,32}",
+    rf"(?<=0x){_HEX}{{16}}(?:{_HEX}{{16}})?{_END}",
+    r"(?<![0-9A-Za-z])(?=[0-9A-Fa-f]*[A-Fa-f])(?=[A-Fa-f]*\d)(?:[0-9A-Fa-f]{16}){1,2}(?![0-9A-Za-z])",  # NTFS, SAS
+    rf"{_NO_HEX}(?=[0-9A-Fa-f ]*[A-Fa-f])[2356] {_HEX}{{6}} {_HEX}{{9}}{_END}",  # a WWN of smartctl
+    r"(?<![0-9A-Fa-f:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:-])",  # MAC
+    rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?![\w.])",
+    r"(?<![\w:.])(?i:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])",
+    r"[\w.%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?!(?:service|socket|timer|target|mount|slice|device)\b)[A-Za-z]{2,}",
+    r"(?<=/home/)[^/\s\"']+",
+    *(rf"(?<=by-{kind}/)[^\s\"'/,;]+" for kind in ("uuid", "partuuid", "label", "partlabel")),
+)
+"""What is replaced by its shape: unique numbers of every kind, addresses, and whose home it is."""
+
+_KEY = (
+    r"(?i:(?<!id_)serial(?:[ _-]?(?:numbers?|num|no|short))?|id_serial_short|[a-z_]*uuid(?:_enc|_sub)?|[a-z_]*guid"
+    r"|eui64|wwn|wwid|sas[ _-]?address|world wide (?:port )?(?:name|id)|asset[ _-]?tag|machine[ _-]?id|volume id)"
+)
+_VALUE = r"(?=[A-Za-z:._+-]*\d)[0-9A-Za-z][0-9A-Za-z:._+-]{2,62}[0-9A-Za-z]"
+_KEYED = re.compile(
+    rf"(?P<key>(?<![A-Za-z]){_KEY}(?:\\?[\"'])?(?:\s{{0,40}}[:=]\s{{0,40}}|\s{{1,40}})(?:\\?[\"'])?(?i:0x|naa\.|eui\.)?)"
+    rf"(?P<value>{_VALUE})"
+)
+"""A name that says that its value is unique, as tools and this program write it."""
+
+_PREFIX = re.compile(r"(?:0x|[a-z][a-z0-9]{1,7}\.)?(?:mpath-[123]|LVM-)?")
+"""What says which kind a number is of."""
+
+
+def without_prefix(identifier: str) -> str:
+    """Return an identifier without what says which kind it is of: `naa.`, `0x`, `dm.mpath-3`. No I/O."""
+    return _PREFIX.sub("", identifier, count=1)
+
+
+_DOMAIN = (
+    r"(?:(?:\.[a-z0-9-]+)+\.(?!(?:csv|fio|gz|html|json|log|md|out|py|rba|service|svg|toml|txt|xml|zip)\b)[a-z]{2,}"
+    r"|\.(?:corp|home|internal|intranet|lan|local|localdomain))?"
+)
+"""What may follow a host's name; a file that is called after it has an ending instead."""
+
+_ENCODED = r"%(?:3[aA]|2[dDeE]|20|5[fF])"
+_SEPARATOR = rf"(?:[-:_ .]|{_ENCODED})?"
+
+
+def keyed_values(text: str) -> Iterator[str]:
+    """Yield what a text itself says to be a serial number, a UUID or the like. No I/O."""
+    for found in _KEYED.finditer(text):
+        yield found["value"]
+
 
 _PLAIN = ("/", "/boot", "/boot/efi", "/efi", "/home", "/media", "/mnt", "/opt", "/srv", "/tmp", "/usr", "/var")
 _SYSTEM = ("/dev", "/proc", "/run", "/sys")
@@ -25,7 +78,7 @@ _SYSTEM = ("/dev", "/proc", "/run", "/sys")
 
 
 class Redactor:
-    """Replaces identifiers in text. What stands for one cannot be turned back: the key is random and kept nowhere."""
+    """Replaces identifiers in text. A pseudonym cannot be turned back: the key is random and kept nowhere."""
 
     def __init__(
         self,
@@ -34,30 +87,39 @@ class Redactor:
         names: Iterable[str] = (),
         labels: Iterable[str] = (),
         mounts: Iterable[str] = (),
+        plain: Iterable[str] = (),
         patterns: bool = True,
         key: bytes | None = None,
     ) -> None:
-        """`serials` are replaced wherever they stand, in either case; `names` (hosts, users) as whole words.
+        """`serials` are replaced wherever they are, in any case and with any separators; `names` (hosts, users) as
+        whole words, hosts with their domain.
 
         `labels`: where something says that they are labels; `mounts`: as beginnings of paths; `patterns`: whether
-        addresses, UUIDs and homes are replaced, too.
+        addresses, UUIDs and homes are replaced, too; `plain`: versions, which stay although they look like addresses.
         """
         serials, names, labels, mounts = (frozenset(group) for group in (serials, names, labels, mounts))
         self._key = os.urandom(32) if key is None else key
         self._issued: dict[str, str] = {}
         self._taken: set[str] = set()
-        everywhere = [f"(?i:{re.escape(one)})" for one in _longest(serials) if len(one) >= SHORTEST]
+        self._plain = frozenset(plain)
+        flexible = {one for one in serials if _is_flexible(one)}
+        exact = [_exactly(one) for one in _longest(serials - flexible) if len(one) >= SHORTEST]
+        trie = _trie_pattern({_bare(one) for one in flexible})
         paths = [rf"(?<![\w/.-]){re.escape(one)}(?![\w.-])" for one in _longest(mounts) if not _is_plain(one)]
         labelled = [rf"(?<={front}){re.escape(one)}(?={end})" for one in _longest(labels) for front, end in _LABELLED]
-        words = [rf"(?i:(?<![^\W_]){re.escape(one)}(?![^\W_]))" for one in _longest(names)]
-        known = (*everywhere, *paths, *labelled, *words)
-        parts = (*known, *(_PATTERNS if patterns else ()))
-        self._known = frozenset(one.casefold() for group in (serials, names, labels, mounts) for one in group)
-        self._found = re.compile("|".join(parts)) if parts else None
+        words = [rf"(?i:(?<![^\W_]){re.escape(one)}{_DOMAIN}(?![^\W_]))" for one in _longest(names)]
+        parts = ((_KEYED.pattern, *_SHAPES) if patterns else ()) + tuple(filter(None, (trie, *exact)))
+        parts += (*paths, *labelled, *words)
+        self._known = frozenset(_bare(one) for group in (serials, names, labels, mounts) for one in group)
+        self._found = re.compile("|".join(f"(?:{part})" for part in parts)) if parts else None
 
     def text(self, text: str) -> str:
         """The text with a pseudonym for every identifier."""
-        return text if self._found is None else self._found.sub(lambda match: self._pseudonym(match[0]), text)
+        return text if self._found is None else self._found.sub(self._replaced, text)
+
+    def whole(self, text: str) -> str:
+        """The text of a field that holds nothing but identifiers, each with its pseudonym however short it is."""
+        return _WORD.sub(lambda match: self._after_prefix(match[0]), text)
 
     def value(self, value: Any) -> Any:
         """The same for all texts of a JSON value; the names of its fields stay."""
@@ -71,41 +133,123 @@ class Redactor:
             case _:
                 return value
 
+    def _replaced(self, match: re.Match[str]) -> str:
+        if match[0] in self._plain:
+            return match[0]
+        named = match.groupdict()
+        if named.get("value") is not None:
+            return named["key"] + self._pseudonym(named["value"])
+        return self._pseudonym(match[0])
+
+    def _after_prefix(self, word: str) -> str:
+        number = without_prefix(word)
+        return word.removesuffix(number) + self._pseudonym(number) if number else self._pseudonym(word)
+
     def _pseudonym(self, found: str) -> str:
-        """Characters of the same kinds: a number stays a number, a path a path. No two have the same."""
-        if found in self._taken:
+        """Characters of the same kinds: a number stays a number, a path a path. No two have the same.
+
+        All spellings of one identifier have the same, each with its own separators and case.
+        """
+        bare = _bare(found)
+        if not bare:
+            return "x" * len(found)  # nothing else of that shape is left
+        if bare in self._taken:
             return found
-        bare = found.replace(":", "")
-        if bare != found and bare.casefold() in self._known:  # a world wide name with colons between its bytes
-            made = self._pseudonym(bare)
-            spelled = ":".join(made[at : at + 2] for at in range(0, len(made), 2))
-            self._taken.add(spelled)
-            return spelled
-        known = self._issued.get(found)
+        known = self._issued.get(bare)
         again = 0
         while known is None:
-            made = self._made(found, again)
-            if made not in self._taken and made.casefold() not in self._known and made != found:
-                known = self._issued[found] = made
+            made = self._made(bare, again)
+            if made not in self._taken and made not in self._known and made != bare:
+                known = self._issued[bare] = made
                 self._taken.add(made)
             again += 1
             if again > 1000:  # so short that all of its kind are taken
-                known = self._issued[found] = f"{made}{again}"
-        return known
+                known = self._issued[bare] = f"{made}{again}"
+        return _spelled_like(found, known)
 
-    def _made(self, found: str, again: int) -> str:
+    def _made(self, bare: str, again: int) -> str:
         import hashlib  # loads a library of megabytes
 
-        if again > 500 or not any(char.isalnum() for char in found):
-            found = "x" * len(found)  # nothing else of that shape is left
-        seed = self._key + found.casefold().encode(errors="replace") + bytes([again % 256, again // 256])
-        digest = hashlib.shake_256(seed).digest(len(found))
-        if found[:1].isdigit() and found[0] != "0":  # a leading digit other than 0 stays one: so does a JSON number
-            return chr(ord("1") + digest[0] % 9) + _like(found[1:], digest[1:])
-        return _like(found, digest)
+        if again > 500:
+            return "x" * len(bare)
+        seed = self._key + bare.encode(errors="replace") + bytes([again % 256, again // 256])
+        digest = hashlib.shake_256(seed).digest(len(bare))
+        letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26  # a hexadecimal number stays one
+        made = "".join(_like(char, byte, letters) for char, byte in zip(bare, digest, strict=True))
+        if bare[0].isdigit() and bare[0] != "0":  # a leading digit other than 0 stays one: so does a JSON number
+            return chr(ord("1") + digest[0] % 9) + made[1:]
+        return made
 
 
-_LABELLED = (("'", "'"), ('LABEL="', '"'), ("LABEL=", r"\s|$"), ("LABEL_ENC=", r"\s|$"), ('"label": "', '"'))
+_WORD = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
+_ALL_HEX = re.compile(r"[0-9a-f]*")
+_PARTS = re.compile(rf"{_ENCODED}|(?s:.)")
+
+
+def _bare(text: str) -> str:
+    """An identifier's letters and digits alone, in lower case. No I/O."""
+    chars = (char for char in _PARTS.findall(text) if len(char) == 1 and char.isalnum())
+    return "".join(char.lower() if len(char.lower()) == 1 else char for char in chars)
+
+
+def _spelled_like(found: str, made: str) -> str:
+    """The pseudonym with separators and case as they were found, whatever is left of it at the end."""
+    rest = iter(made)
+    spelled = []
+    for char in _PARTS.findall(found):
+        if len(char) == 1 and char.isalnum():
+            new = next(rest)
+            spelled.append(new.upper() if not char.islower() and not char.isdigit() else new)
+        else:
+            spelled.append(char)
+    return "".join((*spelled, *rest))
+
+
+def _is_flexible(serial: str) -> bool:
+    """Whether an identifier is recognised with other separators: a short number is not, it would be any number."""
+    bare = _bare(serial)
+    enough = len(bare) >= FLEXIBLE + 4 if bare.isdigit() else len(bare) >= FLEXIBLE
+    return enough and bare.isascii()
+
+
+def _exactly(serial: str) -> str:
+    """The pattern of an identifier that is found as it is; a number between other digits is another number."""
+    pattern = f"(?i:{re.escape(serial)})"
+    return rf"(?<!\d){pattern}(?!\d)" if serial.isdigit() else pattern
+
+
+def _trie_pattern(words: Iterable[str]) -> str:
+    """The pattern of words that share their beginnings, with an optional separator between any two characters."""
+    root: dict[str, Any] = {}
+    for word in words:
+        node = root
+        for char in word:
+            node = node.setdefault(char, {})
+        node[""] = {}
+    return f"(?i:{_branches(root)})" if root else ""
+
+
+def _branches(node: dict[str, Any]) -> str:
+    parts = []
+    for char in sorted(filter(None, node)):
+        piece, child = char, node[char]
+        while len(child) == 1 and "" not in child:
+            (char, child) = next(iter(child.items()))
+            piece += _SEPARATOR + char
+        inner = "" if set(child) == {""} else f"{_SEPARATOR}{_branches(child)}"
+        parts.append(piece + (f"(?:{inner})?" if inner and "" in child else inner))
+    return f"(?:{'|'.join(parts)})"
+
+
+_LABELLED = (
+    ("'", "'"),
+    ("&#x27;", "&#x27;"),
+    ("&#39;", "&#39;"),
+    ('LABEL="', '"'),
+    ("LABEL=", r"\s|$"),
+    ("LABEL_ENC=", r"\s|$"),
+    ('"label": "', '"'),
+)
 """What stands before and after a label, in our own words and in those of lsblk, blkid and udev."""
 
 
@@ -117,12 +261,7 @@ def _is_plain(point: str) -> bool:
     return point in _PLAIN or point.startswith(tuple(f"{one}/" for one in _SYSTEM)) or point in _SYSTEM
 
 
-def _like(text: str, digest: bytes) -> str:
-    return "".join(
-        chr(ord("0") + byte % 10)
-        if char.isdigit()
-        else chr(ord("a" if char.islower() else "A") + byte % 26)
-        if char.isalpha()
-        else char
-        for char, byte in zip(text, digest, strict=True)
-    )
+def _like(char: str, byte: int, letters: int) -> str:
+    if char.isdigit():
+        return chr(ord("0") + byte % 10)
+    return chr(ord("a") + byte % letters)

@@ -66,6 +66,13 @@ def clean_lines(text: str, lines: int = 200, width: int = 400) -> str:
     return "\n".join([*first, f"... {len(rows) - head - tail} lines left out ...", *last])
 
 
+def exact_rows(content: bytes) -> tuple[str, ...]:
+    """Return all of a file's lines, with an escape for each character that a terminal would not show, and each byte
+    that is not UTF-8."""
+    rows = content.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n") if content else []
+    return tuple("".join(char if char.isprintable() else repr(char)[1:-1] for char in row) for row in rows)
+
+
 def quote(word: str) -> str:
     """A word as a shell would need it; for showing only, nothing is ever given to a shell."""
     safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./"

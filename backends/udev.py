@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from backends.errors import BlockedError
 from backends.host import Host
@@ -14,6 +15,9 @@ from backends.values import dataclass
 
 RELOAD = (("udevadm", "control", "--reload"),)
 """What makes udev read its files again. The values are in force already, nothing has to be triggered."""
+
+_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+"""Lines as all versions of udev end them; no other separator of Unicode ends one."""
 
 _VALUE = re.compile(r"-?[a-z0-9][a-z0-9_. -]*")
 
@@ -39,17 +43,37 @@ class RuleFile:
         """The line of one device."""
         return ", ".join((self._front, *match, *actions))
 
-    def merge(self, text: str, match: Collection[str], actions: Collection[str]) -> str:
-        """The file with a device's line replaced, added or, for no actions, taken out; "" when nothing is left."""
-        mine = re.compile(re.escape(self.line(match, ())) + f"(?:, {self.action})+")
-        lines = [line for line in text.splitlines() if not mine.fullmatch(line)]
+    def merge(self, content: bytes, match: Collection[str], actions: Collection[str]) -> bytes:
+        """Return the file with a device's line replaced, added or, for no actions, removed; b"" when nothing is left.
+
+        Every other line stays byte for byte. Raises BlockedError where an added line would become part of another rule.
+        """
+        mine = re.compile(re.escape(self.line(match, ())).encode() + f"(?:, {self.action})+".encode() + rb"\r*\n?")
+        kept: list[bytes] = []
+        continued = removed = False
+        for line in _LINES.findall(content):
+            if not continued and mine.fullmatch(line):
+                removed = True
+                continue
+            kept.append(line)
+            continued = _is_continued(line, continued)
         if actions:
-            lines.append(self.line(match, actions))
-        if not any(line.strip() and line != self.header for line in lines):
-            return ""
-        if self.header not in lines:
-            lines.insert(0, self.header)
-        return "\n".join(lines) + "\n"
+            if continued:
+                raise BlockedError(
+                    f"{self.path} ends in a rule that goes on after a backslash, so no line can be added.",
+                    hint="Complete the last rule of that file.",
+                )
+            if kept and not kept[-1].endswith(b"\n"):
+                kept[-1] += b"\n"
+            kept.append(self.line(match, actions).encode() + b"\n")
+        elif not removed:
+            return content
+        header = self.header.encode()
+        if all(line.rstrip(b"\r\n") in (b"", header) for line in kept):
+            return b""
+        if actions and all(line.rstrip(b"\r\n") != header for line in kept):
+            kept.insert(0, header + b"\n")
+        return b"".join(kept)
 
     async def rule(
         self, host: Host, device: str, match: Collection[str], actions: Collection[str], keys: Iterable[str]
@@ -60,12 +84,26 @@ class RuleFile:
             words = f"Sets {', '.join(keys)} whenever {which} appears, from the next boot on."
         else:
             words = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
-        text = self.merge(await host.read(self.path) or "", match, actions)
-        return PersistRule(path=self.path, text=text, explanation=words, reload=RELOAD)
+        before = await host.read_whole(self.path)
+        rewrite = partial(self.merge, match=match, actions=actions)
+        rewrite(before or b"")  # raises before anything is shown
+        return PersistRule(path=self.path, before=before, rewrite=rewrite, explanation=words, reload=RELOAD)
 
     @property
     def _front(self) -> str:
         return f'ACTION=="{self.event}", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk"'
+
+
+def _is_continued(line: bytes, before: bool) -> bool:
+    """Return whether the next line belongs to the same rule; `before`: whether this one belongs to an earlier one.
+
+    A comment neither continues nor ends a rule (systemd, udev-rules.c). Later versions end a line at NUL and CR, too,
+    so a comment that has one inside may have a rule behind it.
+    """
+    bare = line.rstrip(b"\r\n\0")
+    if bare.lstrip(b" \t").startswith(b"#") and not re.search(rb"[\r\0]", bare):
+        return before
+    return bare.endswith(b"\\")
 
 
 def queue_rules(folder: str, thing: str) -> RuleFile:

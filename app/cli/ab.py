@@ -17,7 +17,7 @@ from app.cli.change import pairs as pairs_of_words
 from app.cli.confirm import steps
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, workbench
-from app.cli.options import CONFIRM_HELP, PERCENT, current
+from app.cli.options import CONFIRM_HELP, PERCENT, FiniteRange, current
 from app.cli.output import document, lines, paint, say
 from app.cli.render import table_lines
 from app.cli.running import Interruption, run
@@ -133,7 +133,7 @@ class _AbOptions:
 @click.option("--more", metavar="EXPERIMENT", help="Go on with a stopped experiment, such as e1, by its plan.")
 @click.option(
     "--rest",
-    type=click.FloatRange(0, 600),
+    type=FiniteRange(0, 600),
     metavar="SECONDS",
     help="Idle time before each run, at least; 5 if not named. Up to a third of a run more is drawn, so that what "
     "comes back at intervals keeps no step with the runs.",

@@ -11,6 +11,7 @@ from app.cli import confirm
 from app.cli.confirm import moved_lines, review
 from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.output import document, lines, report_error, say
+from app.cli.persist import rule_rows
 from app.cli.render import marked
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED
@@ -122,7 +123,7 @@ def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
 
     rows = review(plan.changes) if plan.changes else []
     for keep in plan.keeps:
-        rows += ["", f"{keep.rule.path} will hold:", *(f"  {clean(row, 400)}" for row in keep.rule.text.splitlines())]
+        rows += ["", *rule_rows(keep.rule)]
     if others:
         rows += ["", "Not set by a file:", *(f"  {desired.drift_line(other)}" for other in others)]
     return rows

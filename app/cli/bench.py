@@ -18,7 +18,7 @@ from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, workbench
-from app.cli.options import CONFIRM_HELP, current
+from app.cli.options import CONFIRM_HELP, FiniteRange, current
 from app.cli.output import ReaderGoneError, document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, FAILED, INTERRUPTED
@@ -29,7 +29,7 @@ from app.engine.fio.job import Job
 from app.engine.joint.words import LEASE_S, LEASES, LineKind
 from app.engine.judge.repeats import spreads
 from app.engine.measure.measurer import Preparation, Request
-from app.engine.measure.preparation import NamedTarget
+from app.engine.measure.preparation import NamedTarget, require_reading, require_reading_job
 from app.engine.measure.wear import wear_words
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import RunStatus
@@ -80,7 +80,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--hosts", "nodes", metavar="NODES", help="Measure on all of these at once: `node[1-8],@group`.")
 @click.option(
     "--stagger",
-    type=click.FloatRange(0, 60),
+    type=FiniteRange(0, 60),
     metavar="SECONDS",
     help="With --hosts: between the start of one host and the next; 0 unless named.",
 )
@@ -302,8 +302,8 @@ async def measured(
 
 def not_read_only(request: Request) -> None:
     """Raises RefusedError for a job that writes where nothing may be written."""
-    if current().read_only and request.writes:
-        raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
+    if current().read_only:
+        require_reading_job(request)
 
 
 def lost_lines(ready: Preparation) -> list[str]:
@@ -322,8 +322,8 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
     """What confirms the run, after showing what would be lost. Raises RefusedError."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
-    if current().read_only and any(site.scratch is not None and site.scratch.fill for site in ready.sites):
-        raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
+    if current().read_only:
+        require_reading(ready)
     if not ready.destructive:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")

@@ -13,6 +13,7 @@ from app.engine.config import Config
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.profiles import profile as profile_named
 from backends.errors import InvalidValueError, NotFoundError
+from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def _imported(file: Path) -> ImportedJob:
 
     shown = clean(str(file), 200)
     try:
-        with file.open("rb") as handle:
-            content = handle.read((1 << 20) + 1)
+        content = read_input(file, MEBIBYTE)
     except FileNotFoundError:
         raise NotFoundError(f"There is no job file {shown}.", hint="Check the path after --jobfile.") from None
     except OSError as error:

@@ -13,13 +13,13 @@ from app.cli.running import run
 from app.cli.status import DONE
 from app.engine.measure.provenance import provenance
 from app.engine.session.machine import machine_facts
-from app.engine.session.redaction import identifiers, redactor_for, spellings
+from app.engine.session.redaction import identifiers, is_swept, redactor_for, spellings
 from app.engine.view import schema
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.hosts.recorded import RecordingHost
 from backends.model import Array, Drive
 from backends.protocol import AsksLegalValues
-from backends.redaction import Redactor
+from backends.redaction import Redactor, keyed_values
 from backends.registry import Machine
 from backends.text import clean
 from widgets.plain import units
@@ -66,9 +66,13 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
     secrets = set(identifiers(inventory))
     if redact:
         mounts = [line.split()[4] for line in (await host.read("/proc/self/mountinfo") or "").splitlines()]
-        redactor = redactor_for((inventory,), (facts.host,), mounts)
+        told = {one for text in host.texts() for one in keyed_values(text)}
+        redactor = redactor_for((inventory,), (facts.host,), mounts, others=told)
     else:
-        redactor = Redactor(serials={spelling for secret in secrets for spelling in spellings(secret)}, patterns=False)
+        redactor = Redactor(
+            serials={spelling for secret in secrets if is_swept(secret) for spelling in spellings(secret)},
+            patterns=False,
+        )
     try:
         host.save(folder, redactor)
     except OSError as error:

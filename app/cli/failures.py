@@ -83,6 +83,11 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
     except (BrokenPipeError, ReaderGoneError, KeyboardInterrupt, InterruptedByUserError):
         raise
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            words = f"{clean(str(error.filename), 80)}: {error.strerror}."
+            say(f"raidbench: {words}")
+            tell(USAGE, words)
+            return USAGE
         if error.filename is not None or error.errno not in _OUTPUT:
             tell(FAILED, _report_crash(error))
         else:  # click prints help itself

@@ -67,7 +67,9 @@ def history_command(
     redactor = _redactor(runs, also) if redact else None
     if as_json:
         body = history_document(runs, series)
-        document(body if redactor is None else redactor.value(body))
+        from app.engine.session.redaction import hidden_json
+
+        document(body if redactor is None else hidden_json(body, redactor))
         return status
     if not runs:
         say("No such runs." if known.runs else "No runs yet. `raidbench bench TARGET` makes one.")
@@ -81,11 +83,15 @@ def history_command(
 
 def _redactor(runs: Sequence[PastRun], also: Sequence[Loaded]) -> Redactor:
     """Of all that their sessions tell. Raises NotFoundError, StorageError."""
+    from app.engine.session.joint_names import joint_hosts
     from app.engine.session.redaction import redactor_of
 
     elsewhere = {loaded.folder.name: loaded for loaded in also}
     names = dict.fromkeys(run.session for run in runs)
-    return redactor_of(*((elsewhere.get(name) or loaded_session(name)).session for name in names))
+    found = [elsewhere.get(name) or loaded_session(name) for name in names]
+    return redactor_of(
+        *(loaded.session for loaded in found), others=[host for loaded in found for host in joint_hosts(loaded.folder)]
+    )
 
 
 def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from app.cli.options import FiniteRange
 from app.cli.output import with_text
 from app.engine.ssh.calling import PROGRAM, SECONDS
 
@@ -94,7 +95,7 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
         named,
         click.option(
             "--host-timeout",
-            type=click.FloatRange(min=1),
+            type=FiniteRange(min=1),
             metavar="SECONDS",
             help=f"Time of each host, {SECONDS:g} if not named.",
         ),

@@ -31,6 +31,7 @@ from app.engine.view import schema
 from app.engine.view.events import RECORDED, EventChoice, EventWords, describe_event
 from app.engine.view.run import both_directions, direction_line
 from app.engine.view.table import Align, Column
+from backends.input_file import open_input
 from backends.text import clean
 from widgets.plain import units
 
@@ -101,9 +102,10 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     told: Session = loaded.session
     hide: Callable[[str], str] = str
     if redact:
-        from app.engine.session.redaction import redacted, redactor_of
+        from app.engine.session.archive import session_redactor
+        from app.engine.session.redaction import redacted
 
-        redactor = redactor_of(loaded.session)
+        redactor = session_redactor(loaded.session, loaded.folder)
         told, hide = redacted(loaded.session, redactor), redactor.text
     chosen = [event for event in told.events if choice.shows(describe_event(event).kind)]
     if as_json:
@@ -157,7 +159,7 @@ def _list(as_json: bool) -> int:
 def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
     """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
     rest = b""
-    with file.open("rb") as log:
+    with open_input(file) as log:
         while True:
             chunk = log.read()
             *whole, rest = (rest + chunk).split(b"\n")

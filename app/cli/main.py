@@ -15,7 +15,7 @@ import click
 
 from app.cli.failures import guarded
 from app.cli.names import COMMANDS
-from app.cli.options import Options, is_terminal, is_utf8, remember
+from app.cli.options import FiniteRange, Options, is_terminal, is_utf8, remember
 from app.cli.output import ReaderGoneError, say
 from app.cli.status import DONE, USAGE, sentence
 from app.engine.themes import THEMES
@@ -145,7 +145,7 @@ def _prepare_streams() -> None:
 @click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
 @click.option(
     "--demo-speed",
-    type=click.FloatRange(0.1, 1000),
+    type=FiniteRange(0.1, 1000),
     metavar="N",
     help="Let the simulated rack's time run N times as fast.",
 )
@@ -176,7 +176,7 @@ def _prepare_streams() -> None:
 )
 @click.option(
     "--host-timeout",
-    type=click.FloatRange(min=1),
+    type=FiniteRange(min=1),
     metavar="SECONDS",
     help="With --hosts: time of each host, as behind a command.",
 )

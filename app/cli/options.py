@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +26,17 @@ JUDGE_AGAIN_HELP = "Judge experiments by the rule of now, not as they were judge
 
 CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
 """What `--confirm` is, the same everywhere."""
+
+
+class FiniteRange(click.FloatRange):
+    """A number within bounds. Not a number, which compares with nothing, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number. Raises click.BadParameter."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{clean(str(value), 40)!r} is not a finite number.", param, ctx)
+        return number
 
 
 class Percent(click.ParamType[float]):

@@ -17,11 +17,12 @@ from app.engine.view import schema
 from backends.errors import NotFoundError
 from backends.model import Target
 from backends.settings import Persistence, Risk
-from backends.text import clean
+from backends.text import clean, exact_rows
 from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
+    from backends.protocol import PersistRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +62,8 @@ async def _persist(bench: Workbench, address: str, wanted: dict[str, str], how: 
     values: Mapping[str, str] = {} if how.remove else wanted or _in_force(target, bench.hardware.views_of(target))
     target = bench.keeping.keeper_of(target, values)
     rule = await bench.keeping.plan_rule(target, values)
-    say(f"{rule.path} will hold:" if rule.text else f"{rule.path} will be removed.")
-    for row in rule.text.splitlines():
-        say(f"  {clean(row, 1000)}")
+    for row in rule_rows(rule):
+        say(row)
     say()
     say(clean(rule.explanation, 1000))
     told = {
@@ -87,6 +87,15 @@ async def _persist(bench: Workbench, address: str, wanted: dict[str, str], how: 
     kept = ", ".join(f"{key}={text}" for key, text in values.items())
     lines([f"{target}: {clean(kept, 400)} in {rule.path}" if kept else f"{target}: nothing in {rule.path} any more"])
     return DONE
+
+
+def rule_rows(rule: PersistRule) -> list[str]:
+    """Return what becomes of the file: its path, and every line that it will hold."""
+    if not rule.changes:
+        return [f"{rule.path} needs no change." if rule.before is not None else f"{rule.path} is not there."]
+    if not rule.content:
+        return [f"{rule.path} will be removed."]
+    return [f"{rule.path} will hold:", *(f"  {row}" for row in exact_rows(rule.content))]
 
 
 def _in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import click
 from app.cli import confirm
 from app.cli.confirm import steps
 from app.cli.failures import exit_status
-from app.cli.opening import begin, workbench
+from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, sign
 from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
@@ -75,6 +75,7 @@ def recover_command(
         if (unknown := bench.changes.journal.newer() or bench.changes.journal.trouble()) is not None:
             raise unknown
         if trials and not dry_run:
+            refuse_read_only()
             return run(lambda interruption: _trials(bench, interruption))
         return _what_was_left(bench, listing or dry_run, answer, typed, as_json=as_json)
 
@@ -92,6 +93,7 @@ def _what_was_left(bench: Workbench, listing: bool, answer: str | None, typed: s
         if as_json:
             document(schema.document(left=found))
         return DONE
+    refuse_read_only()
     if not asked:
         raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
     with narrated() if as_json else nullcontext():

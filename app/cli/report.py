@@ -12,8 +12,7 @@ from app.cli.output import data, say
 from app.cli.status import DONE
 from app.engine.judge.recorded import judged_again
 from app.engine.report.writing import Form, form_of, report_text, write_report
-from app.engine.session.joint_names import joint_hosts
-from app.engine.session.redaction import redactor_of
+from app.engine.session.archive import session_redactor
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -50,7 +49,7 @@ def report_command(
     if samples and wanted is not Form.CSV:
         raise click.UsageError("--samples is for --format csv.")
     found = judged_again(loaded.session) if judge_again else loaded.session
-    redactor = redactor_of(found, others=joint_hosts(loaded.folder)) if redact else None
+    redactor = session_redactor(found, loaded.folder) if redact else None
     if output is None:
         text = report_text(found, loaded.folder, wanted, samples=samples, redactor=redactor, place=loaded.place)
         data(text.rstrip("\n"))

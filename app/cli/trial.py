@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import workbench
+from app.cli.opening import refuse_read_only, workbench
 from app.cli.output import ask_within, can_ask, document, lines, say
 from app.cli.running import run
 from app.cli.status import DONE, FAILED
@@ -48,6 +48,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
 @click.option("--json", "as_json", is_flag=True, help="What was kept, as JSON.")
 def keep_command(as_json: bool) -> int:
     """Keep the settings that are on trial, of every session."""
+    refuse_read_only()
     with workbench(quiet=True, rights=True) as bench:
         return run(lambda _interruption: _keep(bench, as_json))
 

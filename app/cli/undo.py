@@ -19,7 +19,7 @@ from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.engine.view import change as view
 from app.engine.view import schema
 from app.engine.view.effects import outcome_cell
-from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError
+from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, UnknownSettingError
 from backends.settings import Risk
 from backends.text import clean
 from backends.values import dataclass
@@ -183,6 +183,9 @@ async def _plans(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Chan
     for record in chosen:
         try:
             found[record.id] = await bench.changes.plan_undo(record.id)
+        except UnknownSettingError:
+            if len(chosen) == 1:
+                raise
         except (NotFoundError, DeviceGoneError):  # it may have gone with its device: undoing says so
             continue
         except RaidbenchError:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,9 @@ from app.engine.fio.sizes import parse_size
 from app.engine.themes import THEMES
 from app.engine.toml_table import Parse, absolute, flag, read_toml, text, whole
 from app.engine.web_hosts import doors_of
-from backends.errors import InvalidValueError, NotFoundError
+from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolFailedError
+from backends.hosts.local.replacing import read_whole, replace_whole
+from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
 from backends.values import dataclass
 
@@ -147,7 +151,7 @@ def load_config(path: Path, *, required: bool) -> Config:
     """
     shown = clean(str(path), 200)
     try:
-        data = path.read_bytes()
+        data = read_input(path, LARGEST)
     except FileNotFoundError:
         if not required:
             return Config()
@@ -172,25 +176,29 @@ def keep(path: Path, key: str, value: str | tuple[str, ...]) -> None:
     shown = clean(str(path), 200)
     said = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
     try:
-        before = path.read_text("utf-8") if path.exists() else ""
-        lines = before.splitlines(keepends=True)
+        place = os.path.realpath(path)  # a link of the user's own stays one
+        content = read_whole(place)
+        before = (content or b"").decode("utf-8")
+        lines = re.findall(r"[^\n]*\n|[^\n]+", before)
         at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
         there = [place for place, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
         if there:
-            lines[there[0]] = f"{key} = {said}\n"
+            end = "\r\n" if lines[there[0]].endswith("\r\n") else "\n"
+            lines[there[0]] = f"{key} = {said}{end}"
         else:
             lines[:0] = [f"{key} = {said}\n"]
         after = "".join(lines)
-        if getattr(parse_config(after.encode(), shown), key) != value:
+        wanted: dict[str, Any] = {key: value}
+        if parse_config(after.encode(), shown) != replace(parse_config(before.encode(), shown), **wanted):
             raise ConfigError(f"{key} of {shown} cannot be kept: it stands there in a way that is not understood.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f"{path.name}.new")
-        fresh.write_text(after, "utf-8")
-        if path.exists():
-            fresh.chmod(path.stat().st_mode)
-        fresh.replace(path.resolve())
-    except (OSError, UnicodeDecodeError) as error:
+        replace_whole(place, after.encode(), content, mode=0o600)
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{key} cannot be kept in {shown}: {error}.") from None
+    except (RefusedError, ToolFailedError) as error:
+        raise ConfigError(f"{key} cannot be kept in {shown}: {error.message.rstrip('.')}.") from None
 
+
+LARGEST = MEBIBYTE
+"""Bytes of a configuration file."""
 
 _HINT = "Correct it, or start with another file: --config FILE."

@@ -133,12 +133,46 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
 
     try:
         text = data.decode("utf-8")
-        return TomlTable(TomlFile(shown, text, failure, hint), "", tomllib.loads(text))
+        _require_shallow(text)
+        found = tomllib.loads(text)
+        _require_small(found)
+        return TomlTable(TomlFile(shown, text, failure, hint), "", found)
     except UnicodeDecodeError as error:
         raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = clean(str(error), 160) or "nested too deeply"
+    except (ValueError, RecursionError) as error:  # more digits than int() takes are no TOMLDecodeError
+        reason = clean(str(error).rstrip("."), 160)
+        if not isinstance(error, tomllib.TOMLDecodeError | _UnfitError):
+            reason = "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
         raise failure(f"{shown} is not valid TOML: {reason}.", hint=hint) from None
+
+
+class _UnfitError(ValueError):
+    """TOML that no program has to take."""
+
+
+_MOST_PARTS = 100
+"""Dots in a line outside of texts: tomllib takes a time that grows with the square of a key's parts."""
+
+_TEXTS = re.compile(r"""\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*""")
+
+
+def _require_shallow(text: str) -> None:
+    """Raises _UnfitError for keys of very many parts. No I/O."""
+    if any(line.count(".") > _MOST_PARTS for line in _TEXTS.sub("", text).split("\n")):
+        raise _UnfitError("a key is nested too deeply")
+
+
+def _require_small(found: Mapping[str, Any]) -> None:
+    """Raises _UnfitError for an integer beyond 64 bits, which TOML does not promise. No I/O."""
+    left: list[Any] = [found]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+        elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise _UnfitError("a number does not fit into 64 bits")
 
 
 def text_or_empty(value: Any) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.engine.toml_table import Parse, absolute, read_toml, text
 from backends.errors import InvalidValueError
 from backends.host import Host
+from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def opened(host: Host, config: Path) -> Host:
     """The host with the doors of a configuration; alone where that names none or cannot be read, told elsewhere."""
     try:
-        given = read_toml(config.read_bytes(), "", "", InvalidValueError).given.get("santricity", {})
+        given = read_toml(read_input(config, MEBIBYTE), "", "", InvalidValueError).given.get("santricity", {})
         doors: Sequence[Door] = doors_of(given) if given else ()
     except (OSError, ValueError, InvalidValueError):
         return host

@@ -255,16 +255,16 @@ class GuardedChanges:
             "newer": None if (unknown := self._journal.newer()) is None else told(unknown),
         }
 
-    async def persist(self, target: str, scope: str, values: dict[str, str], text: str) -> Mapping[str, Any]:
+    async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
         """Put the file in place that keeps values, as the helper plans it and it was shown, and make it known."""
         where = _target(target, scope)
         backend = self._machine.backend(where)
         if not isinstance(backend, CanPersist):
             raise BlockedError(f"{where} keeps its settings by itself, or cannot be made to.")
         rule = await backend.persist(where, values)
-        if rule.text != text:
+        if rule.digest != digest:
             raise RefusedError(f"{rule.path} would now be written otherwise than was shown.", hint="Review it again.")
-        await self._host.install(rule.path, rule.text)
+        await self._host.install(rule.path, rule.content, before=rule.before)
         for argv in rule.reload:
             program = self._host.which((argv[0],))
             if program is not None:

@@ -86,11 +86,6 @@ def texts(value: Any) -> bool:
     return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(one) for key, one in value.items())
 
 
-def document(value: Any) -> bool:
-    """What a file is to hold, as it was shown to somebody."""
-    return isinstance(value, str) and len(value) <= 262_144
-
-
 def _session(value: Any) -> bool:
     """The folder of a session in its one spelling: it is a part of what a change is called by."""
     return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
@@ -166,7 +161,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "arm": {"session": _session, "until": seconds(2.0**40)},
     "rehearse": {},
     "journal": {},
-    "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "text": document},
+    "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "digest": text(r"[0-9a-f]{64}")},
     "remake": {"session": _session, "id": _ID},
     "unit": {"do": text("plan|install|remove")},
     "companion": {},

@@ -16,6 +16,7 @@ from app.engine.session.state import ChangeRecord
 from app.engine.view import change as view
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
+from backends.host import Denial
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.plain import units
@@ -191,7 +192,9 @@ class Leaving:
         self._app.notify(clean(text, 600), severity="error" if standing else "information", markup=False)
 
     async def offer_cleaning(self) -> None:
-        """Name the scratch files a crash left, and offer to remove them."""
+        """Name the scratch files a crash left, and offer to remove them; not in read-only mode."""
+        if await self._workbench.host.writable("/sys") is Denial.READ_ONLY:
+            return
         for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths.sessions):
             answer = await self._app.push_screen_wait(
                 QuestionDialog(

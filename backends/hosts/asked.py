@@ -123,10 +123,10 @@ class AskedHost(HostWrapper):
         finally:
             self.forget()
 
-    async def install(self, path: str, text: str) -> None:
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Installs and forgets."""
         self.forget()
         try:
-            await self._inner.install(path, text)
+            await self._inner.install(path, content, before=before)
         finally:
             self.forget()

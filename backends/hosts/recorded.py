@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,8 @@ from backends.host import Command, Completed, Denial, FileStat, Host, Process, S
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
+from backends.input_file import MEBIBYTE, read_input
+from backends.output_file import make_folder, new_file
 from backends.redaction import Redactor
 from backends.text import clean
 from backends.version import program_version
@@ -60,9 +63,15 @@ class RecordingHost(HostWrapper):
         """Refused: a recording changes nothing."""
         raise RefusedError("A recording changes nothing.")
 
-    async def install(self, path: str, text: str) -> None:
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Refused: a recording changes nothing."""
         raise RefusedError("A recording changes nothing.")
+
+    async def read_whole(self, path: str) -> bytes | None:
+        """Read and note as text."""
+        content = await self._inner.read_whole(path)
+        self._files[path] = None if content is None else content.decode("utf-8", "replace").rstrip()
+        return content
 
     async def read(self, path: str) -> str | None:
         """Reads and notes."""
@@ -108,6 +117,12 @@ class RecordingHost(HostWrapper):
         self._which["\0".join(names)] = found
         return found
 
+    def texts(self) -> Iterator[str]:
+        """Yield the content of every file and all that programs said."""
+        yield from filter(None, self._files.values())
+        for done in self._commands.values():
+            yield from (value for value in done.values() if isinstance(value, str))
+
     def save(self, folder: Path, redactor: Redactor | None = None) -> None:
         """Write the machine folder, with pseudonyms of equal length for what the redactor knows.
 
@@ -139,8 +154,14 @@ class RecordingHost(HostWrapper):
             "which": masked(self._which),
             "writable": masked(self._writable),
         }
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "machine.json").write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        os.close(make_folder(folder, force=True))
+        with new_file(folder / "machine.json", force=True) as file:
+            file.write((json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
+
+
+_LARGEST = 256 * MEBIBYTE
+"""Bytes of a recorded machine."""
 
 
 class ReplayHost(MadeUpHost):
@@ -153,12 +174,14 @@ class ReplayHost(MadeUpHost):
         """
         file = folder / "machine.json"
         try:
-            data = json.loads(file.read_text(encoding="utf-8"))
+            data = json.loads(read_input(file, _LARGEST).decode("utf-8"))
         except FileNotFoundError:
             raise NotFoundError(
                 f"{folder} holds no recorded machine.", hint="Make one with `raidbench capture DIR`."
             ) from None
-        except (OSError, ValueError, RecursionError) as error:
+        except OSError as error:
+            raise InvalidValueError(f"{file} cannot be read: {error.strerror}.") from error
+        except (ValueError, RecursionError) as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
         if not isinstance(data, dict):
             raise InvalidValueError(f"{file} is not a recorded machine.")
@@ -231,9 +254,14 @@ class ReplayHost(MadeUpHost):
         else:
             self._files[path] = text
 
-    async def install(self, path: str, text: str) -> None:
-        """Remembered."""
-        self._files[path] = text or None
+    async def read_whole(self, path: str) -> bytes | None:
+        """Return the recorded or last installed content."""
+        text = self._files.get(path)
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Remember the content."""
+        self._files[path] = content.decode("utf-8", "surrogateescape") or None
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """The recorded list, or what matches among the recorded files."""

@@ -14,6 +14,7 @@ from backends.errors import InvalidValueError, ToolMissingError
 from backends.formats import FORMATS, Kept, require_known
 from backends.host import Command
 from backends.hosts.made_up import MadeUpProcess
+from backends.input_file import MEBIBYTE, open_input
 from backends.values import dataclass
 from backends.version import program_version
 
@@ -23,7 +24,10 @@ FORMAT = FORMATS[Kept.STREAM]
 FOLDER = "streams"
 """Where they lie in a machine folder, one `NAME.json.gz` each."""
 
-_INPUT_LIMIT = 1 << 20
+_INPUT_LIMIT = MEBIBYTE
+_LARGEST = 256 * MEBIBYTE
+"""Bytes of a recorded stream once it is unpacked."""
+
 
 Pace = Callable[[float], Awaitable[object]]
 """Waits until the next piece is due: called with the seconds since the one before."""
@@ -76,10 +80,8 @@ class Recording:
     @classmethod
     def load(cls, file: Path) -> Recording:
         """Read one back. Raises InvalidValueError."""
-        import gzip
-
         try:
-            data: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
+            data: dict[str, Any] = json.loads(_unpacked(file))
             require_known(Kept.STREAM, data["format"], data.get("program"), f"The recorded stream {file.name}")
             return cls(
                 argv=tuple(map(str, data["argv"])),
@@ -93,6 +95,17 @@ class Recording:
             raise InvalidValueError(
                 f"{file} is not a recorded stream.", evidence=f"{type(error).__name__}: {error}"
             ) from error
+
+
+def _unpacked(file: Path) -> bytes:
+    """Return the text of a recorded stream. Raises OSError, EOFError, zlib.error, ValueError."""
+    import gzip
+
+    with open_input(file) as packed, gzip.GzipFile(fileobj=packed) as text:
+        data = text.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ValueError("it is too large")
+    return data
 
 
 class Recordings:
@@ -161,7 +174,7 @@ class ReplayedProcess(MadeUpProcess):
 
 def _lines_of(path: str) -> set[str]:
     try:
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             return set(file.read(_INPUT_LIMIT).decode("utf-8", "replace").splitlines())
     except OSError:
         return set()

@@ -70,9 +70,13 @@ class HostWrapper:
         """As the wrapped host."""
         await self._inner.write(path, text)
 
-    async def install(self, path: str, text: str) -> None:
+    async def read_whole(self, path: str) -> bytes | None:
         """As the wrapped host."""
-        await self._inner.install(path, text)
+        return await self._inner.read_whole(path)
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """As the wrapped host."""
+        await self._inner.install(path, content, before=before)
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """As the wrapped host."""
@@ -123,7 +127,7 @@ class ReadOnlyHost(HostWrapper):
         """Refuses."""
         raise self._refuse(f"echo {text} > {path}")
 
-    async def install(self, path: str, text: str) -> None:
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Refuses."""
         raise self._refuse(f"writing {path}")
 
@@ -179,9 +183,10 @@ class LoggingHost(HostWrapper):
         """Writes and tells."""
         await self._written(f"echo {text} > {path}", self._inner.write(path, text))
 
-    async def install(self, path: str, text: str) -> None:
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Installs and tells."""
-        await self._written(f"install {path}" if text else f"rm {path}", self._inner.install(path, text), text)
+        line, shown = f"install {path}" if content else f"rm {path}", content.decode("utf-8", "backslashreplace")
+        await self._written(line, self._inner.install(path, content, before=before), shown)
 
     async def _written(self, line: str, write: Awaitable[None], text: str = "") -> None:
         started, clock = time.time(), time.monotonic()

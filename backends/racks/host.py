@@ -256,14 +256,19 @@ class SimulatedHost(MadeUpHost):
         host = next(folder for folder in folders if re.fullmatch(r"host\d+", folder))
         return int(linux.files[f"/sys/class/scsi_host/{host}/can_queue"])
 
-    async def install(self, path: str, text: str) -> None:
-        """Remembered with the rack; "" removes it, a scratch file too."""
+    async def read_whole(self, path: str) -> bytes | None:
+        """Return a file's content."""
+        text = await self.read(path)
+        return None if text is None else text.encode()
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Remember it with the rack; b"" removes it, a scratch file too."""
         with self._file.changing() as rack:
             rack.installed.pop(path, None)
             rack.scratch.pop(path, None)
             rack.records.pop(path, None)
-            if text:
-                rack.installed[path] = text
+            if content:
+                rack.installed[path] = content.decode("utf-8", "replace")
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Paths that match, as glob does."""

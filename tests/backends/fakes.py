@@ -84,8 +84,13 @@ class FakeHost:
         self.written.append((path, text))
         self.kernel(self, path, text)
 
-    async def install(self, path: str, text: str) -> None:
-        self.files[path] = text
+    async def read_whole(self, path: str) -> bytes | None:
+        text = self.files.get(path)
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        assert before == await self.read_whole(path)
+        self.files[path] = content.decode("utf-8", "surrogateescape")
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         match = _beginning(pattern).match

@@ -419,26 +419,26 @@ async def test_a_refused_write_holds_the_kernels_words() -> None:
 
 async def test_an_installed_file_is_whole_and_readable_by_all(tmp_path: Path) -> None:
     path = tmp_path / "rules.d" / "99-raidbench.rules"
-    await LocalHost().install(str(path), "rule\n")
+    await LocalHost().install(str(path), b"rule\n", before=None)
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("rule\n", 0o644)
 
 
 async def test_installing_leaves_no_temporary_file(tmp_path: Path) -> None:
-    await LocalHost().install(str(tmp_path / "file"), "x")
-    await LocalHost().install(str(tmp_path / "file"), "y")
+    await LocalHost().install(str(tmp_path / "file"), b"x", before=None)
+    await LocalHost().install(str(tmp_path / "file"), b"y", before=b"x")
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["file"]
 
 
 async def test_installing_nothing_removes_the_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    await LocalHost().install(str(tmp_path / "file"), "")
+    await LocalHost().install(str(tmp_path / "file"), b"", before=b"x")
     assert not (tmp_path / "file").exists()
 
 
 async def test_a_failed_install_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(ToolFailedError, match="could not be written"):
-        await LocalHost().install(str(tmp_path / "file" / "below"), "x")
+        await LocalHost().install(str(tmp_path / "file" / "below"), b"x", before=None)
 
 
 async def test_a_device_node_tells_its_number() -> None:

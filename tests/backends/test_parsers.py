@@ -143,8 +143,9 @@ def test_probe_answers_never_raise(text: str) -> None:
 def test_a_rules_file_never_loses_a_persons_line(text: str, empty: bool) -> None:
     values = {} if empty else {"nomerges": "2"}
     try:
-        merged = RULES.merge(text, ('ENV{ID_SERIAL}=="x"',), actions(values))
+        merged = RULES.merge(text.encode("utf-8", "surrogatepass"), ('ENV{ID_SERIAL}=="x"',), actions(values))
     except RaidbenchError:
         return
-    theirs = [line for line in text.splitlines() if line.strip() and not line.startswith(("ACTION", "# Settings"))]
-    assert [line for line in merged.splitlines() if line in theirs] == theirs
+    lines = text.encode("utf-8", "surrogatepass").split(b"\n")
+    theirs = [line for line in lines if line.strip() and not line.startswith((b"ACTION", b"# Settings"))]
+    assert [line for line in merged.split(b"\n") if line in theirs] == theirs

@@ -108,7 +108,7 @@ def test_no_serial_number_breaks_out_of_its_quotes(serial: str) -> None:
         return
     line = RULES.line(match, actions({"nomerges": "2"}))
     assert re.fullmatch(re.escape(FRONT) + r', ATTR\{serial\}=="[^"\\|\n]*", ATTR\{queue/nomerges\}="2"', line)
-    assert RULES.merge(line + "\n", match, ()) == ""
+    assert RULES.merge(f"{line}\n".encode(), match, ()) == b""
 
 
 @given(st.text(max_size=20))

@@ -72,7 +72,7 @@ async def test_a_replay_needs_nothing_of_the_machine(tmp_path: Path) -> None:
 CHANGES: list[Callable[[Host], Awaitable[object]]] = [
     lambda host: host.run(Command(argv=("/bin/true",), mutates=True)),
     lambda host: host.write("/dev/null", "1"),
-    lambda host: host.install("/no/such/file", "1"),
+    lambda host: host.install("/no/such/file", b"1", before=None),
 ]
 
 
@@ -144,9 +144,9 @@ async def test_a_file_that_was_not_recorded_cannot_be_written(tmp_path: Path) ->
 
 async def test_an_installed_file_is_there_until_it_is_removed(tmp_path: Path) -> None:
     host = machine(tmp_path)
-    await host.install("/etc/x", "rule")
+    await host.install("/etc/x", b"rule", before=None)
     there = await host.read("/etc/x")
-    await host.install("/etc/x", "")
+    await host.install("/etc/x", b"", before=b"rule")
     assert (there, await host.read("/etc/x")) == ("rule", None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -55,10 +56,52 @@ def test_what_tells_whose_machine_it_is_is_replaced(text: str, hidden: str) -> N
         "4.680.00-8290",
         "12:30:45",
         "24.21",
+        "08.37.00.00",
+        "16.00.12.00",
+        "4096",
+        "read_ahead_kb=4096",
+        "2026-11-28",
+        "1024-4096",
+        "serial number of digits",
+        "uuid: none",
     ],
 )
 def test_what_tells_nothing_stays(text: str) -> None:
     assert redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UUID=7A1C-93F0",
+        r"\"serial\": \"Z1X4ABCD\"",
+        "Serial Number:    Z1X4ABCD",
+        "pear.orchard.example",
+        "aaK9ER-3n7E-QU1F-KtZe-8GLB-7CRs-WvSRCB",
+        "iqn.2016-04.com.garden:storage.disk1",
+        "jane.roe@garden.example",
+        "/dev/disk/by-uuid/7A1C-93F0",
+        "5E8C2A1F8C29F3D7",
+        "5 0014ee 2b1234abc",
+    ],
+)
+def test_forms_of_unique_numbers_are_replaced(text: str) -> None:
+    found = text.split("=")[-1].split(":")[-1].split("/")[-1].strip(' \\"')
+    assert found not in redactor().text(text)
+
+
+@pytest.mark.parametrize("text", ["getty@tty1.service", "pear.log", "pear.rba"])
+def test_endings_of_files_and_units_stay(text: str) -> None:
+    assert redactor().text(text).rpartition(".")[2] == text.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("text", ["wd wx1234567", "WD%2DWX1234567", "WDWX1234567", "wd:wx:12:34:56:7", "WD_WX1234567"])
+def test_any_spelling_is_found_and_has_the_same_pseudonym(text: str) -> None:
+    one = redactor()
+    made = one.text(text)
+    plain = [re.sub(r"%2d|[^0-9a-z]", "", spelled.lower()) for spelled in (made, one.text(SERIAL))]
+    assert made != text
+    assert plain[0] == plain[1]
 
 
 def test_the_same_is_replaced_by_the_same() -> None:

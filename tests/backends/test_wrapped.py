@@ -52,7 +52,7 @@ class Failing(HostWrapper):
     async def write(self, path: str, text: str) -> None:
         raise self._error
 
-    async def install(self, path: str, text: str) -> None:
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         raise self._error
 
 
@@ -106,7 +106,7 @@ async def test_a_read_only_host_writes_nothing(inner: Host) -> None:
 
 async def test_a_read_only_host_installs_nothing(inner: Host) -> None:
     with pytest.raises(RefusedError):
-        await ReadOnlyHost(inner).install("/etc/x", "9")
+        await ReadOnlyHost(inner).install("/etc/x", b"9", before=None)
     assert await inner.read("/etc/x") is None
 
 
@@ -135,7 +135,7 @@ async def test_a_write_is_told_as_it_would_be_typed(inner: Host) -> None:
 
 
 async def test_an_installed_file_is_told_with_its_text(inner: Host) -> None:
-    (ran,) = await told(inner, lambda host: host.install("/etc/x", "rule"))
+    (ran,) = await told(inner, lambda host: host.install("/etc/x", b"rule", before=None))
     assert (ran.line, ran.stdout) == ("install /etc/x", "rule")
 
 
@@ -146,7 +146,7 @@ async def test_file_reads_are_not_told(inner: Host) -> None:
 CHANGES: list[Callable[[Host], Awaitable[object]]] = [
     lambda host: host.run(SET),
     lambda host: host.write("/sys/a", "9"),
-    lambda host: host.install("/etc/x", "9"),
+    lambda host: host.install("/etc/x", b"9", before=None),
 ]
 
 

@@ -67,6 +67,22 @@ TARGETS: dict[str, Target] = {
         modules=("backends/hosts/local/programs.py",),
         tests=("tests/backends/test_programs.py", "tests/priv/test_nodes.py"),
     ),
+    "replacing": Target(
+        modules=("backends/hosts/local/replacing.py", "backends/input_file.py", "backends/output_file.py"),
+        tests=(
+            "tests/backends/test_replacing.py",
+            "tests/backends/test_input_file.py",
+            "tests/cli/test_output_places.py",
+        ),
+    ),
+    "rules": Target(
+        modules=("backends/udev.py",),
+        tests=("tests/backends/test_rule_lines.py", "tests/backends/test_persist.py"),
+    ),
+    "redaction": Target(
+        modules=("backends/redaction.py", "app/engine/session/redaction.py"),
+        tests=("tests/backends/test_redaction.py", "tests/cli/test_redact.py", "tests/cli/test_secrets.py"),
+    ),
     "megaraid": Target(
         modules=("backends/vendors/megaraid/running.py",),
         tests=(

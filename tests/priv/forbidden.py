@@ -175,7 +175,7 @@ UNWANTED: dict[str, dict[str, tuple[object, ...]]] = {
         "target": ("", "block", "nobody:here", "../x:y"),
         "scope": ("", "disk", None, 1),
         "values": ({"K": "v"}, {"k": 1}, [], None),
-        "text": (None, 1, [], "x" * 300_000),
+        "digest": (None, 1, [], "", "x" * 64, "a" * 65),
     },
     "together": {
         "target": ("", "block", "nobody:here", "../x:y"),
@@ -213,7 +213,7 @@ _SOUND: dict[str, dict[str, object]] = {
     "arm": {"session": "/nowhere", "until": 5.0},
     "rehearse": {},
     "journal": {},
-    "persist": {"target": "nobody:here", "scope": "drive", "values": {"scheduler": "none"}, "text": ""},
+    "persist": {"target": "nobody:here", "scope": "drive", "values": {"scheduler": "none"}, "digest": "0" * 64},
     "together": {"target": "nobody:here", "scope": "drive", "values": {"scheduler": "none"}},
     "remake": {"session": "/nowhere", "id": "c1"},
     "unit": {"do": "start"},

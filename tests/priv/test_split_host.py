@@ -62,7 +62,7 @@ async def test_a_single_step_of_a_change_is_never_taken() -> None:
     for step in (
         host.run(Command(argv=("/bin/true",), mutates=True)),
         host.write("/sys/block/sda/queue/scheduler", "none"),
-        host.install("/etc/udev/rules.d/x.rules", "x"),
+        host.install("/etc/udev/rules.d/x.rules", b"x", before=None),
     ):
         with pytest.raises(RefusedError, match="only whole changes are made"):
             await step

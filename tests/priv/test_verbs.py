@@ -33,7 +33,7 @@ async def test_the_unit_that_was_shown_is_the_one_that_is_enabled(
 
     await side.ask("unit", do="install")
 
-    assert (host.files[PATH], host.told[-1]) == (shown.rstrip(), ("enable", NAME))
+    assert (host.files[PATH], host.told[-1]) == (shown, ("enable", NAME))
 
 
 async def test_the_unit_starts_the_helpers_own_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

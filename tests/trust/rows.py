@@ -772,6 +772,33 @@ ROWS: tuple[Row, ...] = (
         lab=("tests/lab/test_odd_users.py",),
     ),
     Row(
+        number="A39",
+        what="files of other authors that are rewritten: odd bytes and lines, links, hard links, other kinds, changed"
+        " meanwhile, full disk, immutable; named files that are pipes, devices, sockets, endless or hold absurd"
+        " numbers; outputs onto links; every command with `--read-only`",
+        mark="every byte, owner, mode and attribute of others stays or it is refused; a sentence at once; nothing else"
+        " is written or removed",
+        least=320,
+        tests=(
+            f"{BACKENDS}test_replacing.py",
+            f"{BACKENDS}test_rule_lines.py",
+            f"{BACKENDS}test_input_file.py",
+            f"{CLI}test_hostile_files.py",
+            f"{CLI}test_output_places.py",
+            f"{CLI}test_read_only.py",
+        ),
+        minutes=2,
+    ),
+    Row(
+        number="A42",
+        what="a serial number, WWN, UUID, address, name and label of every kind in every field, text and file of a"
+        " session, in many spellings, against every output that is redacted",
+        mark="none is found, in any spelling; figures, models and sizes stay",
+        least=60,
+        tests=(f"{CLI}test_secrets.py", f"{CLI}test_redact.py", f"{BACKENDS}test_redaction.py"),
+        minutes=1,
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",

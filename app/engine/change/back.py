@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.change import NOT_THERE, Change, Write
-from backends.errors import BlockedError, RefusedError
+from backends.errors import BlockedError, RefusedError, UnknownSettingError
 from backends.protocol import ReadsOldSteps, Sets
 from backends.text import clean
 
@@ -31,7 +31,14 @@ async def plan_back(backend: Sets, change: Change) -> Change:
     """
     value = require_reversible(change)
     told = _told_by_steps(backend, change)
-    back = await backend.back(change.target, change.key, value, change.companions or told or {})
+    try:
+        back = await backend.back(change.target, change.key, value, change.companions or told or {})
+    except UnknownSettingError as error:
+        raise UnknownSettingError(
+            f"{clean(change.label or change.key)} of {clean(str(change.target))} cannot be taken back: "
+            f"this version of raidbench knows no setting {clean(change.key)} there.",
+            hint="Take it back with the version that set it, or set the old value with the tool of the device.",
+        ) from error
     if told is None:
         _require_alike(change, back)
     return back

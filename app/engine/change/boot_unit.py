@@ -16,6 +16,10 @@ PATH = f"/etc/systemd/system/{NAME}"
 
 _BY_HAND = "Have what boots this machine run `raidbench recover --trials` once the disks are there."
 
+_TOLD = "Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it."
+_OURS = f"# {_TOLD}\n"
+"""What an installed unit begins with."""
+
 _TEXT = """\
 # {told}
 [Unit]
@@ -61,10 +65,10 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
         (*command, "recover", "--trials"),
         journal,
         environment,
-        told="Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it.",
+        told=_TOLD,
         what="Take back storage settings that were on trial and that nobody kept",
     )
-    return BootUnit(text=text, there=await host.read(PATH) == text.rstrip())
+    return BootUnit(text=text, there=await _unit_there(host) == text.encode())
 
 
 def unit_text(command: Sequence[str], journal: Path, environment: Mapping[str, str], *, told: str, what: str) -> str:
@@ -84,7 +88,7 @@ def unit_text(command: Sequence[str], journal: Path, environment: Mapping[str, s
 
 async def install_unit(host: Host, unit: BootUnit) -> None:
     """Write the unit and enable it; doing it again changes nothing. Raises StorageError, ToolFailedError."""
-    await host.install(PATH, unit.text)
+    await host.install(PATH, unit.text.encode(), before=await _unit_there(host))
     await _systemctl(host, "daemon-reload")
     await _systemctl(host, "enable", NAME)
 
@@ -92,12 +96,26 @@ async def install_unit(host: Host, unit: BootUnit) -> None:
 async def remove_unit(host: Host) -> bool:
     """Disable and remove the unit; whether there was one. Raises RefusedError, StorageError, ToolFailedError."""
     await _require_systemd(host)
-    if await host.read(PATH) is None:
+    before = await _unit_there(host)
+    if before is None:
         return False
     await _systemctl(host, "disable", NAME)
-    await host.install(PATH, "")
+    await host.install(PATH, b"", before=before)
     await _systemctl(host, "daemon-reload")
     return True
+
+
+async def _unit_there(host: Host) -> bytes | None:
+    """Return the unit that an earlier installation wrote; None if there is none.
+
+    Raises RefusedError for a link (a masked unit is one) and for a unit that somebody else wrote.
+    """
+    content = await host.read_whole(PATH)
+    if content and not content.startswith(_OURS.encode()):
+        raise RefusedError(
+            f"{PATH} was not written by raidbench. It was left alone.", hint="Move that unit away, and do it again."
+        )
+    return content
 
 
 async def _require_systemd(host: Host) -> None:

@@ -52,6 +52,7 @@ from backends.errors import (
     RaidbenchError,
     RefusedError,
     StorageError,
+    UnknownSettingError,
 )
 from backends.host import Custody, custody, to_the_end
 from backends.hosts.asked import asked_since
@@ -492,6 +493,8 @@ class Changer:
             moved = None if record.end is None else record.end.moved
             async with self._backwards(change, shown, moved) as way:
                 return await self._undo(record, way, confirm, plate, shown, led_to)
+        except UnknownSettingError:  # the device is there
+            raise
         except (NotFoundError, DeviceGoneError) as error:
             return self._gone(record, await self.with_remains(change, error))
 

@@ -56,14 +56,16 @@ class Keeping:
 
         Raises StorageError, ToolFailedError, RefusedError.
         """
+        if not rule.changes:
+            return
         self._record.need_recording()
         self._record.emit(RulePersisted(at=time.time(), target=target, path=rule.path, values=dict(values)))
         if self._record.host.root_side is not None:
             await self._record.host.root_side.ask(
-                "persist", target=str(target), scope=target.scope, values=dict(values), text=rule.text
+                "persist", target=str(target), scope=target.scope, values=dict(values), digest=rule.digest
             )
             return
-        await self._record.host.install(rule.path, rule.text)
+        await self._record.host.install(rule.path, rule.content, before=rule.before)
         for argv in rule.reload:
             await self._reload(argv)
 

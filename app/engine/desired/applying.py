@@ -187,7 +187,8 @@ async def _confirmed(bench: Workbench, state: DesiredState, changes: Sequence[Ch
 
 async def _keeps(bench: Workbench, state: DesiredState) -> tuple[KeptRule, ...]:
     """Files that would keep what a reboot loses, of those that are not there as they should be."""
-    found = []
+    found: list[KeptRule] = []
+    last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
         declared = {setting.key: setting for setting in bench.hardware.settings(target)}
         lost = {key: value for key, value in values.items() if declared[key].persistence is not Persistence.STORED}
@@ -195,9 +196,12 @@ async def _keeps(bench: Workbench, state: DesiredState) -> tuple[KeptRule, ...]:
             continue
         try:
             rule = await bench.keeping.plan_rule(target, lost)
+            if rule.path in last:
+                rule = rule.following(last[rule.path])
         except BlockedError:
             continue
-        if (await bench.host.read(rule.path) or "").rstrip() != rule.text.rstrip():
+        last[rule.path] = rule
+        if rule.changes:
             found.append(KeptRule(target=target, values=lost, rule=rule))
     return tuple(found)
 

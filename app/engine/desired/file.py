@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,6 +11,7 @@ from typing import Any
 
 from app.engine.toml_table import TomlTable, flag, read_toml, text, whole
 from backends.errors import InvalidValueError, NotFoundError
+from backends.input_file import read_input
 from backends.text import clean
 from backends.values import dataclass
 
@@ -71,12 +73,13 @@ def read_file(path: Path) -> DesiredFile:
     """The file at a path. Raises DesiredError, NotFoundError."""
     shown = clean(str(path), 300)
     try:
-        with path.open("rb") as handle:
-            data = handle.read(LARGEST + 1)
+        data = read_input(path, LARGEST)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise DesiredError(
+                f"{shown} is larger than {LARGEST >> 10} KiB: no machine has so many settings."
+            ) from None
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
-    if len(data) > LARGEST:
-        raise DesiredError(f"{shown} is larger than {LARGEST >> 10} KiB: no machine has so many settings.")
     return parse(data, shown)
 
 

@@ -11,6 +11,7 @@ from app.engine.fio.document import FioDocument
 from app.engine.fio.stream import Document, StreamParser
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Phase, Sample
+from backends.input_file import open_input
 
 _CHUNK = 1 << 20
 
@@ -31,7 +32,7 @@ def documents_of(raw: Path) -> Iterator[Mapping[str, Any]]:
     """Every document in the file, one at a time: those of an hour take gigabytes together. None if it is not there."""
     parser = StreamParser()
     try:
-        with raw.open("rb") as file:
+        with open_input(raw) as file:
             for chunk in iter(lambda: file.read(_CHUNK), b""):
                 yield from (event.data for event in parser.feed(chunk) if isinstance(event, Document))
     except OSError:

@@ -23,6 +23,7 @@ from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError
 from backends.formats import FORMATS, Kept, require_known
+from backends.input_file import read_input
 from backends.model import Inventory
 from backends.suggestions import suggested
 from backends.text import clean
@@ -53,6 +54,10 @@ class Baseline:
     def start(self) -> RunStarted:
         """What was measured, as of the first run."""
         return self.runs[0].start
+
+
+_LARGEST = 64 << 20
+"""Bytes of a baseline."""
 
 
 class Baselines:
@@ -90,7 +95,7 @@ class Baselines:
         """Raises NotFoundError, StorageError of one that cannot be read."""
         path = self._path(name)
         try:
-            return _of_json(json.loads(path.read_text(encoding="utf-8")))
+            return _of_json(json.loads(read_input(path, _LARGEST)))
         except FileNotFoundError:
             raise self._none(name) from None
         except OSError as error:

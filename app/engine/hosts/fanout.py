@@ -10,15 +10,16 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ClusterShell.Event import EventHandler
 from ClusterShell.Task import Task, task_self
 from ClusterShell.Worker.Ssh import SshClient, WorkerSsh
 
+from app.engine.hosts.onefile import LARGEST
 from app.engine.hosts.raw import BYTES, CONNECT_S, FANOUT, LAST_WORDS, LINES, NOISE, HostsOrder, RawAnswer
 from app.engine.ssh.calling import remote_line
+from backends.input_file import read_input
 
 _PIECE = 1 << 20
 """Bytes that are given to an ssh at once: ClusterShell copies what is left of them with every write."""
@@ -134,7 +135,7 @@ def main() -> None:
     order = HostsOrder.of(sys.argv[1])
     task = task_self()
     settle(task, order.options)
-    content = Path(order.send).read_bytes() if order.send else b""
+    content = read_input(order.send, LARGEST) if order.send else b""
     task.timer(_PARENT_S, _Parent(), interval=_PARENT_S, autoclose=True)
     command = remote_line(order.words)
     for host in order.hosts:

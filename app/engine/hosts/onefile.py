@@ -10,6 +10,7 @@ from typing import Any
 
 from backends.again import LAUNCHER, form
 from backends.errors import InvalidValueError
+from backends.input_file import read_input
 from backends.text import clean
 from backends.values import dataclass
 
@@ -23,7 +24,7 @@ _HEADER = 64
 _MARK = f"{LAUNCHER}=".encode()
 """What the launcher hands on to raidbench, and no other program has inside."""
 
-_MOST = 512 << 20
+LARGEST = 512 << 20
 """Bytes; it has a tenth of that."""
 
 
@@ -56,8 +57,7 @@ def one_file(path: Path | None = None) -> OneFile | None:
         path = Path(os.environ[LAUNCHER])
     shown = clean(str(path), 200)
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if path.is_file() and size <= _MOST else b""
+        data = read_input(path, LARGEST)
     except OSError as error:
         raise InvalidValueError(f"{shown} cannot be read: {error.strerror}.", hint=HOW_TO_GET) from error
     machine = _MACHINES.get(struct.unpack_from("<H", data, 18)[0]) if len(data) >= _HEADER else None

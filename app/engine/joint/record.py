@@ -19,6 +19,7 @@ from app.engine.session.joint_names import NAMES, joint_folders
 from app.engine.session.json_values import structure, unstructure
 from backends.errors import StorageError
 from backends.formats import FORMATS, Kept, require_known
+from backends.input_file import read_input
 from backends.text import clean
 from backends.values import dataclass
 from backends.version import program_version
@@ -176,6 +177,10 @@ def _unwritten(path: Path, error: OSError) -> StorageError:
     )
 
 
+_LARGEST = 64 << 20
+"""Bytes of a record."""
+
+
 def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ...]]:
     """The runs on many hosts that lie in a session's folder, and a sentence for each that cannot be read.
 
@@ -185,7 +190,7 @@ def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ..
     problems: list[str] = []
     for place in joint_folders(session):
         try:
-            body = json.loads((place / DOCUMENT).read_bytes())
+            body = json.loads(read_input(place / DOCUMENT, _LARGEST))
             require_known(Kept.JOINT, body["format"], body.get("program"), f"The run {place.name} on many hosts")
             records.append(structure(body, JointRecord))
         except FileNotFoundError:

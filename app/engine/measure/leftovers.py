@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.engine.measure.scratch_mark import is_own
 from app.engine.session import store
+from app.engine.session.own_file import read_regular
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 
@@ -36,7 +37,7 @@ def leftover_scratch(sessions: Path) -> tuple[Leftover, ...]:
     found: dict[Path, Leftover | None] = {}
     for folder in store.folders(sessions):
         try:
-            if not _NAMES_ONE.search((folder / store.LOG).read_bytes()):
+            if not _NAMES_ONE.search(read_regular(folder / store.LOG)):
                 continue  # most sessions: taking all of them apart would delay every start
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):

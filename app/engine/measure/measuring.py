@@ -20,6 +20,7 @@ from app.engine.session.hardware import Hardware
 from app.engine.session.recorder import Recorder
 from app.engine.session.state import RunRecord
 from backends.errors import RaidbenchError, RefusedError, StorageError
+from backends.host import Denial
 from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
@@ -109,6 +110,8 @@ class Measuring:
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
         from app.engine.advisor import advise
 
+        if await self._reads_only():
+            request = replace(request, keep=True)  # a scratch file of an earlier run stays
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=advise(await self._facts_of(ready)))
 
@@ -157,6 +160,10 @@ class Measuring:
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
         ready.require(confirm)  # before anything is asked of a device that is left alone
+        if await self._reads_only():
+            from app.engine.measure.preparation import require_reading
+
+            require_reading(ready)
         measurer = self._measurer(self._record.need_recording())
         self._stop = asyncio.Event()
         self._idle.clear()
@@ -183,6 +190,9 @@ class Measuring:
         if record is None:
             raise StorageError("The run is over, but the session does not have it.")
         return record
+
+    async def _reads_only(self) -> bool:
+        return await self._record.host.writable("/sys") is Denial.READ_ONLY
 
     def _remember_fill(self, run_id: str, ready: Preparation) -> None:
         """Write down how much of a device was filled before a run, for this session and for later ones."""

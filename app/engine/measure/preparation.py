@@ -295,6 +295,19 @@ def _shown(site: Site, before: Site) -> Site:
 _ALONE = "Measure them one after another."
 
 
+def require_reading_job(request: Request) -> None:
+    """Raises RefusedError for a job that writes. No I/O."""
+    if request.writes:
+        raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
+
+
+def require_reading(ready: Preparation) -> None:
+    """Raises RefusedError for a run that writes or makes a scratch file. No I/O."""
+    require_reading_job(ready.request)
+    if any(site.scratch is not None and site.scratch.fill for site in ready.sites):
+        raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
+
+
 def suits_several(request: Request) -> None:
     """Raises InvalidValueError for a job that makes no sense on several targets at the same time."""
     if len(request.targets) < 2:

@@ -136,7 +136,7 @@ class ImaginedScratching:
 
     async def remove(self, plan: ScratchPlan) -> None:
         """Forgotten."""
-        await self._host.install(str(plan.path), "")
+        await self._host.install(str(plan.path), b"", before=None)
 
     async def beneath(self, plan: ScratchPlan) -> str:
         """By the longest mount point above it."""

@@ -12,6 +12,7 @@ from app.engine.check.checking import judged
 from app.engine.check.gather import gather, readings_of
 from app.engine.metrics.table import METRICS, PREFIX, Looked
 from backends.errors import RefusedError, StorageError
+from backends.input_file import open_input
 from backends.registry import Machine
 from backends.text import clean
 from backends.version import program_version
@@ -119,6 +120,6 @@ def write(file: Path, text: str) -> None:
 def _is_ours(file: Path) -> bool:
     if not file.is_file():
         return False
-    with file.open("rb") as handle:
+    with open_input(file) as handle:
         begin = handle.read(len(_FIRST))
     return begin in (b"", _FIRST.encode())

@@ -15,6 +15,7 @@ from app.engine.session.json_values import unstructure
 from app.engine.session.state import RunRecord, Session
 from app.engine.view import schema, schema_compare
 from app.engine.view.joint import joint_json
+from backends.input_file import open_input
 from backends.text import clean
 from backends.values import dataclass
 
@@ -126,8 +127,8 @@ def run_folder(run: RunRecord, folder: Path) -> Path | None:
 
 def _job_lines(place: Path) -> tuple[str, ...]:
     try:
-        with (place / "job.fio").open(encoding="utf-8", errors="replace") as file:
-            text = file.read(_LARGEST_JOB)
+        with open_input(place / "job.fio") as file:
+            text = file.read(_LARGEST_JOB).decode("utf-8", "replace")
     except OSError:
         return ()
     return tuple(clean(line, 1000) for line in text.splitlines())

@@ -22,6 +22,7 @@ from app.engine.session.paths import share
 from app.engine.session.redaction import redacted
 from app.engine.session.state import Session
 from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.output_file import make_folder, new_file
 from backends.redaction import Redactor
 from backends.text import clean
 
@@ -154,8 +155,7 @@ def new_folder(folder: Path, *, force: bool) -> None:
     """Make a folder; with `force` it may be there. Raises RefusedError, StorageError."""
     shown = clean(str(folder), 300)
     try:
-        folder.mkdir(exist_ok=force)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = make_folder(folder, force=force)
         try:
             share(descriptor)
         finally:
@@ -172,18 +172,10 @@ def write_file(file: Path, text: str, *, force: bool) -> None:
     Raises RefusedError, StorageError.
     """
     shown = clean(str(file), 300)
-    target = file.with_name(f".{file.name}.{os.getpid()}") if force else file
     try:
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:
-                share(descriptor)
-                handle.write(text)
-            if force:
-                target.replace(file)
-        except BaseException:
-            target.unlink(missing_ok=True)  # half a file on a disk that is full passes for a whole one
-            raise
+        with new_file(file, force=force) as handle:
+            share(handle.fileno())
+            handle.write(text.encode("utf-8", "replace"))
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -23,6 +22,7 @@ from app.engine.session.state import Session
 from app.engine.session.store import LOG, load
 from backends.errors import RefusedError, StorageError
 from backends.formats import FORMATS, Kept
+from backends.output_file import new_file
 from backends.redaction import Redactor
 from backends.text import clean
 from backends.values import dataclass
@@ -87,31 +87,22 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
     """
     session = load(folder).session
     shown = clean(str(file), 300)
-    target = file.with_name(f".{file.name}.{os.getpid()}") if force else file
     try:
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with new_file(file, force=force, mode=0o600) as handle:
+            share(handle.fileno())
+            parts = _fill(handle, folder, session, session_redactor(session, folder) if redact else None)
+            size, sha256 = _seal(handle)
     except FileExistsError:
         raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
     except OSError as error:
         raise _unwritten(shown, error) from error
-    try:
-        with os.fdopen(descriptor, "w+b") as handle:
-            share(descriptor)
-            parts = _fill(handle, folder, session, _redactor(session, folder) if redact else None)
-            size, sha256 = _seal(handle)
-        if force:
-            target.replace(file)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            target.unlink()
-        if isinstance(error, OSError):
-            raise _unwritten(shown, error) from error
-        raise
     return Sealed(file=file, parts=parts, size=size, sha256=sha256)
 
 
-def _redactor(session: Session, folder: Path) -> Redactor:
-    return redactor_of(session, others=joint_hosts(folder))
+def session_redactor(session: Session, folder: Path) -> Redactor:
+    """A redactor of all that the session's files tell. Raises OSError."""
+    texts = (line for name in _names(folder) if name != LOG for line in _lines(folder / name))
+    return redactor_of(session, others=joint_hosts(folder), texts=texts)
 
 
 def digest_of(parts: list[ArchivedFile]) -> str:
@@ -136,7 +127,7 @@ def _fill(handle: BinaryIO, folder: Path, session: Session, redactor: Redactor |
                 continue  # what hosts said, with serial numbers that are known to be such there alone
             else:
                 pieces = (redactor.text(line).encode() for line in _lines(folder / name))
-            parts.append(_put(archive, name, pieces))
+            parts.append(_put(archive, name if redactor is None else redactor.text(name), pieces))
             if len(parts) > MOST_PARTS:
                 raise RefusedError(f"The session has more than {MOST_PARTS:,} files, which no archive holds.")
         manifest = {
@@ -194,10 +185,14 @@ def _pieces(path: Path) -> Iterator[bytes]:
             yield piece
 
 
+_LONGEST_LINE = 64 << 20
+"""Characters of a line: an identifier that is cut in two is not recognised."""
+
+
 def _lines(path: Path) -> Iterator[str]:
-    """Of a file of text; what is longer than a block comes in several."""
+    """Of a file of text; a line is cut only where it is longer than any that a program writes."""
     with open(os.open(path, _READING), encoding="utf-8", errors="replace") as file:
-        while line := file.readline(BLOCK):
+        while line := file.readline(_LONGEST_LINE):
             yield line
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from backends.input_file import open_input
+
 PLACE = re.compile(r"j[1-9][0-9]{0,5}")
 """The folder of such a run, below `runs`."""
 
@@ -30,5 +32,5 @@ def joint_folders(folder: Path) -> tuple[Path, ...]:
 def joint_hosts(folder: Path) -> Iterator[str]:
     """All hosts that a session names; of what cannot be read nothing."""
     for place in joint_folders(folder):
-        with contextlib.suppress(OSError), (place / NAMES).open(encoding="utf-8", errors="replace") as file:
-            yield from filter(None, file.read(_MOST).splitlines())
+        with contextlib.suppress(OSError), open_input(place / NAMES) as file:
+            yield from filter(None, file.read(_MOST).decode("utf-8", "replace").splitlines())

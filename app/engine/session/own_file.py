@@ -12,6 +12,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from backends.input_file import NotRegularError, open_input
+
 _NEVER_WAITING = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would be waited for until somebody writes
 
 
@@ -62,11 +64,10 @@ def read_own(path: Path) -> bytes:
 
 def open_regular(path: Path) -> BinaryIO:
     """A regular file to be read, whoever wrote it: to be shown, never to be acted on. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise NotOursError(path, "is not a regular file")
-    return open(descriptor, "rb")
+    try:
+        return open_input(path)
+    except NotRegularError as error:
+        raise NotOursError(path, "is not a regular file") from error
 
 
 def read_regular(path: Path) -> bytes:

@@ -11,45 +11,73 @@ from typing import Any
 
 from app.engine.session import wire
 from app.engine.session.events import InventorySeen, SessionStarted
+from app.engine.session.json_values import unstructure
 from app.engine.session.state import Session, replay
 from backends.errors import RefusedError
 from backends.model import Inventory
-from backends.redaction import SHORTEST, Redactor
+from backends.redaction import FLEXIBLE, SHORTEST, Redactor, keyed_values, without_prefix
 
 _USERS = range(1000, 60_000)
 """User numbers of people (login.defs)."""
 _MOUNTED = re.compile(r"mounted on (/[^\s,;\"']*)")
 
-_TELLING = ("World wide name", "Serial numbers")
-"""Labels of facts of a controller that tell it from all others."""
+_FIELDS = re.compile(r"(?:^|_)(?:serial|wwn|wwid|uuid|guid|nguid|eui|naa|iqn|nqn|asset_tag|boot_id)s?(?:_|$)")
+"""Names of fields of events that tell one device, machine or boot from all others."""
+
+_TELLING = re.compile(
+    r"(?i)serial|world wide|wwn|wwid|uuid|guid|eui|naa|sas address|iqn|nqn|asset tag|node name|port name"
+)
+"""Labels of facts that do."""
+
+_VERSIONS = re.compile(r"(?i)firmware|driver|version|kernel|bios")
+"""Names of fields and labels of facts that hold versions."""
+
+_WORDS = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
 
 
 def redactor_for(
-    inventories: Iterable[Inventory], hosts: Iterable[str] = (), mounts: Iterable[str] = (), users: Iterable[str] = ()
+    inventories: Iterable[Inventory],
+    hosts: Iterable[str] = (),
+    mounts: Iterable[str] = (),
+    users: Iterable[str] = (),
+    others: Iterable[str] = (),
+    plain: Iterable[str] = (),
 ) -> Redactor:
-    """A redactor of all that inventories tell, of host names and of the users of this machine."""
+    """A redactor of all that inventories tell, of host names and of the users of this machine.
+
+    `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
+    """
     seen = tuple(inventories)
+    told = {*(one for inventory in seen for one in (*identifiers(inventory), *_content_numbers(inventory))), *others}
+    labels = {label for inventory in seen for label in _labels(inventory)}
     points = {point for inventory in seen for point in _mount_points(inventory)}
     return Redactor(
-        serials={
-            spelling
-            for inventory in seen
-            for identifier in identifiers(inventory)
-            for spelling in spellings(identifier)
+        serials={spelling for identifier in told if is_swept(identifier) for spelling in spellings(identifier)},
+        names={
+            *_host_names((*hosts, *(label.partition(":")[0] for label in labels if ":" in label))),
+            *users,
+            *_people(),
+            *filter(_is_distinctive, labels),
         },
-        names={*_host_names(hosts), *users, *_people()},
-        labels={label for inventory in seen for label in _labels(inventory)},
+        labels=labels,
+        plain={*plain, *(one for inventory in seen for one in _versions(unstructure(inventory)))},
         mounts={*points, *mounts},
     )
 
 
-def redactor_of(*sessions: Session, others: Iterable[str] = ()) -> Redactor:
-    """A redactor of all that sessions tell, whatever was seen or done in them; `others`: hosts named besides."""
+def redactor_of(*sessions: Session, others: Iterable[str] = (), texts: Iterable[str] = ()) -> Redactor:
+    """A redactor of all that sessions tell, whatever was seen or done in them.
+
+    `others`: hosts named besides; `texts`: what programs said that lies beside the log.
+    """
     events = [event for session in sessions for event in session.events]
     seen = [event.inventory for event in events if isinstance(event, InventorySeen)]
     hosts = [*(event.machine.host for event in events if isinstance(event, SessionStarted)), *others]
-    texts = json.dumps([wire.as_json(event) for event in events], ensure_ascii=False)
-    return redactor_for((*seen, *(session.inventory for session in sessions)), hosts, _MOUNTED.findall(texts))
+    lines = [wire.as_json(event) for event in events]
+    told = json.dumps(lines, ensure_ascii=False)
+    known = {*_in_fields(lines), *keyed_values(told), *(one for text in texts for one in keyed_values(text))}
+    inventories = (*seen, *(session.inventory for session in sessions))
+    return redactor_for(inventories, hosts, _MOUNTED.findall(told), others=known, plain=_versions(lines))
 
 
 def redacted(session: Session, redactor: Redactor) -> Session:
@@ -67,21 +95,78 @@ def redacted(session: Session, redactor: Redactor) -> Session:
 def _without_names(line: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
     """The line of an event; what kind it is stays."""
     kept = {"event": line["event"]}
-    return {name: _labels_too(redactor.value(value), redactor) for name, value in line.items()} | kept
+    return {**hidden_json(line, redactor), **kept}
 
 
-def _labels_too(value: Any, redactor: Redactor) -> Any:
-    """The same with labels where they are fields of their own."""
+def hidden_json(value: Any, redactor: Redactor, name: str = "") -> Any:
+    """A JSON value with pseudonyms: fields that identify as a whole, all other texts where something is known."""
     match value:
+        case str():
+            return redactor.whole(value) if is_identifying(name) else redactor.text(value)
         case dict():
+            more = {}
             label = value.get("label")
-            quoted = isinstance(label, str) and "kind" in value  # what lies on a device
-            more = {"label": redactor.text(f"'{label}'")[1:-1]} if quoted else {}
-            return {name: _labels_too(item, redactor) for name, item in value.items()} | more
-        case list():
-            return [_labels_too(item, redactor) for item in value]
+            if isinstance(label, str) and "kind" in value:  # what lies on a device
+                more = {"label": redactor.text(f"'{label}'")[1:-1]}
+            elif isinstance(label, str) and _TELLING.search(label) and isinstance(value.get("value"), str):
+                more = {"value": redactor.whole(value["value"])}
+            return {key: hidden_json(item, redactor, key) for key, item in value.items()} | more
+        case list() | tuple():
+            return [hidden_json(item, redactor, name) for item in value]
         case _:
             return value
+
+
+def _in_fields(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the identifiers in fields of a JSON value that hold nothing else."""
+    match value:
+        case str():
+            yield from _WORDS.findall(value) if is_identifying(name) else ()
+        case dict():
+            label = value.get("label")
+            if isinstance(label, str) and _TELLING.search(label) and isinstance(value.get("value"), str):
+                yield from _WORDS.findall(value["value"])
+            for key, item in value.items():
+                yield from _in_fields(item, key)
+        case list() | tuple():
+            for item in value:
+                yield from _in_fields(item, name)
+        case _:
+            return
+
+
+def _versions(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the versions of firmware, drivers and programs in a JSON value: some have the form of an address."""
+    match value:
+        case str():
+            yield from _WORDS.findall(value) if _VERSIONS.search(name) else ()
+        case dict():
+            label = value.get("label")
+            if isinstance(label, str) and _VERSIONS.search(label) and isinstance(value.get("value"), str):
+                yield from _WORDS.findall(value["value"])
+            for key, item in value.items():
+                yield from _versions(item, key)
+        case list() | tuple():
+            for item in value:
+                yield from _versions(item, name)
+        case _:
+            return
+
+
+def is_identifying(name: str) -> bool:
+    """Return whether a field of that name holds what tells one device or machine from all others. No I/O."""
+    return _FIELDS.search(name) is not None
+
+
+def is_swept(identifier: str) -> bool:
+    """Return whether an identifier is replaced wherever it is, and not only in its field. No I/O.
+
+    A short number and a word are not: they would be found in figures and sentences.
+    """
+    bare = re.sub(r"[^0-9A-Za-z]", "", identifier)
+    if len(set(bare)) <= 1:  # 0000000000 of a disk that has none
+        return False
+    return len(bare) >= FLEXIBLE if bare.isdigit() else any(char.isdigit() for char in bare) or len(bare) >= FLEXIBLE
 
 
 def identifiers(inventory: Inventory) -> Iterator[str]:
@@ -93,26 +178,32 @@ def identifiers(inventory: Inventory) -> Iterator[str]:
             found += [identity.serial, identity.wwn]
     for drive in inventory.drives:
         found += [drive.serial, drive.wwn]
-    for controller in inventory.controllers:
-        found += [one for fact in controller.facts if fact.label in _TELLING for one in fact.value.split()]
+    facts = [fact for drive in inventory.drives for fact in drive.facts]
+    facts += [fact for array in inventory.arrays for fact in array.facts]
+    facts += [fact for controller in inventory.controllers for fact in controller.facts]
+    for fact in facts:
+        found += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
     yield from filter(None, found)
+
+
+def _content_numbers(inventory: Inventory) -> Iterator[str]:
+    """UUIDs of what lies on drives, whatever their form."""
+    yield from (signature.uuid for drive in inventory.drives for signature in drive.signatures if signature.uuid)
 
 
 def spellings(text: str) -> Iterator[str]:
     """An identifier without its prefix (`naa.`, `0x`, `dm.mpath-3`), with blanks or udev's underscores, and backwards.
 
-    World wide names with colons between their bytes, too.
-
     Short ones are left: they would be found in the middle of other words.
     """
-    bare = re.sub(r"^(?:0x|(?:naa|eui|uuid|nvme|md|dm)\.)?(?:mpath-[123])?", "", text)
+    bare = without_prefix(text)
     if len(bare) < SHORTEST:
         return
     yield bare
     yield re.sub(r"\s+", "_", bare)
     yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
-    if re.fullmatch(r"(?:[0-9a-fA-F]{16}){1,2}", bare):
-        yield ":".join(bare[at : at + 2] for at in range(0, len(bare), 2))
+    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # a partition of an MBR table: the disk's number first
+        yield bare[:8]
     if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl tells the last 36 bits as a number
         yield str(int(bare[7:], 16))
 
@@ -133,6 +224,16 @@ def _people() -> Iterator[str]:
 
 def _labels(inventory: Inventory) -> Iterator[str]:
     yield from (signature.label for drive in inventory.drives for signature in drive.signatures if signature.label)
+
+
+def _is_distinctive(label: str) -> bool:
+    """Whether a label is no plain word that sentences have, such as `data` or `backup`."""
+    return (
+        ":" not in label
+        and len(label) > SHORTEST
+        and re.search(r"[^\W\d_]", label) is not None
+        and re.search(r"[\d_-]", label) is not None
+    )
 
 
 def _mount_points(inventory: Inventory) -> Iterator[str]:

@@ -34,6 +34,7 @@ from app.engine.session.archive import (
 from app.engine.session.store import LOG, Loaded, load
 from backends.errors import NotFoundError, RefusedError, StorageError
 from backends.formats import Kept, require_known
+from backends.input_file import NotRegularError, open_input
 from backends.sizes import size_words
 from backends.text import clean
 
@@ -72,9 +73,7 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> Loaded:
     """The same into a folder of the caller's, that nobody else may write to."""
     shown = clean(str(file), 300)
     try:
-        with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as handle:
-            if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-                raise _Wrong("is no file")
+        with open_input(file) as handle:
             name, redacted = _unpack(handle, shown, into, whole=whole)
         return replace(load(into / name), archive=file, redacted=redacted)
     except _Wrong as wrong:
@@ -83,6 +82,8 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> Loaded:
         raise RefusedError(f"{shown} is damaged, or no archive of raidbench.", evidence=str(error)) from None
     except FileNotFoundError:
         raise NotFoundError(f"There is no {shown}.") from None
+    except NotRegularError:
+        raise RefusedError(f"{shown} is no file.") from None
     except OSError as error:
         raise StorageError(f"{shown} cannot be unpacked: {error.strerror or error}.", evidence=str(error)) from error
 

@@ -18,6 +18,7 @@ from app.engine.session.marks import is_written
 from app.engine.session.state import Session, fold
 from app.engine.session.store import LOG
 from app.engine.session.sweep_record import SweepRecord
+from backends.input_file import open_input
 
 # -- what happens within the running step, for processes that look on: a small file beside the log --------------------
 
@@ -59,7 +60,7 @@ class LiveReader:
     def read(self) -> Iterator[LiveEvent]:
         """New events, oldest first."""
         try:
-            with self._file.open("rb") as source:
+            with open_input(self._file) as source:
                 info = os.fstat(source.fileno())
                 if info.st_ino != self._inode or info.st_size < self._at:
                     self._inode, self._at, self._rest = info.st_ino, 0, b""
@@ -140,7 +141,7 @@ class Follower:
 
     def _read_log(self) -> bool:
         try:
-            with (self.folder / LOG).open("rb") as log:
+            with open_input(self.folder / LOG) as log:
                 log.seek(self._at)
                 chunk = log.read()
                 self._at = log.tell()

@@ -30,6 +30,7 @@ from app.engine.sweep.published import with_published
 from app.engine.sweep.shipped import EARLIER, shipped
 from app.engine.toml_table import TomlTable, read_toml, text_or_empty, whole
 from backends.errors import NotFoundError
+from backends.input_file import read_input
 from backends.suggestions import suggested
 from backends.text import clean
 
@@ -261,16 +262,13 @@ def load_plan(name: str) -> SweepPlan:
     shown = clean(name, 200)
     called = name.removesuffix(".toml")
     named = None if "/" in name else shipped().get(EARLIER.get(called, called))
-    file = Path(name) if Path(name).is_file() or named is None else named
+    file = Path(name) if named is None or Path(name).is_file() else named
     try:
-        with file.open("rb") as handle:
-            data = handle.read(LARGEST + 1)
+        data = read_input(file, LARGEST)
     except FileNotFoundError:
         hint = suggested(name, shipped(), f"Name a file, or one of: {', '.join(shipped())}.")
         raise NotFoundError(f"There is no plan {shown}.", hint=hint) from None
     except OSError as error:
         raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error
-    if len(data) > LARGEST:
-        raise PlanError(f"{shown} is too large for a plan.")
     plan = parse_plan(data, clean(str(file), 200))
     return plan if plan.title else replace(plan, title=clean(file.stem, 80))

@@ -138,32 +138,3 @@ def write_once(path: str, text: str) -> None:
         raise ToolFailedError(
             f"The kernel refused {text!r}: {error.strerror}.", hint=hint, evidence=f"{path}: {error}"
         ) from error
-
-
-def install_file(path: str, text: str) -> None:
-    """A whole file, atomically; "" removes it. Raises ToolFailedError."""
-    try:
-        if not text:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-            return
-        folder = os.path.dirname(path)
-        os.makedirs(folder, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".raidbench-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-                os.fchmod(file.fileno(), 0o644)
-            # udev may read the folder at any moment: it sees the old file or the new one, never half of one.
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
-    except OSError as error:
-        hint = _may_not(error)
-        raise ToolFailedError(
-            f"{path} could not be written: {error.strerror}.", hint=hint, evidence=str(error)
-        ) from error

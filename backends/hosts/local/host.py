@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from backends.errors import RefusedError
 from backends.firmware import Question
 from backends.host import THIS_MACHINE, Capabilities, Command, Completed, Denial, FileStat, Space, custody, to_the_end
-from backends.hosts.local.files import install_file, read_small, write_once
+from backends.hosts.local.files import read_small, write_once
 from backends.hosts.local.process import LocalProcess, Stream
 from backends.hosts.local.programs import find_program
+from backends.hosts.local.replacing import read_whole, replace_whole
 from backends.hosts.local.running import run_change, run_read
 from backends.text import clean
 
@@ -93,9 +94,13 @@ class LocalHost:
         """
         await to_the_end(asyncio.get_running_loop().run_in_executor(None, write_once, path, text))
 
-    async def install(self, path: str, text: str) -> None:
-        """A whole file atomically; "" removes it."""
-        await to_the_end(asyncio.get_running_loop().run_in_executor(None, install_file, path, text))
+    async def read_whole(self, path: str) -> bytes | None:
+        """Return all bytes of a file that may be replaced."""
+        return await asyncio.get_running_loop().run_in_executor(None, read_whole, path)
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        """Replace a whole file atomically; b"" removes it."""
+        await to_the_end(asyncio.get_running_loop().run_in_executor(None, replace_whole, path, content, before))
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Paths matching a glob pattern."""

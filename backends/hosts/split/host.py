@@ -82,7 +82,7 @@ class SplitHost(HostWrapper):
         """Refused: see `run`."""
         raise _no_change(path)
 
-    async def install(self, path: str, text: str) -> None:
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Refused: see `run`."""
         raise _no_change(path)
 

@@ -99,9 +99,9 @@ async def test_a_read_that_takes_too_long_times_out(host: SimulatedHost) -> None
 
 
 async def test_nothing_is_written_to_this_machine(host: SimulatedHost) -> None:
-    await host.install("/etc/udev/rules.d/99-raidbench.rules", "text")
+    await host.install("/etc/udev/rules.d/99-raidbench.rules", b"text", before=None)
     assert await host.read("/etc/udev/rules.d/99-raidbench.rules") == "text"
-    await host.install("/etc/udev/rules.d/99-raidbench.rules", "")
+    await host.install("/etc/udev/rules.d/99-raidbench.rules", b"", before=b"text")
     assert await host.read("/etc/udev/rules.d/99-raidbench.rules") is None
 
 

@@ -85,7 +85,7 @@ async def test_a_file_keeps_the_records_that_it_was_laid_out_in(rack: Rack) -> N
     rack.records["/tank/files/data"] = rack.pools["tank"].record_bytes("tank/files")
     zfs(rack, "set recordsize=16384 tank/files")
     assert rack.records["/tank/files/data"] == 131072
-    await host.install("/tank/files/data", "")
+    await host.install("/tank/files/data", b"", before=None)
     assert rack.records == {}
 
 

@@ -34,9 +34,9 @@ class Booted(FakeHost):
         self.told.append(command.argv[1:])
         return Completed(returncode=self.status, stdout="", stderr="no")
 
-    async def install(self, path: str, text: str) -> None:
-        if text:
-            self.files[path] = text.rstrip()
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        if content:
+            self.files[path] = content.decode()
         else:
             del self.files[path]
 
@@ -116,7 +116,7 @@ async def test_it_can_be_installed_twice() -> None:
     await install_unit(host, await unit(host))
     again = await unit(host)
     await install_unit(host, again)
-    assert (again.there, host.files[PATH]) == (True, again.text.rstrip())
+    assert (again.there, host.files[PATH]) == (True, again.text)
 
 
 async def test_removed_it_is_disabled_first_and_gone() -> None:
@@ -156,3 +156,14 @@ async def test_systemd_understands_it(tmp_path: Path) -> None:
     file.write_text((await unit(host)).text.replace("/usr/bin/raidbench", "/bin/true"))
     done = subprocess.run(["systemd-analyze", "verify", str(file)], capture_output=True, text=True)
     assert (done.returncode, NAME in done.stderr) == (0, False), done.stderr
+
+
+@pytest.mark.parametrize("content", ["[Unit]\n", "# mine\n" + "x" * 100, " "])
+async def test_a_unit_of_another_author_is_left_alone(content: str) -> None:
+    host = Booted()
+    host.files[PATH] = content
+    with pytest.raises(RefusedError, match="not written by raidbench"):
+        await unit(host)
+    with pytest.raises(RefusedError, match="not written by raidbench"):
+        await remove_unit(host)
+    assert (host.files[PATH], host.told) == (content, [])

@@ -16,7 +16,7 @@ from app.engine.session.events import AnyEvent, ChangeEnded, ChangeIntended
 from app.engine.session.journal import Journal
 from app.engine.session.state import ChangeRecord, Session, fold
 from backends.change import Write
-from backends.errors import RefusedError
+from backends.errors import RefusedError, UnknownSettingError
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.fakes import FakeHost, disk, machine
@@ -219,3 +219,10 @@ def test_spelling_is_no_difference_and_everything_else_is(
 def test_a_step_that_is_only_told_of_is_not_the_step() -> None:
     step = Write(path=f"{QUEUE}/read_ahead_kb", text="128")
     assert step.told() == replace(Write(), line=f"echo 128 > {QUEUE}/read_ahead_kb")
+
+
+async def test_a_setting_that_this_version_does_not_know_is_no_device_that_is_gone(stage: Stage) -> None:
+    with pytest.raises(UnknownSettingError, match="this version of raidbench knows no setting read_behind_kb") as told:
+        await stage.changer.undo(stage.read(key="read_behind_kb"))
+    assert "version that set it" in told.value.hint
+    assert stage.host.written == []

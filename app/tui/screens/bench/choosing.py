@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 
 from app.engine.fio.job import Job
 from app.engine.fio.jobfile import import_jobfile
@@ -18,11 +17,10 @@ from app.tui.base import WorkbenchScreen
 from app.tui.screens.bench.job_form import JobForm
 from app.tui.screens.bench.live_view import steady_choices, steady_plan, steady_way
 from backends.errors import RaidbenchError
+from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
 from widgets.choice_list import ChoiceDialog, ChoiceItem, MarkDialog
 from widgets.field_dialog import TextDialog
-
-_JOBFILE_LIMIT = 1 << 20
 
 
 class ChoosingScreen(WorkbenchScreen):
@@ -143,7 +141,7 @@ class ChoosingScreen(WorkbenchScreen):
         if not name:
             return
         try:
-            imported = import_jobfile(_read_jobfile(os.path.expanduser(name)))
+            imported = import_jobfile(read_input(os.path.expanduser(name), MEBIBYTE))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             self.say(f"{clean(name)} cannot be read: {reason or error}.", severity="error")
@@ -194,12 +192,3 @@ class ChoosingScreen(WorkbenchScreen):
 _SCRATCH = ChoiceItem(
     value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."
 )
-
-
-def _read_jobfile(path: str) -> bytes:
-    """The first MiB of a regular file: a pipe would be waited for. Raises OSError, ValueError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is not a regular file")
-        return file.read(_JOBFILE_LIMIT)

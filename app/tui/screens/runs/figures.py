@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from app.engine.view.run import figure_facts
 from app.tui.render import groups
 from app.tui.screens.bench.members import NARROW_BAR, member_table
 from app.tui.sheet import Sheet
+from backends.input_file import open_input
 from backends.text import clean_lines
 from widgets.details import Detail, Details, FactGroup
 from widgets.plain.spark import spark
@@ -155,7 +157,9 @@ class FiguresScreen(Sheet):
             return "The run has not ended."
         file = self._folder / self._run.end.folder / "fio.out"
         try:
-            data = file.read_bytes()[-RAW_LIMIT:]
+            with open_input(file) as raw:
+                raw.seek(max(0, raw.seek(0, os.SEEK_END) - RAW_LIMIT))
+                data = raw.read(RAW_LIMIT)
         except OSError as error:
             return f"{file}: {error.strerror}"
         text = data.decode("utf-8", "replace")

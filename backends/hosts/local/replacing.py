@@ -1,0 +1,212 @@
+"""Whole files that other programs or people may have written: read as bytes, replaced in one step, or refused."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import tempfile
+
+from backends.errors import RefusedError, ToolFailedError
+from backends.text import clean
+
+LARGEST = 16 << 20
+"""Bytes of a file that is rewritten; a larger one is refused."""
+
+_OPENING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would wait for a writer
+_KERNELS_OWN = ("security.ima", "security.evm")
+"""Attributes that the kernel computes from the content."""
+
+
+def read_whole(path: str) -> bytes | None:
+    """Return all bytes of a regular file that has one name; None if there is no file.
+
+    Raises RefusedError for anything that a new file could not replace without loss.
+    """
+    opened = _open(path)
+    if opened is None:
+        return None
+    with opened:
+        return opened.content
+
+
+class _OpenedFile:
+    """A file that may be replaced: its descriptor, its state and its content."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.info = os.fstat(descriptor)
+        if not stat.S_ISREG(self.info.st_mode):
+            raise _unfit(path, "is not a regular file")
+        if self.info.st_nlink != 1:
+            raise _unfit(path, f"has {self.info.st_nlink} names (hard links), and only one of them would change")
+        parts: list[bytes] = []
+        size = 0
+        while size <= LARGEST and (part := os.read(descriptor, 1 << 20)):
+            parts.append(part)
+            size += len(part)
+        if size > LARGEST:
+            raise _unfit(path, f"is larger than {LARGEST >> 20} MiB")
+        self.content = b"".join(parts)
+
+    def __enter__(self) -> _OpenedFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """What differs after any write to the file, and in any other file."""
+        info = self.info
+        return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
+def _open(path: str) -> _OpenedFile | None:
+    """Return the file; None if there is none. Raises RefusedError."""
+    try:
+        descriptor = os.open(path, _OPENING)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            leads = clean(os.readlink(path), 200) if os.path.islink(path) else "itself"
+            raise _unfit(path, f"is a symbolic link to {leads}, and a file would take its place") from error
+        raise _unfit(path, f"cannot be read: {error.strerror}") from error
+    try:
+        return _OpenedFile(path, descriptor)
+    except OSError as error:
+        os.close(descriptor)
+        raise _unfit(path, f"cannot be read: {error.strerror}") from error
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _unfit(path: str, why: str) -> RefusedError:
+    return RefusedError(f"{path} {why}. It was not changed.", hint="Edit that file by hand, or move it away.")
+
+
+def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int = 0o644) -> None:
+    """Put the content in place of a file that holds `before`, atomically; b"" removes it.
+
+    `before` is None where there must be no file; `mode` is that of a new one. Owner, mode, ACL and extended attributes
+    of an older one stay.
+    Raises RefusedError where the file holds anything else by now, ToolFailedError where it cannot be written.
+    """
+    try:
+        if content:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        opened = _open(path)
+        if opened is None:
+            if before is not None:
+                raise _changed(path)
+            if content:
+                _create(path, content, mode)
+            return
+        with opened:
+            if opened.content != before:
+                raise _changed(path)
+            if not content:
+                os.unlink(path)
+            elif content != before:
+                _exchange(path, content, opened)
+    except OSError as error:
+        raise ToolFailedError(
+            f"{path} could not be written: {error.strerror}.", hint=_hint(error), evidence=str(error)
+        ) from error
+
+
+def _changed(path: str) -> RefusedError:
+    return RefusedError(f"{path} has changed since it was shown. It was left alone.", hint="Review it again.")
+
+
+def _hint(error: OSError) -> str:
+    if not isinstance(error, PermissionError):
+        return ""
+    return "Run raidbench as root." if os.geteuid() else "`lsattr` shows whether the file or its folder is immutable."
+
+
+def _create(path: str, content: bytes, mode: int) -> None:
+    """Make the file. Raises RefusedError if another appeared meanwhile, OSError."""
+    descriptor, temporary = _written(path, content)
+    try:
+        os.fchmod(descriptor, mode)
+        os.fsync(descriptor)
+        os.link(temporary, path)  # never takes the place of another file
+    except FileExistsError:
+        raise _changed(path) from None
+    finally:
+        os.close(descriptor)
+        _remove(temporary)
+    _sync_folder(path)
+
+
+def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
+    """Replace the opened file. Raises RefusedError if it changed meanwhile or an attribute cannot be kept, OSError."""
+    descriptor, temporary = _written(path, content)
+    try:
+        _copy_attributes(path, opened, descriptor)
+        os.fsync(descriptor)
+        now = _open(path)
+        if now is None:
+            raise _changed(path)
+        with now:
+            if now.state != opened.state:
+                raise _changed(path)
+        # udev and systemd may read the folder at any moment: they see the old file or the new one.
+        os.replace(temporary, path)
+    except BaseException:
+        _remove(temporary)
+        raise
+    finally:
+        os.close(descriptor)
+    _sync_folder(path)
+
+
+def _written(path: str, content: bytes) -> tuple[int, str]:
+    """Return the descriptor and the path of a new file beside `path` that holds the content. Raises OSError."""
+    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".raidbench-")
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except BaseException:
+        os.close(descriptor)
+        _remove(temporary)
+        raise
+    return descriptor, temporary
+
+
+def _copy_attributes(path: str, opened: _OpenedFile, descriptor: int) -> None:
+    """Give the new file owner, mode, ACL and extended attributes of the old one. Raises RefusedError, OSError."""
+    os.fchown(descriptor, opened.info.st_uid, opened.info.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(opened.info.st_mode))
+    try:
+        names = os.listxattr(opened.descriptor)
+    except OSError as error:
+        if error.errno != errno.ENOTSUP:
+            raise
+        names = []
+    for name in names:
+        if name in _KERNELS_OWN:
+            continue
+        value = os.getxattr(opened.descriptor, name)
+        try:
+            os.setxattr(descriptor, name, value)
+        except OSError as error:
+            raise _unfit(path, f"has the attribute {clean(name, 80)}, which could not be kept") from error
+
+
+def _remove(temporary: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)
+
+
+def _sync_folder(path: str) -> None:
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
