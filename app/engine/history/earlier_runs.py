@@ -174,13 +174,25 @@ def _lasting(inventory: Inventory, device: str) -> str | None:
     """The kernel's disk first: it is seen without root and without a vendor's tool, too."""
     for thing in reversed(inventory.at(device)):
         if thing.identity is not None and (mark := thing.identity.lasting) is not None:
-            return mark
+            return _unique(inventory, thing.identity, mark)
     name = device.removeprefix("/dev/")
     for drive in inventory.drives:
         if name in drive.partitions and drive.device is not None and drive.device != device:
             disk = _lasting(inventory, drive.device)
             return None if disk is None else f"{disk}, partition {name.removeprefix(drive.device.rpartition('/')[2])}"
     return None
+
+
+def _unique(inventory: Inventory, own: Identity, mark: str) -> str | None:
+    """Return a mark with the serial number where another disk has the same mark; None where it has that number, too."""
+    others = [
+        drive.identity
+        for drive in inventory.drives
+        if drive.identity is not None and drive.identity.lasting == mark and not drive.identity.same_disk(own)
+    ]
+    if not others:
+        return mark
+    return f"{mark}, serial {own.serial}" if own.serial and all(map(own.has_other_serial, others)) else None
 
 
 def job_words(job: Mapping[str, str]) -> str:
