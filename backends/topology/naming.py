@@ -222,6 +222,7 @@ _ONE_PATH = ("sata", "usb", "mmc")
 """Interfaces on which a disk has one port, so that two nodes are two disks: whatever they report of themselves, they may
 be copies, or stand behind bridges that all have one number. SATA behind a SAS adapter counts as SAS."""
 
+
 def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
     """Return, for every disk that the kernel has more than once, its other names.
 
