@@ -78,8 +78,8 @@ class Identity:
     def lasting(self) -> str | None:
         """Return what stays under another name and on another host; None where nothing does.
 
-        All paths to a disk have one in common. Two disks that report one WWN or serial number have it in common as well.
-        A loop device is the file behind it.
+        All paths to a disk have it in common; so do two disks that report one WWN or serial number. That of a loop
+        device is the file behind it.
         """
         if self.wwn is not None:
             return f"wwn {self.wwn}"

@@ -219,8 +219,8 @@ class Relation:
 
 
 _ONE_PATH = ("sata", "usb", "mmc")
-"""Interfaces on which a disk has one port, so that two nodes are two disks: whatever they report of themselves, they may
-be copies, or stand behind bridges that all have one number. SATA behind a SAS adapter counts as SAS."""
+"""Interfaces on which a disk has one port, so that two nodes are two disks, whatever they report of themselves: bridges
+of one make often have one number. SATA behind a SAS adapter counts as SAS."""
 
 
 def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:

@@ -39,6 +39,7 @@ TASKS = {
     "reshape": "a reshape",
     "migration": "a migration",
     "flush": "a flush of the cache",
+    "merge": "the merge of a snapshot",
     "removal": "the removal of a device",
     "trim": "a trim",
     "checkpoint-discard": "the discarding of a checkpoint",

@@ -5,10 +5,14 @@ from __future__ import annotations
 from app.engine.advisor.condition_rules import TASKS
 from app.engine.check.finding import Flaw, Said
 from app.engine.check.sight import Sight, fact, fact_limit, fact_number
-from backends.model import BROKEN, GONE, Array, Controller, State
+from backends.model import BROKEN, GONE, Array, Controller, Level, State
 
 WORN = 80.0
 """Percent of the rated endurance from which a drive is worth a word."""
+
+_SLOW = "writes become slow, and at 100 % they fail"
+_AT_THE_END = {Level.VDO_POOL: "at 100 % it takes no more writes, and what was being written is lost"}
+"""What becomes of a pool, by its kind where that is not the usual."""
 
 FULL = 80.0
 """Percent of a pool from which writes become slow: ZFS changes how it allocates, thin pools must be extended."""
@@ -157,7 +161,7 @@ def filling(sight: Sight) -> Said:
             if share is not None and share >= FULL:
                 yield Flaw(
                     where=str(array.target),
-                    message=f"It is {share:g} % full: writes become slow, and at 100 % they fail.",
+                    message=f"It is {share:g} % full: {_AT_THE_END.get(array.level, _SLOW)}.",
                     evidence=f"{label}: {fact(array, label)}",
                     do="Make room, or add a disk.",
                 )

@@ -107,7 +107,7 @@ _AT_REST: Iterable[Rule] = (
         "copies or parity of an array do not agree",
         "Documentation/admin-guide/md.rst, mismatch_cnt",
     ),
-    _rule(_WARN, "pool-filling", health_rules.filling, "a pool is 80 % full", "zpool-list(8), capacity; lvmthin(7)"),
+    _rule(_WARN, "pool-filling", health_rules.filling, "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)"),
     _rule(
         _WARN,
         "pcie-link-slow",

@@ -12,6 +12,7 @@ from app.engine.session.figures import DirectionFigures, RunFigures
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.session.sweep_record import SweepEnded, SweepResumed, SweepStarted
+from backends.identity import Identity
 from backends.model import Controller, Inventory
 from backends.values import dataclass
 

@@ -191,7 +191,8 @@ def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
 def _task_line(array: ArrayFacts) -> str | None:
     sync = array.sync
     if sync is None:
-        return None
+        frozen = array.attributes.get("sync_action") == "frozen"
+        return "frozen: no rebuild, resync or check begins until sync_action is idle" if frozen else None
     words = [sync.action]
     words += [f"{sync.progress:.1%}"] if sync.progress is not None else []
     words += ["waiting"] if sync.waiting else []

@@ -1,7 +1,7 @@
 """What `zpool status -LP` tells of pools: their devices as a tree, how they are, what goes on. Pure.
 
-The form is that of cmd/zpool/zpool_main.c (OpenZFS 2.1 to 2.3: status_callback, print_status_config), read by its indentation;
-what is not understood is left out.
+The form is that of cmd/zpool/zpool_main.c (OpenZFS 2.1 to 2.3: status_callback, print_status_config), read by its
+indentation; what is not understood is left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
 _DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done")
 _SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
-"""A resilver in sequence prints the group that it is at, `resilver (mirror-0) in progress since`; several print as many."""
+"""A resilver in sequence prints its group, `resilver (mirror-0) in progress since`; several groups print as many."""
 _MOVES = {
     "expand": ("reshape", re.compile(r"expansion of .{1,200} in progress since")),
     "remove": ("removal", re.compile(r"Evacuation of .{1,200} in progress since")),
