@@ -45,6 +45,18 @@ def drive_state(sight: Sight) -> Said:
             )
 
 
+def unusable(sight: Sight) -> Said:
+    """Drives of which the kernel cannot use a single block."""
+    for drive in sight.inventory.drives:
+        if (told := fact(drive, "Unusable")) is not None and drive.target not in sight.inventory.twins:
+            yield Flaw(
+                where=str(drive.target),
+                message="The drive answers, but the kernel cannot use it.",
+                evidence=f"Unusable: {told}",
+                do="Format it with sectors of 512 or 4096 bytes, which destroys what is on it: sg_format(8).",
+            )
+
+
 def foreign(sight: Sight) -> Said:
     """Drives with the configuration of another card."""
     for drive in sight.inventory.drives:

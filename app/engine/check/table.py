@@ -77,6 +77,13 @@ _AT_REST: Iterable[Rule] = (
         "Broadcom, MegaRAID SAS software user guide, disk cache policy",
     ),
     _rule(
+        _WARN,
+        "drive-unusable",
+        health_rules.unusable,
+        "a drive has sectors that the kernel does not take",
+        "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
+    ),
+    _rule(
         _WARN, "drive-foreign", health_rules.foreign, "a drive has the configuration of another card", "the card's tool"
     ),
     _rule(

@@ -95,7 +95,6 @@ def test_a_pool_says_how_it_is_and_what_goes_on(text: str, state: State, tasks: 
         (TRIMMING, {"trim": None, "initialisation": None}),
         (ERROR_SCRUB, {"consistency-check": 0.05}),
     ],
-    ids="sequential expanding waiting expanded evacuating removed discarding trimming errors".split(),
 )
 def test_all_that_moves_data_is_a_task_while_it_goes_on(text: str, tasks: dict[str, float | None]) -> None:
     assert {task.kind: task.progress for task in one(text).tasks} == tasks

@@ -302,6 +302,13 @@ PLANTED: tuple[PlantedFault, ...] = (
         also="battery-failed policy-not-in-force",
     ),
     _case(
+        "drive-unusable",
+        "linux",
+        "scsi:sdc",
+        _file("/sys/block/sdc/queue/logical_block_size", "520"),
+        _file("/sys/block/sdc/queue/logical_block_size", "4096"),
+    ),
+    _case(
         "drive-foreign",
         "lsi",
         "megaraid:/c0/e245/s4",

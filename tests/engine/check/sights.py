@@ -182,6 +182,10 @@ CASES: dict[str, tuple[Sight, Sight]] = {
         ),
         array_of(readings=on(VOLUME, drive_cache="on")),
     ),
+    "drive-unusable": (
+        disk_of(disk(facts=fact("Unusable", "sector size 520: must be reformatted"))),
+        disk_of(disk(facts=fact("Rotation", "7200 rpm"))),
+    ),
     "drive-foreign": (disk_of(disk(state=State.FOREIGN)), disk_of(disk(state=State.UNASSIGNED))),
     "drive-errors": (
         disk_of(disk(facts=fact("Errors", "3 media"))),
