@@ -62,6 +62,8 @@ class Level(StrEnum):
     """An encrypted volume."""
     MULTIPATH = "multipath"
     """A disk on several paths, as one."""
+    REPLICATED = "replicated"
+    """A disk that other hosts have a copy of (DRBD)."""
     MAPPED = "mapped"
     """Another target of device-mapper, or one whose table nobody may read."""
     UNKNOWN = "unknown"

@@ -46,6 +46,7 @@ _NAMES = {
     "dm-": "dm",
     "bcache": "bcache",
     "zd": "zvol",
+    "drbd": "drbd",
 }
 """Beginning of the kernel name and the interface it means, when the path tells nothing."""
 
@@ -56,7 +57,7 @@ _VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
 _ZEROS = "0.-: "
 """Characters of a WWN that its maker never gave."""
 
-NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol")
+NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
 """Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
 them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
 besides; no plan for them outlives a reboot."""

@@ -12,6 +12,7 @@ from backends.topology.layers import HELD, Pools, layer_uses, lvm_name, pool_of,
 from backends.topology.mapped import Segments, Stretch, snapshots_of, untold
 from backends.topology.mounts import Mount, each_point
 from backends.topology.naming import Relation, files_of, identity, is_multipath, paths_of, relations
+from backends.topology.replicas import untold_replicas
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
@@ -183,8 +184,8 @@ class Topology:
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
     def untold(self, name: str) -> list[str]:
-        """What device-mapper's tables do not tell of it, each a sentence without its full stop."""
-        return untold(self.tree, self.mapped or {}, name)
+        """What device-mapper's tables and DRBD do not tell of it, each a sentence without its full stop."""
+        return [*untold(self.tree, self.mapped or {}, name), *untold_replicas(self.tree, name)]
 
     def files(self, name: str) -> Mapping[str, Relation]:
         """By place, the files that the data of `name` are kept in."""
