@@ -169,7 +169,7 @@ def nameless(nodes: Iterable[Node]) -> list[str]:
 
 # -- which devices are one disk by another path, and which possibly are -----------------------------------------------
 
-IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapshot")
+IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapshot", "stratis")
 """Kinds of use whose detail completes "X is ..."."""
 
 LIKELY = "possibly the same disk as"

@@ -13,7 +13,11 @@ from backends.topology.tree import number
 NO_DRIVES = ("dm-", "sr", "fd", "ram", "mtdblock")
 """Kernel names of what is built on drives, or is none; arrays, bcache, DRBD, ZFS volumes are shown for their queue."""
 
-_STATES = {"running": State.ONLINE, "live": State.ONLINE, "offline": State.OFFLINE, "dead": State.OFFLINE}
+_STATES = {
+    **dict.fromkeys(("running", "live"), State.ONLINE),
+    **dict.fromkeys(("offline", "transport-offline", "blocked", "dead", "connecting"), State.OFFLINE),
+    **dict.fromkeys(("deleted", "cancel", "deleting", "deleting (no IO)"), State.MISSING),
+}
 """SCSI and NVMe device states (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
@@ -83,14 +83,13 @@ def _kind(node: Node, table: Iterable[Segment]) -> str:
 def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tuple[Segment, ...]) -> Array:
     kind, name = _kind(node, table), clean(node.attributes["dm/name"])
     paths = _paths(picture, states)
-    failed = [one for one, state in paths.items() if state == "failed"]
-    state = State.OPTIMAL if not failed else State.FAILED if len(failed) == len(paths) else State.DEGRADED
+    state, why = _health(kind, paths, states)
     return Array(
         target=target_of(name),
         name=name,
         level=_LEVELS.get(kind, Level.MAPPED),
         state=state,
-        why=f"{len(failed)} of {len(paths)} paths failed" if failed else "",
+        why=why,
         size_bytes=node.size_bytes,
         device=node.device,
         link=f"/dev/mapper/{name}",
@@ -100,6 +99,17 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
         above=picture.above(node.name),
         facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value),
     )
+
+
+def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> tuple[State, str]:
+    """Return the state by the paths, and why it is not in order; a multipath device may have lost all of them."""
+    if kind == "multipath" and states and not paths:
+        return State.FAILED, "no path is left"
+    failed = [path for path, state in paths.items() if state == "failed"]
+    if not failed:
+        return State.OPTIMAL, ""
+    why = f"{len(failed)} of {len(paths)} paths failed"
+    return (State.FAILED if len(failed) == len(paths) else State.DEGRADED), why
 
 
 def _members(node: Node, picture: Topology) -> Iterator[Target]:

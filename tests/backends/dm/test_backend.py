@@ -60,6 +60,14 @@ async def test_a_disk_on_several_paths_tells_its_policy_and_which_failed(letter:
     assert told(disk) == {"Policy": "service-time", "Path 1": "/dev/sda, active", "Path 2": f"/dev/sdb, {word}"}
 
 
+async def test_a_disk_that_has_lost_all_its_paths_has_failed() -> None:
+    made = host()
+    made.tables["mpatha"] = "0 2097152 multipath 1 queue_if_no_path 0 0 0"
+    made.states["mpatha"] = "0 2097152 multipath 2 0 1 0 0 0"
+    disk = (await listed(made))["mpatha"]
+    assert (disk.state, disk.why) == (State.FAILED, "no path is left")
+
+
 async def test_a_plain_target_is_what_its_table_says() -> None:
     found = await listed(host())
     assert (found["plain"].level, found["slow"].level) == (Level.CONCAT, Level.MAPPED)
