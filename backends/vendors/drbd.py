@@ -111,7 +111,8 @@ class ReplicaState:
             return State.DEGRADED, ", ".join(f"{one.name or 'the other host'} is {one.connection}" for one in away)
         stale = [peer for peer in self.peers if not peer.diskless and peer.disk not in ("UpToDate", "")]
         if stale:
-            return State.DEGRADED, ", ".join(
+            syncing = all(peer.replication == "SyncSource" for peer in stale)
+            return (State.REBUILDING if syncing else State.DEGRADED), ", ".join(
                 f"the copy of {one.name or 'the other host'} is {one.disk}" for one in stale
             )
         return (State.OPTIMAL if self.disk in ("UpToDate", "Diskless") else State.UNKNOWN), ""

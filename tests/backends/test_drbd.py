@@ -173,6 +173,11 @@ async def test_its_queue_is_the_kernels_disk() -> None:
         ({"disk_state": "Diskless", "client": True}, State.OPTIMAL, ""),
         ({"connection_state": "StandAlone", "peer_disk_state": "DUnknown"}, State.DEGRADED, "bob is StandAlone"),
         ({"peer_disk_state": "Outdated"}, State.DEGRADED, "the copy of bob is Outdated"),
+        (
+            {"peer_disk_state": "Inconsistent", "replication_state": "SyncSource"},
+            State.REBUILDING,
+            "the copy of bob is Inconsistent",
+        ),
         ({"peer_disk_state": "Diskless", "peer_client": True}, State.OPTIMAL, ""),
         ({"suspended": True}, State.FAILED, "all I/O waits"),
         ({"quorum": False}, State.FAILED, "too few of the hosts are there (quorum)"),

@@ -32,6 +32,9 @@ _LEVELS = {
     "striped": Level.RAID0,
     "mirror": Level.RAID1,
 }
+_TELLING = ("multipath", "cache", "integrity", "raid", "thin-pool", "verity", "writecache")
+"""Targets that say in their status how they are (Documentation/admin-guide/device-mapper)."""
+
 _PATH = re.compile(r"(\d+:\d+) ([AF]) ")
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
@@ -49,8 +52,8 @@ class Dm:
         if not nodes:
             return Inventory()
         tables = by_kernel(await answer(self._host, TABLE), picture.tree)
-        pathed = any(_kind(node, tables.get(node.name, ())) == "multipath" for node in nodes)
-        states = by_kernel(await answer(self._host, STATUS), picture.tree) if pathed else {}
+        told = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
+        states = by_kernel(await answer(self._host, STATUS), picture.tree) if told else {}
         nodes.sort(key=lambda node: node.attributes["dm/name"])
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)
@@ -105,11 +108,33 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
     """Return the state by the paths, and why it is not in order; a multipath device may have lost all of them."""
     if kind == "multipath" and states and not paths:
         return State.FAILED, "no path is left"
+    if why := next(filter(None, map(_failure, states)), ""):
+        return State.FAILED, why
+    if why := next(filter(None, map(_dead, states)), ""):
+        return State.DEGRADED, why
     failed = [path for path, state in paths.items() if state == "failed"]
     if not failed:
         return State.OPTIMAL, ""
     why = f"{len(failed)} of {len(paths)} paths failed"
     return (State.FAILED if len(failed) == len(paths) else State.DEGRADED), why
+
+
+def _failure(part: Segment) -> str:
+    """Return why a target does not serve, by its status; "" where it does, or does not say."""
+    words = part.words
+    if part.kind in ("cache", "thin-pool") and words[:1] == ("Fail",):
+        return f"its {part.kind.replace('-', ' ')} has failed"
+    if part.kind in ("cache", "thin-pool") and "ro" in words[3:]:
+        return f"its {part.kind.replace('-', ' ')} is read-only: the metadata are damaged"
+    if part.kind == "verity" and words[:1] == ("C",):
+        return "its data do not match their checksums"
+    return ""
+
+
+def _dead(part: Segment) -> str:
+    """Return how many devices of dm-raid have failed, in words; "" for none."""
+    letters = part.words[2] if part.kind == "raid" and len(part.words) > 2 else ""
+    return f"{letters.count('D')} of {len(letters)} devices have failed" if "D" in letters else ""
 
 
 def _members(node: Node, picture: Topology) -> Iterator[Target]:

@@ -98,7 +98,9 @@ def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
 
 
 def _missing(array: ArrayFacts) -> str:
-    return f"{array.degraded} of {array.disks} members missing" if array.degraded and array.disks else ""
+    missing = f"{array.degraded} of {array.disks} members missing" if array.degraded and array.disks else ""
+    journal = "its journal device has failed: it takes no writes" if array.lacks_journal else ""
+    return ", ".join(filter(None, (missing, journal)))
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:

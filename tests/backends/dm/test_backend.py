@@ -68,6 +68,35 @@ async def test_a_disk_that_has_lost_all_its_paths_has_failed() -> None:
     assert (disk.state, disk.why) == (State.FAILED, "no path is left")
 
 
+@pytest.mark.parametrize(
+    ("table", "status", "state", "why"),
+    [
+        ("cache 8:0 8:16 8:32 512 0 default 0", "cache Fail", State.FAILED, "its cache has failed"),
+        (
+            "cache 8:0 8:16 8:32 512 0 default 0",
+            "cache 8 1/2 512 1/2 0 0 0 0 0 0 0 1 writeback 2 migration_threshold 2048 mq 0 ro needs_check",
+            State.FAILED,
+            "its cache is read-only: the metadata are damaged",
+        ),
+        (
+            "cache 8:0 8:16 8:32 512 0 default 0",
+            "cache 8 1/2 512 1/2 0 0 0 0 0 0 0 1 writeback 2 migration_threshold 2048 mq 0 rw -",
+            State.OPTIMAL,
+            "",
+        ),
+        ("verity 1 8:0 8:16 4096", "verity C", State.FAILED, "its data do not match their checksums"),
+        ("verity 1 8:0 8:16 4096", "verity V", State.OPTIMAL, ""),
+        ("raid raid1 3 0 region_size 1024 2 - 8:0 - 8:16", "raid raid1 2 AD 1/2 idle 0 0 -", State.DEGRADED, "1 of 2"),
+        ("raid raid1 3 0 region_size 1024 2 - 8:0 - 8:16", "raid raid1 2 AA 2/2 idle 0 0 -", State.OPTIMAL, ""),
+    ],
+)
+async def test_a_target_says_how_it_is_in_its_status(table: str, status: str, state: State, why: str) -> None:
+    made = host()
+    made.tables["slow"], made.states["slow"] = f"0 2097152 {table}", f"0 2097152 {status}"
+    found = (await listed(made))["slow"]
+    assert (found.state, found.why.startswith(why), bool(found.why)) == (state, True, bool(why))
+
+
 async def test_a_plain_target_is_what_its_table_says() -> None:
     found = await listed(host())
     assert (found["plain"].level, found["slow"].level) == (Level.CONCAT, Level.MAPPED)

@@ -366,3 +366,19 @@ async def test_an_array_that_is_frozen_says_that_nothing_is_rebuilt() -> None:
     task = next(fact.value for fact in found.facts if fact.label == "Task")
     assert task == "frozen: no rebuild, resync or check begins until sync_action is idle"
     assert found.tasks == ()
+
+
+@pytest.mark.parametrize(
+    ("flags", "state", "why"),
+    [
+        ("journal", State.OPTIMAL, ""),
+        ("journal,faulty", State.DEGRADED, "its journal device has failed: it takes no writes"),
+        ("spare", State.DEGRADED, "its journal device has failed: it takes no writes"),
+    ],
+)
+async def test_an_array_whose_journal_has_failed_is_not_well(flags: str, state: State, why: str) -> None:
+    files = array(
+        "raid5", ("sda", "sdb", "sdc", "sdd"), flags={"sdd": flags}, raid_disks="3", consistency_policy="journal"
+    )
+    (found,) = (await MdRaid(MdHost(files)).inventory()).arrays
+    assert (found.state, found.why) == (state, why)
