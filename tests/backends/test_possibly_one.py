@@ -147,6 +147,12 @@ async def test_one_wwn_with_other_serial_numbers_is_two_for_writing_too_where_a_
     assert await Gate(host).locks("/dev/sdk") == await Gate(host).locks("/dev/sdl")
 
 
+async def test_one_wwn_at_a_bus_with_one_path_and_at_another_is_possibly_one() -> None:
+    host = pair(*ONE_WWN)
+    host.links["/sys/block/sdk"] = "/sys/devices/pci0/ata1/host1/1:0:0:0/block/sdk"
+    assert not (await verdict(host)).ok
+
+
 @pytest.mark.parametrize("wwn", [WWN, None])
 async def test_what_a_bridge_gives_all_disks_is_two_in_the_list_and_possibly_one_for_writing(wwn: str | None) -> None:
     own = ONE if wwn is None else ONE | {"device__wwid": wwn}

@@ -34,7 +34,7 @@ SUBJECTS = (
                 f"backends.topology.{name}"
                 for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")
             ),
-            *("backends.topology.room", "backends.topology.room_look"),
+            *("backends.topology.room", "backends.topology.room_look", "backends.topology.replicas"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
             *("tests.lab.writing", "tests.lab.uses"),
         ),

@@ -50,6 +50,7 @@ TARGETS: dict[str, Target] = {
         modules=("backends/topology/layers.py",),
         tests=("tests/backends/test_layers.py", "tests/backends/test_guard_verdict.py"),
     ),
+    "replicas": Target(modules=("backends/topology/replicas.py",), tests=("tests/backends/test_drbd.py",)),
     "scratch": Target(
         modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
         tests=("tests/engine/measure/test_scratch.py",),
@@ -169,6 +170,7 @@ DRAWN: tuple[str, ...] = (
             "look",
             "room",
             "room_look",
+            "replicas",
         )
     ),
     *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),
