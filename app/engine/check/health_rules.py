@@ -11,7 +11,9 @@ WORN = 80.0
 """Percent of the rated endurance from which a drive is worth a word."""
 
 _SLOW = "writes become slow, and at 100 % they fail"
-_AT_THE_END = {Level.VDO_POOL: "at 100 % it takes no more writes, and what was being written is lost"}
+_AT_THE_END = dict.fromkeys(
+    (Level.VDO, Level.VDO_POOL), "at 100 % it takes no more writes, and what was being written is lost"
+)
 """What becomes of a pool, by its kind where that is not the usual."""
 
 FULL = 80.0

@@ -12,6 +12,8 @@ from backends.topology import Node, Topology, look
 from backends.topology.layers import MARK, lvm_name
 from backends.topology.mapped import STATUS, TABLE, Segment, answer, by_kernel
 from backends.topology.naming import identity
+from backends.topology.thin import used_of
+from backends.topology.tree import number
 
 NAME = "dm"
 """The prefix of this backend's targets."""
@@ -31,8 +33,10 @@ _LEVELS = {
     "linear": Level.CONCAT,
     "striped": Level.RAID0,
     "mirror": Level.RAID1,
+    "thin-pool": Level.THIN_POOL,
+    "vdo": Level.VDO,
 }
-_TELLING = ("multipath", "cache", "integrity", "raid", "thin-pool", "verity", "writecache")
+_TELLING = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "verity")
 """Targets that say in their status how they are (Documentation/admin-guide/device-mapper)."""
 
 _PATH = re.compile(r"(\d+:\d+) ([AF]) ")
@@ -100,7 +104,8 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
         identity=identity(node),
         uses=picture.uses(node.name),
         above=picture.above(node.name),
-        facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value),
+        facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value)
+        + tuple(Fact(label=f"Used, {word}", value=f"{share:.1%}") for word, share in _used(states)),
     )
 
 
@@ -126,9 +131,24 @@ def _failure(part: Segment) -> str:
         return f"its {part.kind.replace('-', ' ')} has failed"
     if part.kind in ("cache", "thin-pool") and "ro" in words[3:]:
         return f"its {part.kind.replace('-', ' ')} is read-only: the metadata are damaged"
+    if part.kind == "vdo" and words[1:2] == ("read-only",):
+        return "VDO is read-only: it ran full, or its metadata are damaged"
     if part.kind == "verity" and words[:1] == ("C",):
         return "its data do not match their checksums"
     return ""
+
+
+def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
+    """Yield what is used of data and metadata of a thin pool, or of the data of a VDO volume, 0..1."""
+    for part in states:
+        words = part.words
+        if part.kind == "thin-pool" and len(words) > 2:
+            pairs = [("metadata", *used_of(words[1])), ("data", *used_of(words[2]))]
+        elif part.kind == "vdo" and len(words) > 6:
+            pairs = [("data", number(words[5]), number(words[6]))]
+        else:
+            continue
+        yield from ((word, used / total) for word, used, total in pairs if used is not None and total)
 
 
 def _dead(part: Segment) -> str:

@@ -97,6 +97,32 @@ async def test_a_target_says_how_it_is_in_its_status(table: str, status: str, st
     assert (found.state, found.why.startswith(why), bool(found.why)) == (state, True, bool(why))
 
 
+@pytest.mark.parametrize(
+    ("status", "level", "state", "used"),
+    [
+        ("vdo 8:0 normal - online online 80 100", Level.VDO, State.OPTIMAL, {"Used, data": "80.0%"}),
+        ("vdo 8:0 read-only - online online 100 100", Level.VDO, State.FAILED, {"Used, data": "100.0%"}),
+        ("vdo 8:0 normal -", Level.VDO, State.OPTIMAL, {}),
+        (
+            "thin-pool 1 10/100 5/20 - rw discard_passdown queue_if_no_space - 1024",
+            Level.THIN_POOL,
+            State.OPTIMAL,
+            {"Used, metadata": "10.0%", "Used, data": "25.0%"},
+        ),
+        ("thin-pool Fail", Level.THIN_POOL, State.FAILED, {}),
+    ],
+)
+async def test_a_pool_that_is_not_lvms_says_how_full_it_is(
+    status: str, level: Level, state: State, used: dict[str, str]
+) -> None:
+    made = host()
+    kind = status.partition(" ")[0]
+    made.tables["slow"], made.states["slow"] = f"0 2097152 {kind} 8:0 8:16 128 0", f"0 2097152 {status}"
+    found = (await listed(made))["slow"]
+    assert (found.level, found.state) == (level, state)
+    assert {label: value for label, value in told(found).items() if label.startswith("Used")} == used
+
+
 async def test_a_plain_target_is_what_its_table_says() -> None:
     found = await listed(host())
     assert (found["plain"].level, found["slow"].level) == (Level.CONCAT, Level.MAPPED)
