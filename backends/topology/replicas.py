@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Host
+from backends.hosts.asked import unmoved
 from backends.topology.tree import Node, Tree, kernel_name, tree_of
 from backends.values import dataclass
 
@@ -70,7 +71,8 @@ async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
     if tool is None:
         return None
     try:
-        done = await host.run(Command(argv=(tool, *SHOW[1:]), timeout=5, stall=STALL))
+        with unmoved():
+            done = await host.run(Command(argv=(tool, *SHOW[1:]), timeout=5, stall=STALL))
     except RaidbenchError:
         return None
     whole = done.returncode == 0 and not done.truncated and done.stdout.count("{") == done.stdout.count("}")

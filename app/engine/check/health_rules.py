@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.engine.advisor.condition_rules import TASKS
 from app.engine.check.finding import Flaw, Said
 from app.engine.check.sight import Sight, fact, fact_limit, fact_number
-from backends.model import BROKEN, GONE, Array, Controller, Level, State
+from backends.model import BROKEN, GONE, Array, Controller, Drive, Level, State
 
 WORN = 80.0
 """Percent of the rated endurance from which a drive is worth a word."""
@@ -56,6 +56,23 @@ def unusable(sight: Sight) -> Said:
                 message="The drive answers, but the kernel cannot use it.",
                 evidence=f"Unusable: {told}",
                 do="Format it with sectors of 512 or 4096 bytes, which destroys what is on it: sg_format(8).",
+            )
+
+
+def shared_wwn(sight: Sight) -> Said:
+    """Disks that report the WWN of another disk."""
+    first: dict[str, Drive] = {}
+    for thing in sight.things():
+        if not isinstance(thing, Drive) or thing.identity is None or thing.wwn is None or thing.device is None:
+            continue
+        other = first.setdefault(thing.wwn, thing)
+        if other.identity is not None and other.identity.has_other_serial(thing.identity):
+            yield Flaw(
+                where=str(thing.target),
+                message=f"The drive reports the WWN of {other.target}, and another serial number: links by WWN lead to"
+                " either.",
+                evidence=f"WWN {thing.wwn}, serial numbers {other.serial} and {thing.serial}",
+                do="Name both by their serial numbers, such as /dev/disk/by-id/ata-...",
             )
 
 

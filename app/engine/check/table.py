@@ -116,6 +116,13 @@ _AT_REST: Iterable[Rule] = (
     ),
     _rule(_WARN, "pool-filling", health_rules.filling, "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)"),
     _rule(
+        _NOTE,
+        "wwn-shared",
+        health_rules.shared_wwn,
+        "two drives report one WWN",
+        "udev, 60-persistent-storage.rules (links by-id/wwn-)",
+    ),
+    _rule(
         _WARN,
         "pcie-link-slow",
         card_rules.link,
