@@ -97,6 +97,7 @@ _HINTS = {
     "lvm": _BUILT,
     "bcache": _BUILT,
     "md": _BUILT,
+    "stratis": "Measure a filesystem of the pool, or destroy the pool first (stratis pool destroy).",
     "loop": "Detach the loop device first (losetup -d); a zram gives its device back when it is reset (zramctl -r).",
     "open": "End that program first.",
     "closed": "The kernel log says why; device/state in its folder below /sys/block tells how the kernel has it.",

@@ -6,6 +6,14 @@ from collections.abc import Collection, Iterable
 
 from backends.values import dataclass
 
+_WWN_DIGITS = 16
+"""Hexadecimal digits of a WWN of 64 bits."""
+
+
+def _plain(text: str | None) -> str:
+    """Return an identifier for comparison: small letters, without blanks."""
+    return "".join((text or "").lower().split())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
@@ -29,31 +37,51 @@ class Identity:
     """A loop device's backing file."""
 
     def same_disk(self, other: Identity) -> bool:
-        """Whether the other is a path to the same disk, under whatever name.
+        """Return whether the other is a path to the same disk, under whatever name.
 
-        One WWN is one disk; so is one serial number, model and size, unless the WWNs differ, as those of the namespaces
-        of an NVMe drive do.
+        One WWN is one disk, as long as serial number, model and size do not contradict: some makers give a whole batch
+        one WWN. So is one serial number, model and size, unless the WWNs differ, as those of the namespaces of an NVMe
+        drive do. How the disks are attached is not known here: see `backends.topology.naming`.
         """
         if self.wwn is not None and other.wwn is not None:
-            return self.wwn == other.wwn
+            return self.wwn == other.wwn and not self._contradicts(other)
         described = (self.serial, self.model, self.size_bytes)
         return all(described) and described == (other.serial, other.model, other.size_bytes)
 
     def perhaps_same_disk(self, other: Identity) -> bool:
-        """Whether the other may be a path to the same disk: one serial number and size, and no WWNs that differ.
+        """Return whether the other may be a path to the same disk: one WWN, or one serial number and size and no WWNs
+        that differ.
 
-        Two disks may report that, too, where the number is no real one (zeros, an enclosure's).
+        Two disks may report one serial number where it is no real one (zeros, an enclosure's). One disk may report two
+        along with its WWN: some disk systems give that of the controller that answers.
         """
         if self.wwn is not None and other.wwn is not None:
             return self.wwn == other.wwn
         described = (self.serial, self.size_bytes)
         return all(described) and described == (other.serial, other.size_bytes)
 
+    def has_other_serial(self, other: Identity) -> bool:
+        """Return whether both serial numbers are known and are of two disks.
+
+        What one source cuts short, and a WWN that udev gives as the serial number of a SAS disk, contradict nothing.
+        """
+        one, two = (_plain(serial) for serial in (self.serial, other.serial))
+        if not one or not two or one.startswith(two) or two.startswith(one):
+            return False
+        names = [name for name in (self.wwn, other.wwn) if name is not None]
+        return not any(number in _plain(name) for number in (one, two) for name in names if len(number) >= _WWN_DIGITS)
+
+    def _contradicts(self, other: Identity) -> bool:
+        """Return whether a known fact besides the WWN says that the other is another disk."""
+        facts = ((self.model, other.model), (self.size_bytes, other.size_bytes))
+        return self.has_other_serial(other) or any(one and two and one != two for one, two in facts)
+
     @property
     def lasting(self) -> str | None:
-        """What stays under another name and on another host, by the rule of `same_disk`; None where nothing does.
+        """Return what stays under another name and on another host; None where nothing does.
 
-        A loop device is the file behind it.
+        All paths to a disk have it in common; so do two disks that report one WWN or serial number. That of a loop
+        device is the file behind it.
         """
         if self.wwn is not None:
             return f"wwn {self.wwn}"

@@ -11,7 +11,7 @@ from backends.protocol import BEING_READ
 from backends.registry import Machine
 from backends.values import dataclass
 
-LOCAL = frozenset({KERNEL, BUS, "bcache", "btrfs", "dm", "md", "nvme", "scsi"})
+LOCAL = frozenset({KERNEL, BUS, "bcache", "btrfs", "dm", "drbd", "md", "nvme", "scsi", "stratis"})
 """Vendors that tell what the kernel knows of things of all the others: until they have answered nothing is settled."""
 
 _FUNCTION = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")

@@ -10,7 +10,7 @@ from tests.vendors_page import PAGE, SECTIONS, page
 
 OF_THE_KERNEL = {"block", "hba", "mdraid", "scsi"}
 """Those have pages of their own."""
-WITHOUT_SETTINGS = {"areca", "btrfs", "dm", "marvell"}
+WITHOUT_SETTINGS = {"areca", "btrfs", "dm", "drbd", "marvell", "stratis"}
 
 
 async def test_the_page_is_what_the_backends_say() -> None:

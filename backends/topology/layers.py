@@ -128,6 +128,53 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(once[:_MOST]) + more
 
 
+# -- Stratis: pools and filesystems by the names that stratisd gives device-mapper ------------------------------------
+
+_STRATIS = re.compile(r"stratis-1-(private-)?([0-9a-f]{32})-([a-z0-9-]{1,80})")
+"""`stratis-1-POOL-thin-fs-FILESYSTEM`, `stratis-1-private-POOL-thinpool-pool`, `stratis-1-private-DISK-crypt`
+(stratisd: src/engine/strat_engine/names.rs)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratisName:
+    """A filesystem of Stratis, or a part of a pool."""
+
+    uuid: str
+    """That of the pool; of an encrypted disk its own."""
+    role: str
+    """`thin-fs-UUID`, `thinpool-pool`, `physical-originsub`, `crypt`, ..."""
+    private: bool
+    """Whether it is a part of a pool that is not for users."""
+
+    @property
+    def is_pool(self) -> bool:
+        """Return whether it is what the filesystems of a pool take their space from."""
+        return self.private and self.role == "thinpool-pool"
+
+
+def stratis_name(node: Node) -> StratisName | None:
+    """Return what Stratis calls a device; None for one that is not its own."""
+    parts = _STRATIS.fullmatch(node.attributes.get("dm/name", ""))
+    return None if parts is None else StratisName(uuid=parts[2], role=parts[3], private=parts[1] is not None)
+
+
+def stratis_pool(tree: Tree, node: Node) -> str:
+    """Return the name of the pool of a device of Stratis, which udev knows of its filesystems; else its UUID."""
+    names = [one.udev.get("STRATIS_POOL_NAME", "") for one in (node, *tree.above(node.name), *tree.below(node.name))]
+    own = [found for one in (node, *tree.above(node.name)) if (found := stratis_name(one)) and found.role != "crypt"]
+    return clean(next(filter(None, names), own[0].uuid if own else "")) or "of an unknown name"
+
+
+def _stratis_words(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
+    """Return what completes "X is ..." for a part of a pool; None for anything else."""
+    own = stratis_name(node)
+    above = (tree.nodes[holder] for holder in holders if holder in tree.nodes)
+    parts = [one for one in above if (name := stratis_name(one)) is not None and name.private]
+    if own is not None and own.private:
+        return f"a part of the Stratis pool {stratis_pool(tree, node)}"
+    return f"a part of the Stratis pool {stratis_pool(tree, parts[0])}" if parts else None
+
+
 # -- imported ZFS pools: which devices each is made of. sysfs does not know; `zpool status` does ----------------------
 
 STATUS = ("zpool", "status", "-LP")
@@ -303,7 +350,7 @@ class MemberMark:
         return self.named.format(label) if label and self.named else self.words
 
 
-HELD = ("holder", "lvm", "bcache", "md")
+HELD = ("holder", "lvm", "bcache", "md", "stratis")
 """Kinds of use that say what is built on a device."""
 
 SET = MemberMark(verb="is", words="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
@@ -323,7 +370,7 @@ MARKS = {
     "mpath_member": SET,
     "ceph_bluestore": MemberMark(words="a part of a Ceph cluster", remove="ceph-volume lvm zap"),
     "drbd": SET,
-    "stratis": MemberMark(words="a part of a Stratis pool", remove="wipefs"),
+    "stratis": MemberMark(layer="stratis", words="a part of a Stratis pool", remove="wipefs"),
     "VMFS_volume_member": MemberMark(words="a part of a VMFS volume", remove="wipefs"),
 }
 """What libblkid's TYPE says of a part of something bigger."""
@@ -341,9 +388,12 @@ def layer_uses(
     built = replace(node, holders=tuple(holder for holder in node.holders if holder not in ours))
     for words in lvm_words(tree, built).values():
         yield Use(kind="lvm", detail=words, part=part)
-    by_lvm = lvm_holders(tree, built)
+    told = lvm_holders(tree, built)
+    if (pool := _stratis_words(tree, node, built.holders)) is not None:
+        yield Use(kind="stratis", detail=pool, part=part)
+        told |= frozenset(holder for holder in built.holders if _is_of_stratis(tree, holder))
     for holder in built.holders:
-        if holder not in by_lvm:
+        if holder not in told:
             yield _built(tree, bcache.get(node.name), holder, part)
     if not node.holders and node.name in bcache:
         detail = {
@@ -353,6 +403,10 @@ def layer_uses(
         yield Use(kind="bcache", detail=detail, part=part)
     for vdev in pools.vdevs.get(node.name, ()):
         yield Use(kind="zfs", detail=vdev.words, part=part)
+
+
+def _is_of_stratis(tree: Tree, name: str) -> bool:
+    return name in tree.nodes and stratis_name(tree.nodes[name]) is not None
 
 
 def _built(tree: Tree, in_bcache: str | None, holder: str, part: str | None) -> Use:
@@ -398,4 +452,7 @@ def volume_shown(node: Node) -> str | None:
         return None if name.endings else name.shown
     if container_kind(node) is not None:
         return f"the container {node.name}"
+    if (part := stratis_name(node)) is not None:
+        names = node.udev.get("STRATIS_POOL_NAME", ""), node.udev.get("STRATIS_FS_NAME", "")
+        return None if part.private else f"stratis/{clean('/'.join(names))}" if all(names) else f"stratis/{part.uuid}"
     return clean(node.attributes.get("dm/name", "")) or node.name.replace("!", "/")

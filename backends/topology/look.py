@@ -18,6 +18,7 @@ from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_s
 from backends.topology.naming import likely_of, twins_of
 from backends.topology.picture import Topology, mount_nodes, mounted_by_node, system_disks
 from backends.topology.quiet_users import QuietUsers, read_quiet_users
+from backends.topology.replicas import with_replicas
 from backends.topology.signatures import (
     blkid_signatures,
     group_in,
@@ -95,7 +96,7 @@ async def look(host: Host, *, everywhere: bool = False) -> Topology:
     pools, signatures, tables = await asyncio.gather(  # each program may have to wait for the same disk
         read_pools(host, bare), _signatures(host, bare), _tables(host, bare, everywhere=everywhere)
     )
-    tree = pools.under(bare)
+    tree = await with_replicas(host, pools.under(bare))
     mounts = list(parse_mountinfo(own or ""))
     blind: list[str] = [] if mounts else ["/proc/self/mountinfo could not be read"]
     if len(own or "") >= READ_LIMIT:

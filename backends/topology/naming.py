@@ -46,6 +46,7 @@ _NAMES = {
     "dm-": "dm",
     "bcache": "bcache",
     "zd": "zvol",
+    "drbd": "drbd",
 }
 """Beginning of the kernel name and the interface it means, when the path tells nothing."""
 
@@ -53,7 +54,10 @@ _VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
 """SCSI vendors and model beginnings of virtual machines' disks."""
 
 
-NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol")
+_ZEROS = "0.-: "
+"""Characters of a WWN that its maker never gave."""
+
+NOBODYS = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
 """Interfaces whose devices often have neither serial number nor WWN. Device number and disk sequence number tell
 them apart as long as the machine runs (a new disk under an old name gets a new one), a loop device its backing file
 besides; no plan for them outlives a reboot."""
@@ -99,10 +103,10 @@ def wwn(node: Node) -> str | None:
     """World wide name with its prefix (`naa.`, `eui.`, `uuid.`, `nvme.`), of what is built its UUID (`md.`, `dm.`,
     `bcache.`).
 
-    An identifier that the kernel made of vendor, model and serial number (`t10.`) is none.
+    An identifier that the kernel made of vendor, model and serial number (`t10.`) is none, nor is one of zeros.
     """
     own = clean(node.attributes.get("wwid", "") or node.attributes.get("device/wwid", ""))
-    if own.startswith(("naa.", "eui.", "uuid.", "nvme.")):
+    if own.startswith(("naa.", "eui.", "uuid.", "nvme.")) and own.partition(".")[2].strip(_ZEROS):
         return own
     for source, front in (("dm/uuid", "dm."), ("md/uuid", "md.")):
         array = clean(node.attributes.get(source, ""))
@@ -113,7 +117,8 @@ def wwn(node: Node) -> str | None:
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
     known = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
-    return f"naa.{known[2:]}" if known.startswith("0x") else known or None
+    known = known.removeprefix("0x") if (numbered := known.startswith("0x")) else known
+    return None if not known.strip(_ZEROS) else f"naa.{known}" if numbered else known
 
 
 def identity(node: Node) -> Identity:
@@ -164,7 +169,7 @@ def nameless(nodes: Iterable[Node]) -> list[str]:
 
 # -- which devices are one disk by another path, and which possibly are -----------------------------------------------
 
-IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapshot")
+IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapshot", "stratis")
 """Kinds of use whose detail completes "X is ..."."""
 
 LIKELY = "possibly the same disk as"
@@ -216,43 +221,75 @@ class Relation:
         return replace(use, detail=detail, part=None, elsewhere=True)
 
 
+_ONE_PATH = ("sata", "usb", "mmc")
+"""Interfaces on which a disk has one port, so that two nodes are two disks, whatever they report of themselves: bridges
+of one make often have one number. SATA behind a SAS adapter counts as SAS."""
+
+
 def twins_of(tree: Tree) -> dict[str, tuple[str, ...]]:
-    """For every disk that the kernel has more than once: its other names."""
-    known: dict[str, Identity] = {}
-    groups: dict[tuple[object, ...], list[str]] = {}
-    for node in tree.nodes.values():
-        if node.parent is not None or node.attributes.get("hidden") == "1":
-            continue
-        own = known[node.name] = identity(node)
-        described = (own.serial, own.model, own.size_bytes)
-        keys: list[tuple[object, ...]] = [(own.wwn,)] if own.wwn else []
-        keys += [described] if all(described) else []
-        for key in keys:
-            groups.setdefault(key, []).append(node.name)
+    """Return, for every disk that the kernel has more than once, its other names.
+
+    That is told by what the disk reports, or by a multipath device that is built on both.
+    """
+    known = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     found: dict[str, set[str]] = {}
-    for names in groups.values():
-        for name in names:
-            found.setdefault(name, set()).update(
-                other for other in names if other != name and known[name].same_disk(known[other])
-            )
+    for name, other in _alike(known.values()):
+        if identity(known[name]).same_disk(identity(known[other])) and not _have_one_path(known[name], known[other]):
+            found.setdefault(name, set()).add(other)
+    for node in tree.nodes.values():
+        if is_multipath(node):
+            paths = [path for path in node.slaves if path in known]
+            for name in paths:
+                found.setdefault(name, set()).update(path for path in paths if path != name)
     return {name: tuple(sorted(others)) for name, others in found.items() if others}
 
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
-    """For every disk that may be one with others by serial number and size, though they are listed apart: those, with
-    words that say so."""
-    groups: dict[tuple[str, int], list[Identity]] = {}
-    for node in tree.nodes.values():
-        own = identity(node)
-        if node.parent is None and node.attributes.get("hidden") != "1" and own.serial and own.size_bytes:
-            groups.setdefault((own.serial, own.size_bytes), []).append(own)
+    """Return, for every disk that may be one with others though they are listed apart, those with words that say so."""
+    known = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
+    twins = twins_of(tree)
     found: dict[str, dict[str, str]] = {}
-    for (serial, _), several in groups.items():
-        for own, other in permutations(several, 2):
-            if own.perhaps_same_disk(other) and not own.same_disk(other):
-                words = f"{LIKELY} {node_path(other.name)}, with one serial number ({serial}) and size"
-                found.setdefault(own.name, {})[other.name] = words
+    for name, other in _alike(known.values()):
+        own, its = identity(known[name]), identity(known[other])
+        if other in twins.get(name, ()) or not own.perhaps_same_disk(its):
+            continue
+        if own.has_other_serial(its):
+            if _have_one_path(known[name], known[other]):
+                continue
+            words = f"with one WWN ({own.wwn}) and other serial numbers"
+        elif own.serial and (own.serial, own.size_bytes) == (its.serial, its.size_bytes):
+            words = f"with one serial number ({own.serial}) and size"
+        else:
+            words = f"with one WWN ({own.wwn})"
+        found.setdefault(name, {})[other] = f"{LIKELY} {node_path(other)}, {words}"
     return found
+
+
+def _is_disk(node: Node) -> bool:
+    """Return whether it is a whole disk that can be opened."""
+    return node.parent is None and node.attributes.get("hidden") != "1"
+
+
+def is_multipath(node: Node) -> bool:
+    """Return whether it is a multipath device: what it is built on are paths to one disk (multipathd names it so)."""
+    return node.attributes.get("dm/uuid", "").startswith("mpath-")
+
+
+def _have_one_path(one: Node, other: Node) -> bool:
+    """Return whether both hang from where a disk has one path, so that they are two."""
+    return interface(one) in _ONE_PATH and interface(other) in _ONE_PATH
+
+
+def _alike(nodes: Iterable[Node]) -> list[tuple[str, str]]:
+    """Return the pairs of disks that have a WWN, or a serial number and size, in common."""
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for node in nodes:
+        own = identity(node)
+        if own.wwn:
+            groups.setdefault((own.wwn,), []).append(node.name)
+        if own.serial and own.size_bytes:
+            groups.setdefault((own.serial, own.size_bytes), []).append(node.name)
+    return list(dict.fromkeys(pair for names in groups.values() for pair in permutations(names, 2)))
 
 
 def paths_of(twins: Mapping[str, tuple[str, ...]], disk: str) -> tuple[str, ...]:

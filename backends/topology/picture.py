@@ -11,8 +11,9 @@ from backends.topology.backings import Backing
 from backends.topology.layers import HELD, Pools, layer_uses, lvm_name, pool_of, volume_shown
 from backends.topology.mapped import Segments, Stretch, snapshots_of, untold
 from backends.topology.mounts import Mount, each_point
-from backends.topology.naming import Relation, files_of, identity, paths_of, relations
+from backends.topology.naming import Relation, files_of, identity, is_multipath, paths_of, relations
 from backends.topology.quiet_users import QuietUsers
+from backends.topology.replicas import untold_replicas
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
@@ -138,10 +139,22 @@ class Topology:
         return tuple(seen.values()), tuple(pools)
 
     def doubtful(self) -> list[tuple[str, str]]:
-        """Pairs of disks that are taken for one, or may be one, by nothing but a serial number."""
+        """Return the pairs of disks that are or may be one by what is no proof: a serial number, or a WWN that another
+        fact contradicts."""
         pairs = [(one, other) for one, others in (*self.twins.items(), *self.likely.items()) for other in others]
         known = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
-        return [pair for pair in pairs if pair[0] < pair[1] and None in (known[pair[0]].wwn, known[pair[1]].wwn)]
+        return [
+            (one, other)
+            for one, other in pairs
+            if one < other
+            and (other in self.likely.get(one, {}) or None in (known[one].wwn, known[other].wwn))
+            and not self._are_paths(one, other)
+        ]
+
+    def _are_paths(self, one: str, other: str) -> bool:
+        """Return whether a multipath device is built on both."""
+        shared = set(self.tree.nodes[one].holders) & set(self.tree.nodes[other].holders)
+        return any(is_multipath(self.tree.nodes[name]) for name in shared if name in self.tree.nodes)
 
     def called(self, name: str) -> str | None:
         """What administrators call a device that has another number at the next boot: `vg0/db`, `crypt1`, `tank/vm`."""
@@ -178,10 +191,11 @@ class Topology:
     def untold(self, name: str) -> list[str]:
         """Return what the kernel does not tell of a device, each a sentence without its full stop.
 
-        That is what device-mapper's tables leave out, and which file is in use, where its data are kept in a file.
+        That is what the tables of device-mapper and DRBD leave out, and, where its data are kept in a file, which
+        file is in use.
         """
         lost = self.quiet.lost if self.files(name) else ()
-        return [*untold(self.tree, self.mapped or {}, name), *lost]
+        return [*untold(self.tree, self.mapped or {}, name), *untold_replicas(self.tree, name), *lost]
 
     def files(self, name: str) -> Mapping[str, Relation]:
         """By place, the files that the data of `name` are kept in."""

@@ -18,8 +18,9 @@ from backends.identity import Identity
 from backends.topology import look
 from backends.topology.signatures import are_two, uuids_in
 from tests.backends import loops
-from tests.backends.fakes import ON_SDK, WWN, FakeHost, two_paths
+from tests.backends.fakes import ON_SDK, WWN, FakeHost, disk, two_paths
 from tests.backends.loops import loop, needs_loops, run
+from tests.backends.test_twins import attached
 from tests.packages import needs
 
 ONE, OTHER = {"serial": "0000", "device__model": "A"}, {"serial": "0000", "device__model": "B"}
@@ -112,6 +113,67 @@ async def test_two_that_bear_different_uuids_are_two(found: dict[str, frozenset[
     assert (answer.refused, answer.confirm_text) == ((), "sdl")
     assert answer.plate is not None
     assert "serial number 0000, which another device reports too" in answer.plate.sentence
+
+
+ONE_WWN = {"serial": "S1", "device__wwid": WWN}, {"serial": "S2", "device__wwid": WWN}
+
+
+async def test_one_wwn_with_other_serial_numbers_is_two_in_the_list_and_possibly_one_for_writing() -> None:
+    host = pair(*ONE_WWN)
+    words = f"/dev/sdl is possibly the same disk as /dev/sdk, with one WWN ({WWN}) and other serial numbers"
+    assert not (await look(host)).twins
+    assert (await verdict(host)).refused == (f"{words}, mounted on /mnt.",)
+    assert await Gate(host).locks("/dev/sdk") == await Gate(host).locks("/dev/sdl")
+    assert (await Gate(pair(*ONE_WWN, mounted=False)).judge("/dev/sdl", writes=True)).along == ("/dev/sdk",)
+
+
+async def test_one_wwn_with_other_serial_numbers_is_two_where_different_uuids_prove_it(
+    found: dict[str, frozenset[str]],
+) -> None:
+    found |= {"/dev/sdk": frozenset({"gpt 01"}), "/dev/sdl": frozenset({"gpt 02"})}
+    assert (await verdict(pair(*ONE_WWN))).refused == ()
+    found |= {"/dev/sdl": frozenset({"gpt 01"})}
+    assert (await verdict(pair(*ONE_WWN))).refused != ()
+
+
+@pytest.mark.parametrize(("way", "free"), [("ata{}", True), ("usb1/1-{}", True), ("port-0:0/end_device-{}", False)])
+async def test_one_wwn_with_other_serial_numbers_is_two_for_writing_too_where_a_disk_has_one_path(
+    way: str, free: bool
+) -> None:
+    host = pair(*ONE_WWN)
+    attached(host, f"{way}/host{{}}")
+    answer = await verdict(host)
+    assert answer.ok is free
+    assert await Gate(host).locks("/dev/sdk") == await Gate(host).locks("/dev/sdl")
+
+
+async def test_one_wwn_at_a_bus_with_one_path_and_at_another_is_possibly_one() -> None:
+    host = pair(*ONE_WWN)
+    host.links["/sys/block/sdk"] = "/sys/devices/pci0/ata1/host1/1:0:0:0/block/sdk"
+    assert not (await verdict(host)).ok
+
+
+@pytest.mark.parametrize("wwn", [WWN, None])
+async def test_what_a_bridge_gives_all_disks_is_two_in_the_list_and_possibly_one_for_writing(wwn: str | None) -> None:
+    own = ONE if wwn is None else ONE | {"device__wwid": wwn}
+    host = pair(own, own)
+    attached(host, "usb1/1-{}/host{}")
+    assert not (await look(host)).twins
+    assert (await verdict(host)).refused == (f"{WORDS}, mounted on /mnt.",)
+
+
+async def test_one_wwn_of_other_sizes_is_possibly_one() -> None:
+    refused = (await verdict(pair({"device__wwid": WWN, "size": 4096}, {"device__wwid": WWN}))).refused
+    assert refused == (f"/dev/sdl is possibly the same disk as /dev/sdk, with one WWN ({WWN}), mounted on /mnt.",)
+
+
+async def test_paths_of_a_multipath_device_stay_one_whatever_is_read(found: dict[str, frozenset[str]]) -> None:
+    found |= {"/dev/sdk": frozenset({"gpt 01"}), "/dev/sdl": frozenset({"gpt 02"})}
+    host = pair({"serial": "A"}, {"serial": "B"})
+    host.files |= disk("dm-0", devno="253:0", dm__name="mpatha", dm__uuid="mpath-3600")
+    for name in ("sdk", "sdl"):
+        host.files |= {f"/sys/block/dm-0/slaves/{name}": "", f"/sys/block/{name}/holders/dm-0": ""}
+    assert "/dev/sdl is the same disk as /dev/sdk, mounted on /mnt." in (await verdict(host)).refused
 
 
 async def test_what_is_listed_as_one_by_number_and_product_is_two_as_well(found: dict[str, frozenset[str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -96,11 +97,43 @@ DESCRIBED = {"serial": "S1", "device__model": "ST4000"}
         ({"serial": "S1"}, {"serial": "S1"}, False),
         (DESCRIBED | {"device__wwid": WWN}, DESCRIBED | {"device__wwid": "naa.5000c500a1b2c3d5"}, False),
         ({}, {}, False),
+        ({"device__wwid": WWN, "serial": "S1"}, {"device__wwid": WWN, "serial": "S2"}, False),
+        ({"device__wwid": WWN, "serial": "S1"}, {"device__wwid": WWN}, True),
+        ({"device__wwid": WWN, "serial": "S1"}, {"device__wwid": WWN, "serial": "s1 "}, True),
+        ({"device__wwid": WWN, "serial": "ZA1234"}, {"device__wwid": WWN, "serial": "ZA1234C0001"}, True),
+        ({"device__wwid": WWN, "serial": "Z1X2"}, {"device__wwid": WWN, "serial": "5000c500a1b2c3d4"}, True),
+        ({"device__wwid": WWN, "device__model": "A"}, {"device__wwid": WWN, "device__model": "B"}, False),
+        ({"device__wwid": WWN, "size": 4096}, {"device__wwid": WWN}, False),
+        ({"device__wwid": WWN, "size": 0}, {"device__wwid": WWN}, True),
+        ({"device__wwid": "naa.0000000000000000"}, {"device__wwid": "naa.0000000000000000"}, False),
         ({"device__wwid": WWN, "hidden": "1"}, {"device__wwid": WWN}, False),
     ],
 )
-async def test_what_makes_two_nodes_one_disk(first: dict[str, str], second: dict[str, str], same: bool) -> None:
+async def test_what_makes_two_nodes_one_disk(first: dict[str, Any], second: dict[str, Any], same: bool) -> None:
     assert bool((await look(two_paths(first=first, second=second))).twins) is same
+
+
+@pytest.mark.parametrize(
+    ("way", "one"), [("ata{}/host{}", False), ("usb1/1-{}/host{}", False), ("host{1}/port-0:0/end_device-{0}", True)]
+)
+async def test_nodes_of_a_bus_with_one_path_are_two_disks_whatever_they_report(way: str, one: bool) -> None:
+    host = two_paths(first=DESCRIBED | {"device__wwid": WWN}, second=DESCRIBED | {"device__wwid": WWN})
+    attached(host, way)
+    assert bool((await look(host)).twins) is one
+
+
+def attached(host: FakeHost, way: str) -> None:
+    """Both disks behind a bus, each at a port of its own."""
+    for at, name in enumerate(("sdk", "sdl"), 1):
+        host.links[f"/sys/block/{name}"] = f"/sys/devices/pci0/{way.format(at, at)}/{at}:0:0:0/block/{name}"
+
+
+async def test_what_a_multipath_device_is_built_on_is_one_disk_whatever_it_reports() -> None:
+    host = two_paths(first={"serial": "CONTROLLER-A"}, second={"serial": "CONTROLLER-B"})
+    host.files |= disk("dm-0", devno="253:0", dm__name="mpatha", dm__uuid="mpath-3600")
+    for name in ("sdk", "sdl"):
+        host.files |= {f"/sys/block/dm-0/slaves/{name}": "", f"/sys/block/{name}/holders/dm-0": ""}
+    assert (await look(host)).paths("sdl") == ("sdk", "sdl")
 
 
 async def test_disks_of_different_size_are_not_one_by_their_serial_number() -> None:

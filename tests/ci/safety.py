@@ -34,7 +34,7 @@ SUBJECTS = (
                 f"backends.topology.{name}"
                 for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")
             ),
-            *(f"backends.topology.{name}" for name in ("room", "room_look", "quiet_users", "leftovers")),
+            *(f"backends.topology.{name}" for name in ("room", "room_look", "quiet_users", "leftovers", "replicas")),
             *("app.engine.arrays", "backends.vendors.mdraid.made"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
             *("backends.hosts.local.replacing", "backends.input_file", "backends.output_file"),

@@ -59,6 +59,7 @@ TARGETS: dict[str, Target] = {
         modules=("backends/topology/layers.py",),
         tests=("tests/backends/test_layers.py", "tests/backends/test_guard_verdict.py"),
     ),
+    "replicas": Target(modules=("backends/topology/replicas.py",), tests=("tests/backends/test_drbd.py",)),
     "scratch": Target(
         modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
         tests=("tests/engine/measure/test_scratch.py",),
@@ -207,6 +208,7 @@ DRAWN: tuple[str, ...] = (
             "room_look",
             "quiet_users",
             "leftovers",
+            "replicas",
         )
     ),
     *(f"app/engine/session/{name}.py" for name in ("journal", "journals", "own_file", "locks")),

@@ -799,6 +799,14 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
+        number="A50",
+        what="the disk below a DRBD device, by sysfs or by drbdsetup; the disks and inner devices of a Stratis pool,"
+        " with and without a filesystem; a DRBD device whose disk nothing tells, half of drbdsetup's answer",
+        mark="each is refused, by the name of what is built on it; the DRBD device and the filesystem are not",
+        least=20,
+        tests=(f"{BACKENDS}test_drbd.py", f"{BACKENDS}test_stratis.py"),
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",

@@ -38,6 +38,11 @@ TASKS = {
     "repair": "a repair",
     "reshape": "a reshape",
     "migration": "a migration",
+    "flush": "a flush of the cache",
+    "merge": "the merge of a snapshot",
+    "removal": "the removal of a device",
+    "trim": "a trim",
+    "checkpoint-discard": "the discarding of a checkpoint",
 }
 """What background work is called in a sentence, by the kind of task."""
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from app.engine.advisor.condition_rules import TASKS
 from app.engine.check.finding import Flaw, Said
 from app.engine.check.sight import Sight, fact, fact_limit, fact_number
-from backends.model import BROKEN, GONE, Array, Controller, State
+from backends.model import BROKEN, GONE, Array, Controller, Drive, Level, State
 
 WORN = 80.0
 """Percent of the rated endurance from which a drive is worth a word."""
+
+_SLOW = "writes become slow, and at 100 % they fail"
+_AT_THE_END = dict.fromkeys(
+    (Level.VDO, Level.VDO_POOL), "at 100 % it takes no more writes, and what was being written is lost"
+)
+"""What becomes of a pool, by its kind where that is not the usual."""
 
 FULL = 80.0
 """Percent of a pool from which writes become slow: ZFS changes how it allocates, thin pools must be extended."""
@@ -38,6 +44,35 @@ def drive_state(sight: Sight) -> Said:
                 message=f"The drive is {drive.state.value}.",
                 evidence=f"state {drive.state.value}",
                 do="Replace it, or plug it in again.",
+            )
+
+
+def unusable(sight: Sight) -> Said:
+    """Drives of which the kernel cannot use a single block."""
+    for drive in sight.inventory.drives:
+        if (told := fact(drive, "Unusable")) is not None and drive.target not in sight.inventory.twins:
+            yield Flaw(
+                where=str(drive.target),
+                message="The drive answers, but the kernel cannot use it.",
+                evidence=f"Unusable: {told}",
+                do="Format it with sectors of 512 or 4096 bytes, which destroys what is on it: sg_format(8).",
+            )
+
+
+def shared_wwn(sight: Sight) -> Said:
+    """Disks that report the WWN of another disk."""
+    first: dict[str, Drive] = {}
+    for thing in sight.things():
+        if not isinstance(thing, Drive) or thing.identity is None or thing.wwn is None or thing.device is None:
+            continue
+        other = first.setdefault(thing.wwn, thing)
+        if other.identity is not None and other.identity.has_other_serial(thing.identity):
+            yield Flaw(
+                where=str(thing.target),
+                message=f"The drive reports the WWN of {other.target}, and another serial number: links by WWN lead to"
+                " either.",
+                evidence=f"WWN {thing.wwn}, serial numbers {other.serial} and {thing.serial}",
+                do="Name both by their serial numbers, such as /dev/disk/by-id/ata-...",
             )
 
 
@@ -157,7 +192,7 @@ def filling(sight: Sight) -> Said:
             if share is not None and share >= FULL:
                 yield Flaw(
                     where=str(array.target),
-                    message=f"It is {share:g} % full: writes become slow, and at 100 % they fail.",
+                    message=f"It is {share:g} % full: {_AT_THE_END.get(array.level, _SLOW)}.",
                     evidence=f"{label}: {fact(array, label)}",
                     do="Make room, or add a disk.",
                 )

@@ -77,6 +77,13 @@ _AT_REST: Iterable[Rule] = (
         "Broadcom, MegaRAID SAS software user guide, disk cache policy",
     ),
     _rule(
+        _WARN,
+        "drive-unusable",
+        health_rules.unusable,
+        "a drive has sectors that the kernel does not take",
+        "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
+    ),
+    _rule(
         _WARN, "drive-foreign", health_rules.foreign, "a drive has the configuration of another card", "the card's tool"
     ),
     _rule(
@@ -107,7 +114,14 @@ _AT_REST: Iterable[Rule] = (
         "copies or parity of an array do not agree",
         "Documentation/admin-guide/md.rst, mismatch_cnt",
     ),
-    _rule(_WARN, "pool-filling", health_rules.filling, "a pool is 80 % full", "zpool-list(8), capacity; lvmthin(7)"),
+    _rule(_WARN, "pool-filling", health_rules.filling, "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)"),
+    _rule(
+        _NOTE,
+        "wwn-shared",
+        health_rules.shared_wwn,
+        "two drives report one WWN",
+        "udev, 60-persistent-storage.rules (links by-id/wwn-)",
+    ),
     _rule(
         _WARN,
         "pcie-link-slow",

@@ -12,7 +12,8 @@ from app.engine.session.figures import DirectionFigures, RunFigures
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.session.sweep_record import SweepEnded, SweepResumed, SweepStarted
-from backends.model import Controller, Inventory
+from backends.identity import Identity
+from backends.model import Array, Controller, Drive, Inventory
 from backends.values import dataclass
 
 _FIGURE = {figure.key: figure for figure in FIGURES}
@@ -174,13 +175,26 @@ def _lasting(inventory: Inventory, device: str) -> str | None:
     """The kernel's disk first: it is seen without root and without a vendor's tool, too."""
     for thing in reversed(inventory.at(device)):
         if thing.identity is not None and (mark := thing.identity.lasting) is not None:
-            return mark
+            return _unique(inventory, thing, thing.identity, mark)
     name = device.removeprefix("/dev/")
     for drive in inventory.drives:
         if name in drive.partitions and drive.device is not None and drive.device != device:
             disk = _lasting(inventory, drive.device)
             return None if disk is None else f"{disk}, partition {name.removeprefix(drive.device.rpartition('/')[2])}"
     return None
+
+
+def _unique(inventory: Inventory, thing: Array | Drive, own: Identity, mark: str) -> str | None:
+    """Return a mark with the serial number where another disk has the same mark; None where it has that number, too."""
+    nodes = {thing.device, *(thing.paths if isinstance(thing, Drive) else ())}
+    others = [
+        drive.identity
+        for drive in inventory.drives
+        if drive.identity is not None and drive.identity.lasting == mark and drive.device not in nodes
+    ]
+    if not others:
+        return mark
+    return f"{mark}, serial {own.serial}" if own.serial and all(map(own.has_other_serial, others)) else None
 
 
 def job_words(job: Mapping[str, str]) -> str:

@@ -155,9 +155,14 @@ def reason(array: Array) -> str:
 
 def work(array: Array) -> str:
     """What is under way on an array and how far: `rebuild 37 %`; "" for nothing."""
-    for task in array.tasks:
-        return task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
-    return ""
+    return works(array).partition(", ")[0]
+
+
+def works(array: Array) -> str:
+    """Return all that is under way on an array: `trim, consistency-check 12 %`; "" for nothing."""
+    return ", ".join(
+        task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}" for task in array.tasks
+    )
 
 
 def grade(state: State) -> int:

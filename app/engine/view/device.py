@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from app.engine.session.events import RunStarted
-from app.engine.view.arrangement import Branch, Thing, reason, work
+from app.engine.view.arrangement import Branch, Thing, reason, work, works
 from app.engine.view.names import key_value
 from app.engine.view.table import Cell, FactLine, Facts, Mark, Tone
 from backends import raid, sizes
@@ -235,6 +235,8 @@ def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:
     yield "Name", array.name
     yield "Level", array.level.value
     yield "State", ": ".join(filter(None, (array.state.value, reason(array))))
+    if not any(fact.label == "Task" for fact in array.facts):
+        yield "Task", works(array)
     yield "Size", _size(array.size_bytes)
     yield "Strip", _size(array.strip_bytes)
     yield "Full stripe", _full_stripe(array.strip_bytes, array.data_drives)

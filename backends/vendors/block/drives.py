@@ -10,10 +10,14 @@ from backends.topology import Node, Topology, node_path
 from backends.topology.naming import identity, interface, medium, model, serial, wwn
 from backends.topology.tree import number
 
-NO_DRIVES = ("dm-", "sr", "fd", "ram", "drbd", "mtdblock")
-"""Kernel names of what is built on drives, or is none; arrays, bcache and ZFS volumes are shown for their queue."""
+NO_DRIVES = ("dm-", "sr", "fd", "ram", "mtdblock")
+"""Kernel names of what is built on drives, or is none; arrays, bcache, DRBD, ZFS volumes are shown for their queue."""
 
-_STATES = {"running": State.ONLINE, "live": State.ONLINE, "offline": State.OFFLINE, "dead": State.OFFLINE}
+_STATES = {
+    **dict.fromkeys(("running", "live"), State.ONLINE),
+    **dict.fromkeys(("offline", "transport-offline", "blocked", "dead", "connecting"), State.OFFLINE),
+    **dict.fromkeys(("deleted", "cancel", "deleting", "deleting (no IO)"), State.MISSING),
+}
 """SCSI and NVMe device states (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
 
 
@@ -25,7 +29,7 @@ def is_drive(node: Node) -> bool:
         return False
     if node.name.startswith("loop"):
         return "loop/backing_file" in node.attributes
-    if node.name.startswith(("zram", "nbd", "rbd", "md", "bcache", "zd")):
+    if node.name.startswith(("zram", "nbd", "rbd", "md", "bcache", "zd", "drbd")):
         return bool(node.size_bytes)
     return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
@@ -12,6 +12,8 @@ from backends.topology import Node, Topology, look
 from backends.topology.layers import MARK, lvm_name
 from backends.topology.mapped import STATUS, TABLE, Segment, answer, by_kernel
 from backends.topology.naming import identity
+from backends.topology.thin import used_of
+from backends.topology.tree import number
 
 NAME = "dm"
 """The prefix of this backend's targets."""
@@ -31,7 +33,12 @@ _LEVELS = {
     "linear": Level.CONCAT,
     "striped": Level.RAID0,
     "mirror": Level.RAID1,
+    "thin-pool": Level.THIN_POOL,
+    "vdo": Level.VDO,
 }
+_TELLING = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "verity")
+"""Targets that say in their status how they are (Documentation/admin-guide/device-mapper)."""
+
 _PATH = re.compile(r"(\d+:\d+) ([AF]) ")
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
@@ -49,8 +56,8 @@ class Dm:
         if not nodes:
             return Inventory()
         tables = by_kernel(await answer(self._host, TABLE), picture.tree)
-        pathed = any(_kind(node, tables.get(node.name, ())) == "multipath" for node in nodes)
-        states = by_kernel(await answer(self._host, STATUS), picture.tree) if pathed else {}
+        told = any(_kind(node, tables.get(node.name, ())) in _TELLING for node in nodes)
+        states = by_kernel(await answer(self._host, STATUS), picture.tree) if told else {}
         nodes.sort(key=lambda node: node.attributes["dm/name"])
         return Inventory(
             arrays=tuple(_array(node, picture, tables.get(node.name, ()), states.get(node.name, ())) for node in nodes)
@@ -83,14 +90,13 @@ def _kind(node: Node, table: Iterable[Segment]) -> str:
 def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tuple[Segment, ...]) -> Array:
     kind, name = _kind(node, table), clean(node.attributes["dm/name"])
     paths = _paths(picture, states)
-    failed = [one for one, state in paths.items() if state == "failed"]
-    state = State.OPTIMAL if not failed else State.FAILED if len(failed) == len(paths) else State.DEGRADED
+    state, why = _health(kind, paths, states)
     return Array(
         target=target_of(name),
         name=name,
         level=_LEVELS.get(kind, Level.MAPPED),
         state=state,
-        why=f"{len(failed)} of {len(paths)} paths failed" if failed else "",
+        why=why,
         size_bytes=node.size_bytes,
         device=node.device,
         link=f"/dev/mapper/{name}",
@@ -98,8 +104,57 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
         identity=identity(node),
         uses=picture.uses(node.name),
         above=picture.above(node.name),
-        facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value),
+        facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value)
+        + tuple(Fact(label=f"Used, {word}", value=f"{share:.1%}") for word, share in _used(states)),
     )
+
+
+def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> tuple[State, str]:
+    """Return the state by the paths, and why it is not in order; a multipath device may have lost all of them."""
+    if kind == "multipath" and states and not paths:
+        return State.FAILED, "no path is left"
+    if why := next(filter(None, map(_failure, states)), ""):
+        return State.FAILED, why
+    if why := next(filter(None, map(_dead, states)), ""):
+        return State.DEGRADED, why
+    failed = [path for path, state in paths.items() if state == "failed"]
+    if not failed:
+        return State.OPTIMAL, ""
+    why = f"{len(failed)} of {len(paths)} paths failed"
+    return (State.FAILED if len(failed) == len(paths) else State.DEGRADED), why
+
+
+def _failure(part: Segment) -> str:
+    """Return why a target does not serve, by its status; "" where it does, or does not say."""
+    words = part.words
+    if part.kind in ("cache", "thin-pool") and words[:1] == ("Fail",):
+        return f"its {part.kind.replace('-', ' ')} has failed"
+    if part.kind in ("cache", "thin-pool") and "ro" in words[3:]:
+        return f"its {part.kind.replace('-', ' ')} is read-only: the metadata are damaged"
+    if part.kind == "vdo" and words[1:2] == ("read-only",):
+        return "VDO is read-only: it ran full, or its metadata are damaged"
+    if part.kind == "verity" and words[:1] == ("C",):
+        return "its data do not match their checksums"
+    return ""
+
+
+def _used(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
+    """Yield what is used of data and metadata of a thin pool, or of the data of a VDO volume, 0..1."""
+    for part in states:
+        words = part.words
+        if part.kind == "thin-pool" and len(words) > 2:
+            pairs = [("metadata", *used_of(words[1])), ("data", *used_of(words[2]))]
+        elif part.kind == "vdo" and len(words) > 6:
+            pairs = [("data", number(words[5]), number(words[6]))]
+        else:
+            continue
+        yield from ((word, used / total) for word, used, total in pairs if used is not None and total)
+
+
+def _dead(part: Segment) -> str:
+    """Return how many devices of dm-raid have failed, in words; "" for none."""
+    letters = part.words[2] if part.kind == "raid" and len(part.words) > 2 else ""
+    return f"{letters.count('D')} of {len(letters)} devices have failed" if "D" in letters else ""
 
 
 def _members(node: Node, picture: Topology) -> Iterator[Target]:

@@ -38,7 +38,7 @@ from backends.topology.mapped import TABLE
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.asking import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
 from backends.vendors.lvm.building import TOOLS, find_in_group, group_candidates, plan_in_group
-from backends.vendors.lvm.facts import THIN_POOL, LoadedTable, LvFacts, parse_tables
+from backends.vendors.lvm.facts import POOLS, LoadedTable, LvFacts, parse_tables
 from backends.vendors.lvm.inventory import (
     NAME,
     array_of,
@@ -134,7 +134,8 @@ class Lvm:
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """A flush of its cache, a resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
-        return tasks_of((await self._view(target)).volume)
+        view = await self._view(target)
+        return tasks_of(view.volume, view.group)
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """Physical volumes, of which the free extents can become volumes."""
@@ -208,7 +209,7 @@ class Lvm:
         cache = group.get(volume.pool or "") if volume.kind == "cache" else None
         on = nodes_of(cache, group) if cache is not None else ()
         lvchange = self._host.which(("lvchange",))
-        if tables and volume.active and volume.kind != THIN_POOL and volume.dm_name not in tables:
+        if tables and volume.active and volume.kind not in POOLS and volume.dm_name not in tables:
             cut = cut or f"dmsetup table: {CUT}: {volume.address} is not in it"
         return LvView(
             volume=volume,

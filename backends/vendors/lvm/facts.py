@@ -24,7 +24,11 @@ PVS = ("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-
 """What pvs is asked. Why without locking and for all columns: see `LVS`."""
 
 CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
+VDO, VDO_POOL = "vdo", "vdo-pool"
 """Kinds of volumes, in LVM's words (segtype)."""
+
+POOLS = (THIN_POOL, VDO_POOL)
+"""Kinds whose space other volumes share; LVM calls one active only where it has a device of its own besides."""
 
 _NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
 _UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
@@ -76,8 +80,13 @@ class LvFacts:
 
     @property
     def active(self) -> bool:
-        """Whether the kernel has it."""
-        return self.told.get("lv_active") == "active"
+        """Return whether the kernel has it; in a cluster the words also say how (lib/metadata/lv.c, lv_active_dup)."""
+        return self.told.get("lv_active", "").startswith(("active", "local"))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Return whether another host of its cluster has it."""
+        return self.told.get("lv_active", "").startswith("remote")
 
     @property
     def kernel(self) -> str | None:
@@ -92,7 +101,7 @@ class LvFacts:
 
     @property
     def pool(self) -> str | None:
-        """The hidden volume that caches it, or its thin pool."""
+        """The hidden volume that caches it, or the pool that it takes its space from."""
         return self.told.get("pool_lv", "").strip("[]") or None
 
     @property
@@ -225,4 +234,11 @@ def beneath(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts
         seen.add(name)
         yield one
         waiting += [place for place in one.places if not place.startswith(("/", "["))]
-        waiting += [one.pool] if one.kind == "thin" and one.pool is not None else []
+        waiting += [one.pool] if one.kind in ("thin", VDO) and one.pool is not None else []
+
+
+def is_in_use(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> bool:
+    """Return whether the kernel has a volume, or one that takes its space from it. `volumes`: its group by name."""
+    if volume.active or volume.kind not in POOLS:
+        return volume.active
+    return any(one.active for one in volumes.values() if one.pool == volume.name)

@@ -11,7 +11,18 @@ from backends.text import clean
 from backends.topology import Topology
 from backends.topology.naming import identity
 from backends.topology.tree import node_path
-from backends.vendors.lvm.facts import CACHE, MISSING, THIN_POOL, WRITECACHE, LvFacts, beneath
+from backends.vendors.lvm.facts import (
+    CACHE,
+    MISSING,
+    POOLS,
+    THIN_POOL,
+    VDO,
+    VDO_POOL,
+    WRITECACHE,
+    LvFacts,
+    beneath,
+    is_in_use,
+)
 from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import MODES
 
@@ -24,6 +35,15 @@ FULL = 0.9
 _LEVELS = {"linear": Level.CONCAT, "striped": Level.RAID0, "mirror": Level.RAID1}
 _KINDS = {"thin": Level.THIN, THIN_POOL: Level.THIN_POOL}
 """What a volume over plain data is by its kind."""
+
+_DEDUPLICATED = {VDO: Level.VDO, VDO_POOL: Level.VDO_POOL}
+"""What a volume over any data is by its kind: how fast it is, and when it is lost, VDO decides."""
+
+_LAYERS = (CACHE, WRITECACHE, "thin", VDO, *POOLS)
+"""Kinds that keep their data in another volume."""
+
+_UNDER = {"thin": "Thin pool", VDO: "VDO pool"}
+"""What the pool of a volume is called by the volume's kind; that of any other is its cache."""
 
 _TASKS = {"recover": "rebuild", "check": "consistency-check"}
 """The model's words for those of dm-raid's sync action, where they are others."""
@@ -51,7 +71,7 @@ def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
 
 def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Array:
     """The volume as the inventory shows it."""
-    node = picture.tree.nodes.get(volume.kernel or "") if volume.kind != THIN_POOL else None
+    node = picture.tree.nodes.get(volume.kernel or "") if volume.kind not in POOLS else None
     slow = origin_of(volume, group)
     state, why = health(volume, group)
     count = (slow.number("stripes") if slow.level == "striped" else None) or len(slow.places)
@@ -69,22 +89,24 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
         members=tuple(dict.fromkeys(_disks(volume, group, picture))),
         identity=identity(node) if node is not None else None,
         uses=picture.uses(node.name) if node is not None else (),
-        tasks=tasks_of(volume),
+        tasks=tasks_of(volume, group),
         facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(volume, group) if value),
     )
 
 
 def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
-    """What bears its data: beneath a cache the slow volume, of a thin one its pool's data."""
-    if volume.kind not in (CACHE, WRITECACHE, "thin", THIN_POOL):
+    """What bears its data: beneath a cache the slow volume, of a thin or VDO volume its pool's data."""
+    if volume.kind not in _LAYERS:
         return volume
-    lower = [one for one in beneath(volume, group) if one.kind not in (CACHE, WRITECACHE, "thin", THIN_POOL)]
+    lower = [one for one in beneath(volume, group) if one.kind not in _LAYERS]
     return lower[0] if lower else volume
 
 
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
     """A cache over plain data is a kind of its own; over an array it is the array that tells what may fail."""
     level = _own_level(slow)
+    if volume.kind in _DEDUPLICATED:
+        return _DEDUPLICATED[volume.kind]
     if level is Level.CONCAT and (own := _KINDS.get(volume.kind)) is not None:
         return own
     if volume.origin is not None:
@@ -128,16 +150,17 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     """State, and why it is not in order."""
+    if (away := _away(volume, group)) is not None:
+        return away
     told, word = volume.told, volume.told.get("lv_health_status", "")
-    if not volume.active:
-        return State.OFFLINE, "not active"
+    missing = _lacks_disk(volume, group)
     if volume.origin is not None:
         if told.get("lv_snapshot_invalid", "") not in ("", "0"):
             return State.FAILED, f"it ran full, and is no snapshot of {volume.group}/{volume.origin} any more"
         filled = volume.share("snap_percent")
         if filled is not None and filled >= FULL:
             return State.DEGRADED, f"its store is {filled:.0%} full: once it is, the snapshot is lost"
-    if word == "partial" or any(MISSING in one.places for one in beneath(volume, group)):
+    if word == "partial" or missing:
         redundant = origin_of(volume, group).level in _REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
         return (State.DEGRADED if redundant else State.FAILED), "a physical volume is missing"
     if word == "refresh needed":
@@ -159,15 +182,62 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     return State.OPTIMAL, ""
 
 
-def tasks_of(volume: LvFacts) -> tuple[Task, ...]:
-    """Its background work: of a flush is known how much of what is cached is clean."""
+def _away(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
+    """Return why nothing can be done with a volume at all; None where it serves."""
+    if not is_in_use(volume, group):
+        where = "active on another host" if volume.elsewhere else "not active"
+        return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
+    if volume.kind == "error":
+        return State.FAILED, "it answers every request with an error"
+    if volume.told.get("lv_suspended") == "suspended":
+        return State.DEGRADED, "its device is suspended: all I/O waits"
+    if why := _vdo_reason(volume, group):
+        return State.FAILED, why
+    return None
+
+
+def _lacks_disk(volume: LvFacts, group: Mapping[str, LvFacts]) -> bool:
+    return any(MISSING in one.places for one in beneath(volume, group))
+
+
+def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
+    """Return why a VDO volume or pool takes no more writes; "" where it does."""
+    pool = volume if volume.kind == VDO_POOL else group.get(volume.pool or "") if volume.kind == VDO else None
+    if pool is None or pool.told.get("vdo_operating_mode") != "read-only":
+        return ""
+    return "VDO is read-only: it ran full, or its metadata are damaged"
+
+
+def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
+    """Return its background work, with that of what it lies on: pvmove has a hidden mirror of its own.
+
+    Of a flush is known how much of what is cached is clean.
+    """
+    found = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
+    for one in beneath(volume, group):
+        if "pvmove" in one.told.get("lv_role", "").split(",") or one.name.startswith("pvmove"):
+            found.append(Task(kind="migration", progress=one.share("copy_percent")))
+    if volume.told.get("lv_merging") == "merging":
+        found.append(Task(kind="merge"))
+    if volume.told.get("vdo_operating_mode") == "recovering":
+        found.append(Task(kind="recovery"))
+    return tuple(found)
+
+
+def _sync_of(volume: LvFacts) -> Task | None:
+    """Return the work of dm-raid, or of an old mirror, which has no word for it."""
     action = volume.told.get("raid_sync_action")
     if action not in (None, "idle", "frozen"):
-        return (Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent")),)
+        return Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent"))
+    copied = volume.share("copy_percent") if volume.kind == "mirror" and volume.active else None
+    return Task(kind="resync", progress=copied) if copied is not None and copied < 1 else None
+
+
+def _flush_of(volume: LvFacts) -> Task | None:
     if volume.flushing is None:
-        return ()
+        return None
     used = volume.number("cache_used_blocks")
-    return (Task(kind="flush", progress=max(0.0, 1 - volume.flushing / used) if used else None),)
+    return Task(kind="flush", progress=max(0.0, 1 - volume.flushing / used) if used else None)
 
 
 def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str, str | None]]:
@@ -181,8 +251,10 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         yield "Slow part", f"{slow.level} on {_on(slow, group)}"
     if cache is not None:
         size = cache.number("lv_size")
-        what = "Thin pool" if volume.kind == "thin" else "Cache"
-        yield what, ", ".join(filter(None, (cache.name, size_words(size) if size else "", f"on {_on(cache, group)}")))
+        share = cache.share("data_percent") if volume.kind == VDO else None
+        full = f"{share:.1%} full" if share is not None else ""
+        words = (cache.name, size_words(size) if size else "", full, f"on {_on(cache, group)}")
+        yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, words))
     if volume.kind == CACHE:
         mode = told.get("cache_mode", "")
         yield "Cache mode", MODES.get(mode, mode)
@@ -195,14 +267,16 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         total, free_blocks = volume.number("writecache_total_blocks"), volume.number("writecache_free_blocks")
         if total and free_blocks is not None:
             yield "Writecache", f"{total - free_blocks} of {total} blocks used"
-    if volume.kind not in (CACHE, WRITECACHE, THIN_POOL, "thin"):
+    if volume.kind not in _LAYERS or volume.kind == VDO_POOL:
         yield "On", _on(volume, group)
+    if volume.kind == VDO_POOL:
+        yield from _vdo_lines(volume)
     if volume.origin is not None:
         yield "Snapshot of", f"{volume.group}/{volume.origin}"
         filled, room = volume.share("snap_percent"), _size(volume, "lv_size")
         yield "Store for what changed", room if filled is None else f"{room}, {filled:.1%} used"
     for part in ("data", "metadata"):
-        share = volume.share(f"{part}_percent") if volume.kind in ("thin", THIN_POOL) else None
+        share = volume.share(f"{part}_percent") if volume.kind in ("thin", *POOLS) else None
         yield f"Used, {part}", f"{share:.1%}" if share is not None else None
     action = told.get("raid_sync_action")
     if action not in (None, "idle"):
@@ -210,7 +284,20 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         yield "Task", action if share is None else f"{action}, {share:.1%}"
     if volume.number("raid_mismatch_count"):
         yield "Mismatches", f"{told['raid_mismatch_count']} sectors at the last check or repair"
+    if "raidintegritymode" in told:
+        yield "Integrity", f"checksums of its images, {clean(told['raidintegritymode'], 40)}"
+    if volume.number("integritymismatches"):
+        yield "Mismatches", f"{told['integritymismatches']} checksums of its images were wrong"
     yield "UUID", f"{MARK}{volume.uuid}"
+
+
+def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
+    told = volume.told
+    saved = volume.share("vdo_saving_percent")
+    yield "Saved", f"{saved:.0%} by deduplication and compression" if saved is not None else None
+    yield "Operating mode", clean(told.get("vdo_operating_mode", ""), 40)
+    yield "Compression", clean(told.get("vdo_compression_state", ""), 40)
+    yield "Index", clean(told.get("vdo_index_state", ""), 40)
 
 
 def _on(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 from backends.settings import Effect, Persistence, Risk, Setting
 from backends.values import dataclass
-from backends.vendors.lvm.facts import CACHE, THIN_POOL, WRITECACHE, LvFacts
+from backends.vendors.lvm.facts import CACHE, POOLS, WRITECACHE, LvFacts
 
 _kept = partial(Setting, persistence=Persistence.STORED)
 """LVM keeps what is set in the metadata of the group."""
@@ -187,10 +187,10 @@ def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvOutline:
 
 
 def settings_of(outline: LvOutline | None) -> tuple[Setting, ...]:
-    """The settings of a volume; those that any may have when it was not looked at yet, none of a thin pool."""
+    """The settings of a volume; those that any may have when it was not looked at yet, none of a pool."""
     if outline is None:
         return GENERAL
-    if outline.level == THIN_POOL:
+    if outline.level in POOLS:
         return ()
     own = tuple(setting for setting, levels in _KINDS if outline.level in levels)
     members = tuple(

@@ -228,7 +228,14 @@ class ArrayFacts:
             return State.FAILED
         if self.sync is not None and self.sync.action == "recover" and missing:
             return State.REBUILDING
-        return State.DEGRADED if missing else State.OPTIMAL
+        return State.DEGRADED if missing or self.lacks_journal else State.OPTIMAL
+
+    @property
+    def lacks_journal(self) -> bool:
+        """Return whether it is made for a journal device and has none that works: md then takes no writes (md(4))."""
+        if self.attributes.get("consistency_policy") != "journal":
+            return False
+        return not any("journal" in one.flags and "faulty" not in one.flags for one in self.members)
 
 
 def parse_moving(text: str | None) -> Moving | None:

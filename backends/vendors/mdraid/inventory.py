@@ -98,7 +98,9 @@ def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
 
 
 def _missing(array: ArrayFacts) -> str:
-    return f"{array.degraded} of {array.disks} members missing" if array.degraded and array.disks else ""
+    missing = f"{array.degraded} of {array.disks} members missing" if array.degraded and array.disks else ""
+    journal = "its journal device has failed: it takes no writes" if array.lacks_journal else ""
+    return ", ".join(filter(None, (missing, journal)))
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
@@ -191,7 +193,8 @@ def _nested(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
 def _task_line(array: ArrayFacts) -> str | None:
     sync = array.sync
     if sync is None:
-        return None
+        frozen = array.attributes.get("sync_action") == "frozen"
+        return "frozen: no rebuild, resync or check begins until sync_action is idle" if frozen else None
     words = [sync.action]
     words += [f"{sync.progress:.1%}"] if sync.progress is not None else []
     words += ["waiting"] if sync.waiting else []

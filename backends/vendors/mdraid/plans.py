@@ -16,7 +16,7 @@ from backends.sizes import size_words
 from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.mdraid.layouts import ROTATING, SIX
-from backends.vendors.mdraid.readings import SPEED_LIMIT, ArrayView, bitmap_word
+from backends.vendors.mdraid.readings import LOCKLESS, SPEED_LIMIT, ArrayView, bitmap_word
 from backends.vendors.mdraid.recreate import nodes_of, recreation, said, shape_of
 from backends.vendors.mdraid.reshape import Way, hours_text, way_of
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
@@ -81,6 +81,10 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     return (wanted_value if setting.key in SPEEDS else was_value)(setting, now, value)
 
 
+_FINAL = "A lockless bitmap cannot be added again: only a new array can have one."
+"""What is lost with it."""
+
+
 def change_of(
     view: ArrayView,
     wish: Wanted,
@@ -99,8 +103,14 @@ def change_of(
     known = wish.now.now not in (None, "unknown")
     present = companions_now(view, setting.key, beside) if known else {}
     nothing_to_do = companions is not None and value == wish.now.now and kind in GEOMETRY
+    final = kind == "bitmap" and LOCKLESS in (before, value)
+    if final and value == LOCKLESS and before != LOCKLESS:
+        raise BlockedError(
+            f"{wish.target} cannot have a lockless bitmap again.", hint="Only a new array can: mdadm --create."
+        )
     forward = () if nothing_to_do else _steps(view, setting.key, value, beside, companions)
-    back = () if nothing_to_do or not known else _steps(view, setting.key, before, beside, present)
+    back = () if nothing_to_do or not known or final else _steps(view, setting.key, before, beside, present)
+    text = f"{text} {_FINAL}" if final else text
     if kind in GEOMETRY:
         risk, text = (Risk.DESTROYS_DATA, _loss(beside)) if anew else (Risk.OUTAGE, _slow(view, beside))
         effect = Effect.RECREATED if anew else effect
@@ -169,7 +179,8 @@ def turn(key: str) -> int:
 def with_bitmap(view: ArrayView, value: str) -> ArrayView:
     """The view after its bitmap was set to `none` or `internal`; the kernel tells of the latter where it lies."""
     location = {"none": "none"}.get(value, "+8")
-    return replace(view, array=replace(view.array, attributes={**view.array.attributes, "bitmap/location": location}))
+    own = {key: text for key, text in view.array.attributes.items() if key != "bitmap_type"}
+    return replace(view, array=replace(view.array, attributes={**own, "bitmap/location": location}))
 
 
 def identity_for(key: str, identity: Identity) -> Identity:

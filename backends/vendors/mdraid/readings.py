@@ -174,9 +174,26 @@ def _speed(view: ArrayView, key: str) -> Reading:
     )
 
 
+LOCKLESS = "lockless"
+"""The bitmap of Linux 6.18 and later, in mdadm's word; the kernel says `llbitmap`. Only a new array can have it:
+`mdadm --grow --bitmap=lockless` is refused (mdadm's test 05r1-grow-lockless)."""
+
+_TYPE = re.compile(r"\[(\w{1,32})\]")
+_WITHOUT = ("resync", "ppl", "journal")
+"""Consistency policies of an array that has no bitmap (drivers/md/md.c, consistency_policy_show)."""
+
+
 def bitmap_word(attributes: Mapping[str, str]) -> str | None:
-    """Which bitmap there is: `none`, `internal`, `file`, `clustered`; None where the kernel does not tell."""
+    """Return which bitmap there is: `none`, `internal`, `lockless`, `file`, `clustered`; None where it is not told.
+
+    Since Linux 6.18 `bitmap_type` has the kind in brackets, and an array without bitmap need have no `bitmap` folder.
+    """
+    chosen = _TYPE.search(attributes.get("bitmap_type", ""))
+    if chosen is not None and chosen[1] == "llbitmap":
+        return LOCKLESS
     location = attributes.get("bitmap/location")
+    if location is None and chosen is not None and attributes.get("consistency_policy") in _WITHOUT:
+        return "none"
     if location is None or (location != "none" and "bitmap/metadata" not in attributes):
         return None
     if attributes.get("bitmap/metadata") == "clustered":
@@ -195,17 +212,26 @@ def _bitmap(view: ArrayView) -> Reading:
         why_not = f"its bitmap is {'in a file' if now == 'file' else 'that of a cluster'}"
     if why_not is None and policy in ("ppl", "journal"):
         why_not = f"its consistency policy is {policy}, which leaves no room for a bitmap"
+    known = now in (None, "none", "internal", LOCKLESS)
     return Reading(
-        now=now if now in (None, "none", "internal") else "unknown",
-        raw=_raw(own.get("bitmap/location")),
+        now=now if known else "unknown",
+        raw=_raw(own["bitmap_type"]) if now == LOCKLESS else _raw(own.get("bitmap/location")),
         choices=(
             Choice(
                 value="none", label="none", help="After a crash everything is resynchronised.", risk=Risk.PERFORMANCE
             ),
-            Choice(value="internal", label="internal", help="Kept beside the metadata on every member."),
+            _LOCKLESS if now == LOCKLESS else _INTERNAL,
         ),
         availability=Availability(why_not=why_not),
     )
+
+
+_INTERNAL = Choice(value="internal", label="internal", help="Kept beside the metadata on every member.")
+_LOCKLESS = Choice(
+    value=LOCKLESS,
+    label=LOCKLESS,
+    help="Kept beside the metadata, and written without a lock. Only a new array can have it.",
+)
 
 
 def _consistency(view: ArrayView) -> Reading:

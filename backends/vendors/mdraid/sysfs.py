@@ -66,6 +66,7 @@ ATTRIBUTES = (
     "group_thread_cnt",
     "skip_copy",
     "journal_mode",
+    "bitmap_type",
     "bitmap/location",
     "bitmap/chunksize",
     "bitmap/metadata",

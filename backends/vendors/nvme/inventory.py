@@ -128,7 +128,7 @@ def _state(space: KernelNamespace) -> State:
 
 def _temperature(celsius: int | None, about: ControllerId, health: NvmeHealth) -> str | None:
     now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
-    if now is None:
+    if now is None or now <= -ZERO_CELSIUS:  # a drive without a sensor, as in clouds, reports 0 kelvin
         return None
     limit = about.warning_kelvin
     return f"{now} °C" if limit is None else f"{now} °C (warns at {limit - ZERO_CELSIUS} °C)"

@@ -47,6 +47,22 @@ def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Pr
     return tuple(found)
 
 
+def unread_problems(disks: Iterable[Disk], said: Iterable[Health | None]) -> tuple[Problem, ...]:
+    """Return one problem for each reason why smartctl's answers are not understood, with the disks."""
+    by_reason: dict[str, list[str]] = {}
+    for disk, health in zip(disks, said, strict=True):
+        if health is not None and health.unread:
+            by_reason.setdefault(health.unread, []).append(disk.node.device)
+    return tuple(
+        Problem(
+            where=NAME,
+            message=f"smartctl's answer about {', '.join(devices)} {reason}. Their health is not known.",
+            hint="Run `smartctl -a` on them. smartctl before 7.0 has no JSON.",
+        )
+        for reason, devices in by_reason.items()
+    )
+
+
 # -- asks drives about themselves: hdparm, sdparm and smartctl, read-only and never for long --------------------------
 
 READ_SECONDS = 20.0
@@ -109,7 +125,9 @@ class SwitchReader:
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
             return None
         answer = await self._said((tool, *smartctl.ASK, disk.node.device))
-        return smartctl.parse_smartctl(answer.out)
+        found = smartctl.parse_smartctl(answer.out)
+        why = f"is missing: {answer.failure}" if answer.failure else smartctl.unread_reason(answer.text)
+        return found if found is not None else Health(unread=why)
 
     async def _said(self, argv: tuple[str, ...]) -> _Answer:
         async with self._few:

@@ -19,7 +19,7 @@ from backends.topology import Node, read_tree
 from backends.topology.naming import identity
 from backends.topology.tree import read_node
 from backends.udev import match_keys, require_unique
-from backends.vendors.scsi.asking import Switches, SwitchReader, missing_tools
+from backends.vendors.scsi.asking import Switches, SwitchReader, missing_tools, unread_problems
 from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, paths_of
 from backends.vendors.scsi.inventory import NAME, drive
 from backends.vendors.scsi.plans import (
@@ -58,13 +58,18 @@ class ScsiBackend(Settable[View]):
             return Inventory()
         told(NAME, Inventory(drives=tuple(drive(disk, None) for disk in disks)))
         drives = tuple(await asyncio.gather(*(self._drive(disk) for disk in disks)))
-        found = Inventory(drives=drives)
+        found = Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
         told(NAME, found)
         return found
 
     async def kept_inventory(self) -> Inventory:
         """As `inventory`, with what each drive said of its health last: no setting moves that."""
-        return Inventory(drives=tuple(drive(disk, self._said.get(identity(disk.node))) for disk in await self._disks()))
+        disks = await self._disks()
+        drives = tuple(drive(disk, self._said_of(disk)) for disk in disks)
+        return Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
+
+    def _said_of(self, disk: Disk) -> Health | None:
+        return self._said.get(identity(disk.node))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """The same for every disk; what one lacks is blocked when read."""
@@ -155,7 +160,7 @@ class ScsiBackend(Settable[View]):
 
     async def _drive(self, disk: Disk) -> Drive:
         health = self._said[identity(disk.node)] = await self._asker.health(disk)
-        if health is not None and not health.asleep:
+        if health is not None and not health.asleep and not health.unread:
             self._health[identity(disk.node)] = health
         return drive(disk, health)
 
@@ -185,7 +190,7 @@ class ScsiBackend(Settable[View]):
         who = identity(disk.node)
         if who not in self._health and disk.node.attributes.get("queue/rotational") == "0":
             health = await self._asker.health(disk)
-            if health is not None:
+            if health is not None and not health.unread:
                 self._health[who] = health
         return self._health.get(who)
 

@@ -28,6 +28,7 @@ def drive(disk: Disk, health: Health | None) -> Drive:
     """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
     own = disk.node.attributes
     said = health or Health()
+    odd = odd_sector(disk, said)
     on_board = disk.pci is not None and disk.interface not in ("usb", None)
     return Drive(
         target=Target(backend=NAME, address=disk.name, scope=Scope.DRIVE),
@@ -38,15 +39,35 @@ def drive(disk: Disk, health: Health | None) -> Drive:
         wwn=wwn(disk.node),
         media=Media.UNKNOWN if disk.kind is Kind.VOLUME else medium(disk.node),
         interface=disk.interface,
-        size_bytes=disk.node.size_bytes,
-        logical_block=number(own.get("queue/logical_block_size")),
+        size_bytes=disk.node.size_bytes or said.capacity or disk.node.size_bytes,
+        logical_block=odd or number(own.get("queue/logical_block_size")),
         physical_block=number(own.get("queue/physical_block_size")),
         state=_STATES.get(own.get("device/state", ""), State.UNKNOWN),
         device=disk.node.device,
         read_only=disk.node.read_only,
         identity=identity(disk.node),
-        facts=tuple(Fact(label=label, value=value) for label, value in (*_place(disk), *_health(said))),
+        facts=tuple(
+            Fact(label=label, value=value) for label, value in (*_place(disk), *_format(disk, odd), *_health(said))
+        ),
     )
+
+
+SECTORS = (512, 1024, 2048, 4096)
+"""Bytes of sectors that the kernel takes; a disk with others has the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
+
+
+def odd_sector(disk: Disk, said: Health) -> int | None:
+    """Return the bytes of a sector that the kernel does not take; None where it takes them, or they are not known."""
+    sizes = (said.block, number(disk.node.attributes.get("queue/logical_block_size")))
+    return next((size for size in sizes if size and size not in SECTORS), None)
+
+
+def _format(disk: Disk, odd: int | None) -> Iterator[tuple[str, str]]:
+    """Yield why the kernel has no block of a disk that is there."""
+    if odd is not None:
+        yield "Unusable", f"sector size {odd}: must be reformatted to 512 or 4096 bytes (sg_format --format --size=512)"
+    elif disk.node.size_bytes == 0 and disk.node.attributes.get("removable") == "0":
+        yield "Unusable", "size 0: it is not ready, or has sectors of a size that the kernel does not take (520, 528)"
 
 
 def _place(disk: Disk) -> Iterator[tuple[str, str]]:
@@ -85,3 +106,5 @@ def _health(said: Health) -> Iterator[tuple[str, str]]:
         yield "Life left", said.life_left
     if said.power_loss is not None:
         yield "Power-loss protection", said.power_loss.sentence()
+    if said.is_silent and not said.asleep and said.message is not None:
+        yield "SMART health", f"not known: {said.message}"

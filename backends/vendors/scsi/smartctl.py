@@ -5,9 +5,11 @@ Its exit status is a bit mask that is seldom 0 on a worn drive (smartctl(8)); wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from backends.json_text import document, flag, rows, table, whole, word
+from backends.text import clean
 from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd")
@@ -80,10 +82,21 @@ class Health:
     """The same as an attribute counts it down, with its number and name."""
     power_loss: PowerLoss | None = None
     """Power-loss protection, where an attribute names it."""
+    block: int | None = None
+    """Bytes of its sectors, as it is formatted."""
+    capacity: int | None = None
+    """Bytes that it holds, as it is formatted."""
     asleep: bool = False
     """In standby, so it was not asked."""
     message: str | None = None
     """Why there is nothing else, in smartctl's words."""
+    unread: str = ""
+    """What is wrong with smartctl's answer, as a clause that follows it; "" where it was understood."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Return whether the drive says nothing of its health."""
+        return (self.passed, self.celsius, self.hours, self.used_percent) == (None, None, None, None)
 
 
 def parse_smartctl(text: str) -> Health | None:
@@ -108,6 +121,8 @@ def parse_smartctl(text: str) -> Health | None:
         used_percent=_used(top),
         life_left=_life_left(attributes),
         power_loss=next(_power_losses(attributes), None),
+        block=whole(top.get("logical_block_size"), 1 << 20),
+        capacity=whole(table(top.get("user_capacity")).get("bytes")),
         asleep=any("STANDBY" in words or "SLEEP" in words for words in said if words),
         message=message,
     )
@@ -120,12 +135,31 @@ def _attributes(top: Mapping[str, object]) -> list[Mapping[str, object]]:
     return list(rows(table(top.get("ata_smart_attributes")).get("table")))
 
 
+def unread_reason(text: str) -> str:
+    """Return what is wrong with an answer, as a clause that follows it: smartctl prints some complaints amid its JSON.
+
+    See smartctl's `-j` (smartctl(8)): lines that it does not know how to put into JSON come as they are.
+    """
+    found = next((line for line in text.splitlines() if line.strip() and not _JSON_LINE.fullmatch(line.strip())), "")
+    if not text.strip():
+        return "is empty"
+    why = f"it has the line '{clean(found, 100)}'" if found else "it is no whole JSON document"
+    return f"is not understood: {why}"
+
+
+_JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?')
+"""How a line of JSON begins."""
+
+
 def _celsius(top: Mapping[str, object]) -> int | None:
-    """Zero with a trip point of zero is how smartctl prints a drive that reports none."""
-    found = table(top.get("temperature"))
-    now = whole(found.get("current"), 200)
-    trips = (found.get("drive_trip"), table(top.get("scsi_temperature")).get("drive_trip"))
-    return None if now == 0 and any(trip == 0 for trip in trips) else now
+    """Return the temperature. Zero is how a drive without a sensor reports it, and how smartctl prints it."""
+    now = whole(table(top.get("temperature")).get("current"), _HOTTEST)
+    reports = table(top.get("scsi_environmental_reports"))
+    return now or whole(table(reports.get("temperature_1")).get("current"), _HOTTEST) or None
+
+
+_HOTTEST = 150
+"""Degrees; 255 stands for a sensor that does not work (SPC-4, 7.3.21)."""
 
 
 def _used(top: Mapping[str, object]) -> int | None:

@@ -37,6 +37,9 @@ _LEVELS = {
     "raidz1": Level.RAIDZ1,
     "raidz2": Level.RAIDZ2,
     "raidz3": Level.RAIDZ3,
+    "draid1": Level.DRAID1,
+    "draid2": Level.DRAID2,
+    "draid3": Level.DRAID3,
 }
 
 
@@ -161,7 +164,8 @@ def _pool_facts(
     dataset: ListedDataset, known: Mapping[str, str], status: PoolStatus | None, hidden: int
 ) -> Iterator[Fact]:
     if status is not None and status.layout:
-        yield Fact(label="Layout", value=status.layout)
+        shapes = dict.fromkeys(top.draid for top in status.tops if top.draid)
+        yield Fact(label="Layout", value=f"{status.layout} ({'; '.join(shapes)})" if shapes else status.layout)
     if (full := number(known.get("capacity"))) is not None:
         yield Fact(label="Full", value=f"{full} %")
     yield from _mounted(dataset)
@@ -170,13 +174,13 @@ def _pool_facts(
         yield Fact(label="Filesystems", value=words)
     if status is None:
         return
-    for label in ("status", "action", "scan", "errors"):
+    for label in ("status", "action", "scan", "expand", "remove", "checkpoint", "errors"):
         if text := status.texts.get(label):
             yield Fact(label=label.capitalize(), value=clean(text, 400))
     for vdev in status.vdevs:
-        place = "Device" if vdev.is_leaf else "Group"
-        role = f"{vdev.role} " if vdev.role else ""
-        yield Fact(label=f"{role}{place}".capitalize(), value=f"{clean(vdev.name, 100)} {vdev.words}")
+        place = f"{vdev.role} {'device' if vdev.is_leaf else 'group'}".strip()
+        label = "distributed spare" if vdev.is_distributed_spare else place
+        yield Fact(label=label.capitalize(), value=f"{clean(vdev.name, 100)} {vdev.words}")
 
 
 def _dataset(
@@ -218,8 +222,8 @@ def _mounted(dataset: ListedDataset) -> Iterator[Fact]:
 
 def _level(status: PoolStatus | None) -> Level:
     """What the pool's data lie on; a stripe over mirrors is RAID 10 as far as figures go."""
-    tops = [vdev for vdev in status.vdevs if vdev.depth == 1 and not vdev.role] if status is not None else []
-    kinds = {"disk" if top.is_leaf else re.sub(r"-\d+$", "", top.name) for top in tops}
+    tops = status.tops if status is not None else ()
+    kinds = {top.kind for top in tops}
     if kinds == {"mirror"}:
         return Level.RAID1 if len(tops) == 1 else Level.RAID10
     if len(kinds) == 1:

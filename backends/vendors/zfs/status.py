@@ -1,7 +1,7 @@
 """What `zpool status -LP` tells of pools: their devices as a tree, how they are, what goes on. Pure.
 
-The form is that of cmd/zpool/zpool_main.c (OpenZFS 2.1: status_callback, print_status_config), read by its indentation;
-what is not understood is left out.
+The form is that of cmd/zpool/zpool_main.c (OpenZFS 2.1 to 2.3: status_callback, print_status_config), read by its
+indentation; what is not understood is left out.
 """
 
 from __future__ import annotations
@@ -30,10 +30,26 @@ STATES = {
 }
 """zpool's and the kernel's words for pools and devices."""
 _SCANS = {"resilver": "resync", "scrub": "consistency-check"}
+_NOTED = {"trimming": "trim", "initializing": "initialisation"}
+"""What single devices do, by the note in their row; how much of it is done is printed for other options only."""
 _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
 _DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done")
-_SCAN = re.compile(r"(resilver|scrub) (in progress|paused) since")
+_SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
+"""A resilver in sequence prints its group, `resilver (mirror-0) in progress since`; several groups print as many."""
+_MOVES = {
+    "expand": ("reshape", re.compile(r"expansion of .{1,200} in progress since")),
+    "remove": ("removal", re.compile(r"Evacuation of .{1,200} in progress since")),
+    "checkpoint": ("checkpoint-discard", re.compile(r"discarding\b")),
+}
+"""By paragraph, what rewrites data without being a scan: its kind of task, and the words while it goes on."""
+_WAITS = "paused for resilver"
+_NUMBER = re.compile(r"\d{6,20}")
+"""What stands for a device that is not there: its number in the pool."""
+_DRAID = re.compile(r"(draid[123]?):(\d{1,5})d:(\d{1,5})c:(\d{1,3})s(?::\S{1,60}?)?-\d{1,5}")
+_DRAID_SPARE = re.compile(r"draid[123]?-\d{1,5}-\d{1,5}")
+_REPLACED = ("replacing", "spare")
+"""What stands in the place of a device while another one takes it over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +71,32 @@ class PoolDevice:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it is a device."""
-        return self.name.startswith("/")
+        """Return whether it is a device; one that is missing is shown by its number."""
+        return self.name.startswith("/") or _NUMBER.fullmatch(self.name) is not None
+
+    @property
+    def is_distributed_spare(self) -> bool:
+        """Return whether it is space on all disks of a dRAID that stands in for a spare."""
+        return _DRAID_SPARE.fullmatch(self.name) is not None
+
+    @property
+    def kind(self) -> str:
+        """`mirror` of `mirror-0`, `draid2` of `draid2:4d:11c:1s-0`; `disk` of a device and of what takes its place."""
+        if self.is_leaf:
+            return "disk"
+        if draid := _DRAID.fullmatch(self.name):
+            return "draid1" if draid[1] == "draid" else draid[1]
+        word = clean(re.sub(r"-\d+$", "", self.name), 40)
+        return "disk" if word in _REPLACED else word
+
+    @property
+    def draid(self) -> str:
+        """`4 data drives in a stripe, 11 disks, 1 distributed spare` of a dRAID; "" of anything else."""
+        found = _DRAID.fullmatch(self.name)
+        if found is None:
+            return ""
+        spares = f"{found[4]} distributed spare{'' if found[4] == '1' else 's'}"
+        return f"{found[2]} data drives in a stripe, {found[3]} disks, {spares}"
 
     @property
     def words(self) -> str:
@@ -90,12 +130,26 @@ class PoolStatus:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """Resilver or scrub under way."""
-        scan = self.texts.get("scan", "")
-        found, done = _SCAN.search(scan), _DONE.search(scan)
-        if found is None or found[2] == "paused":
-            return ()
-        return (Task(kind=_SCANS[found[1]], progress=min(round(float(done[1]) / 100, 6), 1.0) if done else None),)
+        """Return what goes on: resilvers, scrubs, what moves data, what single devices do. What is paused does not."""
+        found = [*self._scans(), *self._moves()]
+        notes = " ".join(vdev.note for vdev in self.vdevs)
+        found += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
+        return tuple({task.kind: task for task in reversed(found)}.values())[::-1]
+
+    def _scans(self) -> Iterator[Task]:
+        """Yield what reads or writes back the whole pool; the paragraph has one after the other."""
+        text = self.texts.get("scan", "")
+        begins = [*_SCAN.finditer(text)]
+        ends = [*(begin.start() for begin in begins), len(text)][1:]
+        for begin, end in zip(begins, ends, strict=True):
+            if begin[2] != "paused":
+                yield Task(kind=_SCANS[begin[1]], progress=_progress(text[begin.end() : end]))
+
+    def _moves(self) -> Iterator[Task]:
+        for key, (kind, pattern) in _MOVES.items():
+            text = self.texts.get(key, "")
+            if pattern.search(text) and _WAITS not in text:
+                yield Task(kind=kind, progress=_progress(text))
 
     @property
     def why(self) -> str:
@@ -105,9 +159,14 @@ class PoolStatus:
         return clean(re.split(r"\.(?: |$)", self.texts.get("status", ""), maxsplit=1)[0], 160)
 
     @property
+    def tops(self) -> tuple[PoolDevice, ...]:
+        """What its data are striped over."""
+        return tuple(vdev for vdev in self.vdevs if vdev.depth == 1 and not vdev.role)
+
+    @property
     def layout(self) -> str:
         """What its data lie on: `mirror`, `2 x raidz2`, `3 x disk`; "" if nothing is told."""
-        kinds = [_kind(vdev) for vdev in self.vdevs if vdev.depth == 1 and not vdev.role]
+        kinds = [vdev.kind for vdev in self.tops]
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
         return " and ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in counts.items())
 
@@ -175,6 +234,7 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[PoolDevice]:
         )
 
 
-def _kind(vdev: PoolDevice) -> str:
-    """`mirror` of `mirror-0`; `disk` of a device."""
-    return "disk" if vdev.is_leaf else clean(re.sub(r"-\d+$", "", vdev.name), 40)
+def _progress(text: str) -> float | None:
+    """Return the share that is done, 0..1; None where it is not printed."""
+    done = _DONE.search(text)
+    return min(round(float(done[1]) / 100, 6), 1.0) if done else None

@@ -60,6 +60,69 @@ async def test_a_disk_on_several_paths_tells_its_policy_and_which_failed(letter:
     assert told(disk) == {"Policy": "service-time", "Path 1": "/dev/sda, active", "Path 2": f"/dev/sdb, {word}"}
 
 
+async def test_a_disk_that_has_lost_all_its_paths_has_failed() -> None:
+    made = host()
+    made.tables["mpatha"] = "0 2097152 multipath 1 queue_if_no_path 0 0 0"
+    made.states["mpatha"] = "0 2097152 multipath 2 0 1 0 0 0"
+    disk = (await listed(made))["mpatha"]
+    assert (disk.state, disk.why) == (State.FAILED, "no path is left")
+
+
+@pytest.mark.parametrize(
+    ("table", "status", "state", "why"),
+    [
+        ("cache 8:0 8:16 8:32 512 0 default 0", "cache Fail", State.FAILED, "its cache has failed"),
+        (
+            "cache 8:0 8:16 8:32 512 0 default 0",
+            "cache 8 1/2 512 1/2 0 0 0 0 0 0 0 1 writeback 2 migration_threshold 2048 mq 0 ro needs_check",
+            State.FAILED,
+            "its cache is read-only: the metadata are damaged",
+        ),
+        (
+            "cache 8:0 8:16 8:32 512 0 default 0",
+            "cache 8 1/2 512 1/2 0 0 0 0 0 0 0 1 writeback 2 migration_threshold 2048 mq 0 rw -",
+            State.OPTIMAL,
+            "",
+        ),
+        ("verity 1 8:0 8:16 4096", "verity C", State.FAILED, "its data do not match their checksums"),
+        ("verity 1 8:0 8:16 4096", "verity V", State.OPTIMAL, ""),
+        ("raid raid1 3 0 region_size 1024 2 - 8:0 - 8:16", "raid raid1 2 AD 1/2 idle 0 0 -", State.DEGRADED, "1 of 2"),
+        ("raid raid1 3 0 region_size 1024 2 - 8:0 - 8:16", "raid raid1 2 AA 2/2 idle 0 0 -", State.OPTIMAL, ""),
+    ],
+)
+async def test_a_target_says_how_it_is_in_its_status(table: str, status: str, state: State, why: str) -> None:
+    made = host()
+    made.tables["slow"], made.states["slow"] = f"0 2097152 {table}", f"0 2097152 {status}"
+    found = (await listed(made))["slow"]
+    assert (found.state, found.why.startswith(why), bool(found.why)) == (state, True, bool(why))
+
+
+@pytest.mark.parametrize(
+    ("status", "level", "state", "used"),
+    [
+        ("vdo 8:0 normal - online online 80 100", Level.VDO, State.OPTIMAL, {"Used, data": "80.0%"}),
+        ("vdo 8:0 read-only - online online 100 100", Level.VDO, State.FAILED, {"Used, data": "100.0%"}),
+        ("vdo 8:0 normal -", Level.VDO, State.OPTIMAL, {}),
+        (
+            "thin-pool 1 10/100 5/20 - rw discard_passdown queue_if_no_space - 1024",
+            Level.THIN_POOL,
+            State.OPTIMAL,
+            {"Used, metadata": "10.0%", "Used, data": "25.0%"},
+        ),
+        ("thin-pool Fail", Level.THIN_POOL, State.FAILED, {}),
+    ],
+)
+async def test_a_pool_that_is_not_lvms_says_how_full_it_is(
+    status: str, level: Level, state: State, used: dict[str, str]
+) -> None:
+    made = host()
+    kind = status.partition(" ")[0]
+    made.tables["slow"], made.states["slow"] = f"0 2097152 {kind} 8:0 8:16 128 0", f"0 2097152 {status}"
+    found = (await listed(made))["slow"]
+    assert (found.level, found.state) == (level, state)
+    assert {label: value for label, value in told(found).items() if label.startswith("Used")} == used
+
+
 async def test_a_plain_target_is_what_its_table_says() -> None:
     found = await listed(host())
     assert (found["plain"].level, found["slow"].level) == (Level.CONCAT, Level.MAPPED)

@@ -11,8 +11,8 @@ from backends.model import Level, State, Task
 from backends.settings import Risk
 from backends.topology import Topology, Tree
 from backends.vendors.lvm.backend import Lvm
-from backends.vendors.lvm.facts import LoadedTable, parse_lvs, parse_tables
-from backends.vendors.lvm.inventory import array_of, health, tasks_of
+from backends.vendors.lvm.facts import LoadedTable, LvFacts, parse_lvs, parse_tables
+from backends.vendors.lvm.inventory import array_of, by_group, health, tasks_of
 from backends.vendors.lvm.readings import readings
 from tests.backends.lvm.machines import CACHES, KINDS, done, host, target, view, volumes
 
@@ -156,11 +156,11 @@ FLUSH = {"kernel_cache_policy": "cleaner", "cache_dirty_blocks": "300", "cache_u
 
 def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
     flushed = view(CACHES, "mail", **FLUSH)
-    assert tasks_of(flushed.volume) == (Task(kind="flush", progress=0.5),)
+    assert tasks_of(flushed.volume, flushed.group) == (Task(kind="flush", progress=0.5),)
     told = {one.availability.why_not for one in readings(flushed).values()}
     assert told == {"its cache is being flushed, 18.8 MiB are left: wait for its end"}
     ended = view(CACHES, "mail", **FLUSH | {"cache_dirty_blocks": "0"})
-    assert tasks_of(ended.volume) == ()
+    assert tasks_of(ended.volume, ended.group) == ()
     assert readings(ended)["cache_mode"].availability.available
 
 
@@ -183,6 +183,10 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
         ("par", {"raid_sync_action": "recover", "sync_percent": "12.50"}, State.REBUILDING, ""),
         ("lin", {"lv_active": "", "lv_health_status": ""}, State.OFFLINE, "not active"),
         ("thin", {"lv_health_status": "failed"}, State.FAILED, "failed"),
+        ("lin", {"lv_active": "locally exclusive"}, State.OPTIMAL, ""),
+        ("lin", {"lv_active": "remotely"}, State.OFFLINE, "active on another host"),
+        ("lin", {"lv_active": "", "lv_health_status": "partial"}, State.OFFLINE, "not active"),
+        ("lin", {"lv_suspended": "suspended"}, State.DEGRADED, "its device is suspended: all I/O waits"),
     ],
 )
 def test_a_volume_that_needs_somebody_says_why(name: str, told: dict[str, str], state: State, why: str) -> None:
@@ -300,3 +304,128 @@ async def test_a_cache_on_an_array_is_as_safe_as_that(level: str, risk: Risk) ->
     made = host(*CACHES, files={"/sys/block/nvme3n1/md/level": level, "/sys/block/nvme1n1/md/level": level})
     reading = (await Lvm(made).read(target("vg0/pm")))["cache_mode"]
     assert next(one.risk for one in reading.choices if one.value == "write-back") is risk
+
+
+def columns(name: str, kind: str, devices: str, **told: str) -> dict[str, str]:
+    """A row of lvs."""
+    hidden = name.startswith("[")
+    plain = name.strip("[]")
+    number = f"{sum(map(ord, name)):06d}"
+    return {
+        "lv_uuid": f"AAAAAA-aaaa-aaaa-aaaa-aaaa-aaaa-{number}",
+        "vg_uuid": "BBBBBB-bbbb-bbbb-bbbb-bbbb-bbbb-bbbbbb",
+        "vg_name": "vgd",
+        "lv_name": name,
+        "lv_dm_path": f"/dev/mapper/vgd-{plain}",
+        "lv_layout": kind,
+        "lv_role": "private" if hidden else "public",
+        "lv_active": "active",
+        "lv_size": str(100 << 30),
+        "segtype": kind,
+        "stripes": "1",
+        "devices": devices,
+        "vg_free": "0",
+        "vg_missing_pv_count": "0",
+        **told,
+    }
+
+
+def group_of(*rows: dict[str, str]) -> dict[str, LvFacts]:
+    found, strange = parse_lvs(json.dumps({"report": [{"lv": list(rows)}]}))
+    assert strange == 0
+    return dict(by_group(found)["vgd"])
+
+
+def deduplicating(percent: str = "94.10", active: str = "active", **told: str) -> dict[str, LvFacts]:
+    """A VDO volume, its pool, of which LVM never says that it is active, and the data below."""
+    return group_of(
+        columns("mail", "vdo", "pool0(0)", pool_lv="pool0", data_percent=percent, lv_active=active),
+        columns(
+            "pool0", "vdo-pool", "pool0_vdata(0)", lv_active="", data_percent=percent, lv_layout="vdo,pool", **told
+        ),
+        columns("[pool0_vdata]", "linear", "/dev/sda(0)", lv_active=active),
+    )
+
+
+def shown(group: dict[str, LvFacts], name: str) -> tuple[Level, State, dict[str, str]]:
+    array = array_of(group[name], group, Topology(tree=Tree(nodes={}, numbers={})))
+    return array.level, array.state, {fact.label: fact.value for fact in array.facts}
+
+
+def test_a_vdo_pool_is_in_use_with_its_volume_and_says_how_full_it_is() -> None:
+    group = deduplicating(vdo_saving_percent="61.00", vdo_operating_mode="normal", vdo_index_state="online")
+    level, state, facts = shown(group, "pool0")
+    assert (level, state) == (Level.VDO_POOL, State.OPTIMAL)
+    assert (facts["Used, data"], facts["On"]) == ("94.1%", "/dev/sda")
+    assert (facts["Saved"], facts["Index"]) == ("61% by deduplication and compression", "online")
+    level, state, facts = shown(group, "mail")
+    assert (level, state) == (Level.VDO, State.OPTIMAL)
+    assert facts["VDO pool"] == "pool0, 100 GiB, 94.1% full, on /dev/sda"
+    assert "Cache" not in facts
+
+
+def test_a_vdo_pool_of_which_nothing_is_active_is_not_active() -> None:
+    group = deduplicating(active="")
+    assert health(group["pool0"], group) == (State.OFFLINE, "not active")
+
+
+@pytest.mark.parametrize("name", ["mail", "pool0"])
+def test_a_vdo_that_takes_no_writes_has_failed(name: str) -> None:
+    group = deduplicating(vdo_operating_mode="read-only")
+    assert health(group[name], group) == (State.FAILED, "VDO is read-only: it ran full, or its metadata are damaged")
+    well = deduplicating(vdo_operating_mode="normal")
+    assert health(well[name], well) == (State.OPTIMAL, "")
+
+
+def test_a_vdo_pool_that_is_put_right_after_a_crash_has_a_task() -> None:
+    group = deduplicating(vdo_operating_mode="recovering")
+    assert tasks_of(group["pool0"], group) == (Task(kind="recovery"),)
+
+
+def test_a_pool_without_a_device_of_its_own_is_in_use_with_its_volumes() -> None:
+    rows = (
+        columns("t", "thin", "", pool_lv="pool"),
+        columns("pool", "thin-pool", "pool_tdata(0)", lv_active=""),
+        columns("[pool_tdata]", "linear", "/dev/sda(0)"),
+    )
+    group = group_of(*rows)
+    assert health(group["pool"], group) == (State.OPTIMAL, "")
+    asleep = group_of(rows[0] | {"lv_active": ""}, *rows[1:])
+    assert health(asleep["pool"], asleep) == (State.OFFLINE, "not active")
+
+
+def test_a_volume_that_lacks_a_disk_says_so_while_it_is_not_active() -> None:
+    group = group_of(columns("gone", "linear", "[unknown](0)", lv_active=""))
+    assert health(group["gone"], group) == (State.OFFLINE, "not active, and a physical volume is missing")
+
+
+def test_what_is_moved_to_another_disk_or_merged_has_a_task() -> None:
+    group = group_of(
+        columns("mail", "linear", "pvmove0(0)"),
+        columns("[pvmove0]", "mirror", "/dev/sda(0),/dev/sdb(0)", copy_percent="40.00"),
+        columns("back", "linear", "/dev/sdc(0)", lv_merging="merging"),
+        columns("old", "mirror", "old_mimage_0(0)", copy_percent="25.00"),
+        columns("done", "mirror", "done_mimage_0(0)", copy_percent="100.00"),
+    )
+    assert tasks_of(group["mail"], group) == (Task(kind="migration", progress=0.4),)
+    assert tasks_of(group["back"], group) == (Task(kind="merge"),)
+    assert tasks_of(group["old"], group) == (Task(kind="resync", progress=0.25),)
+    assert tasks_of(group["done"], group) == ()
+
+
+def test_a_volume_of_errors_has_failed_and_wrong_checksums_are_mismatches() -> None:
+    group = group_of(
+        columns("hole", "error", ""),
+        columns(
+            "sums",
+            "raid1",
+            "s_rimage_0(0)",
+            lv_layout="raid,raid1",
+            raidintegritymode="journal",
+            integritymismatches="7",
+        ),
+    )
+    assert health(group["hole"], group)[0] is State.FAILED
+    facts = shown(group, "sums")[2]
+    assert facts["Mismatches"] == "7 checksums of its images were wrong"
+    assert facts["Integrity"] == "checksums of its images, journal"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.errors import BlockedError
+from backends.errors import BlockedError, InvalidValueError
 from backends.model import Array, Level, State
 from backends.protocol import TellsTasks
 from backends.vendors.mdraid.backend import MdRaid
@@ -311,3 +311,74 @@ async def test_a_bitmap_in_a_file_is_not_changed_since_no_way_back_would_bring_i
 async def test_nothing_is_planned_that_would_lose_the_file_of_a_bitmap(level: str, key: str, value: str) -> None:
     with pytest.raises(BlockedError, match="bitmap"):
         await MdRaid(with_file(level, ("sda", "sdb", "sdc", "sdd"))).plan(MD0, key, value)
+
+
+# -- bitmaps of Linux 6.18 --------------------------------------------------------------------------------------------
+
+WITHOUT_FOLDER = ("bitmap/location", "bitmap/chunksize", "bitmap/metadata")
+LLBITMAP = {"bitmap_type": "none bitmap [llbitmap] ", "consistency_policy": "bitmap"}
+
+
+def lockless() -> MdHost:
+    return MdHost(array("raid1", ("sda", "sdb"), drop=WITHOUT_FOLDER, more=LLBITMAP))
+
+
+async def test_a_lockless_bitmap_is_shown_and_nothing_else_is_offered_but_none() -> None:
+    (found,) = (await MdRaid(lockless()).inventory()).arrays
+    assert {fact.label: fact.value for fact in found.facts}["Bitmap"] == "lockless"
+    reading = (await MdRaid(lockless()).read(MD0))["bitmap"]
+    assert (reading.now, [choice.value for choice in reading.choices]) == ("lockless", ["none", "lockless"])
+
+
+async def test_a_lockless_bitmap_that_is_removed_cannot_come_back_and_that_is_said() -> None:
+    change = await MdRaid(lockless()).plan(MD0, "bitmap", "none")
+    assert [step.argv[1:] for step in change.writes] == [("--grow", "--bitmap=none", "/dev/md0")]
+    assert change.undo == ()
+    assert change.risk_text.endswith("A lockless bitmap cannot be added again: only a new array can have one.")
+
+
+async def test_a_lockless_bitmap_is_not_added_by_a_way_back() -> None:
+    host = MdHost(array("raid1", ("sda", "sdb"), more={"bitmap_type": "[none] bitmap llbitmap"}))
+    with pytest.raises((BlockedError, InvalidValueError)):
+        await MdRaid(host).back(MD0, "bitmap", "lockless", {})
+
+
+@pytest.mark.parametrize(
+    ("told", "now"),
+    [
+        ({"bitmap_type": "[none] bitmap llbitmap", "consistency_policy": "resync"}, "none"),
+        ({"bitmap_type": "none [bitmap] llbitmap", "consistency_policy": "resync"}, "none"),
+        ({"bitmap_type": "none [bitmap] llbitmap", "consistency_policy": "bitmap"}, None),
+        ({"bitmap_type": "none [bitmap] llbitmap", "bitmap/location": "+8", "bitmap/metadata": "internal"}, "internal"),
+        ({"consistency_policy": "resync"}, None),
+    ],
+)
+async def test_an_array_without_the_folder_of_a_bitmap_has_none_where_the_kernel_says_so(
+    told: dict[str, str], now: str | None
+) -> None:
+    host = MdHost(array("raid1", ("sda", "sdb"), drop=tuple(set(WITHOUT_FOLDER) - told.keys()), more=told))
+    assert (await MdRaid(host).read(MD0))["bitmap"].now == now
+
+
+async def test_an_array_that_is_frozen_says_that_nothing_is_rebuilt() -> None:
+    host = MdHost(array("raid1", ("sda", "sdb"), sync_action="frozen"))
+    (found,) = (await MdRaid(host).inventory()).arrays
+    task = next(fact.value for fact in found.facts if fact.label == "Task")
+    assert task == "frozen: no rebuild, resync or check begins until sync_action is idle"
+    assert found.tasks == ()
+
+
+@pytest.mark.parametrize(
+    ("flags", "state", "why"),
+    [
+        ("journal", State.OPTIMAL, ""),
+        ("journal,faulty", State.DEGRADED, "its journal device has failed: it takes no writes"),
+        ("spare", State.DEGRADED, "its journal device has failed: it takes no writes"),
+    ],
+)
+async def test_an_array_whose_journal_has_failed_is_not_well(flags: str, state: State, why: str) -> None:
+    files = array(
+        "raid5", ("sda", "sdb", "sdc", "sdd"), flags={"sdd": flags}, raid_disks="3", consistency_policy="journal"
+    )
+    (found,) = (await MdRaid(MdHost(files)).inventory()).arrays
+    assert (found.state, found.why) == (state, why)

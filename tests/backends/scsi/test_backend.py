@@ -10,7 +10,7 @@ from backends.change import Write
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RefusedError, ToolFailedError
 from backends.host import Command, Completed
 from backends.hosts.wrapped import ReadOnlyHost
-from backends.model import Drive, Media, Target
+from backends.model import Drive, Media, State, Target
 from backends.settings import Persistence, Reading, Risk
 from backends.vendors.scsi.backend import ScsiBackend
 from tests.backends.scsi.drives import PROTECTED, Ata, DriveHost, Kind, Scsi, Volume
@@ -69,6 +69,58 @@ async def test_health_is_told_where_the_drive_tells_it() -> None:
     }
     facts = {fact.label: fact.value for fact in (await inventoried(bench(Ata(smart=smart)))).facts}
     assert (facts["Temperature"], facts["Rotation"], facts["SMART health"]) == ("34 °C", "7200 rpm", "FAILED")
+
+
+async def test_an_answer_of_smartctl_that_is_not_understood_is_a_problem_and_no_health() -> None:
+    host = bench(Ata(smart={"smart_status": {"passed": True}}))
+    whole = host.run
+
+    async def talking(command: Command) -> Completed:
+        done = await whole(command)
+        if not command.argv[0].endswith("smartctl"):
+            return done
+        return replace(done, stdout=done.stdout.replace("{", "{\nlog sense failed\n", 1))
+
+    host.run = talking  # type: ignore[method-assign]
+    backend = ScsiBackend(host)
+    for found in (await backend.inventory(), await backend.kept_inventory()):
+        assert [problem.message for problem in found.problems] == [
+            "smartctl's answer about /dev/sda is not understood: it has the line 'log sense failed'."
+            " Their health is not known."
+        ]
+        assert "SMART health" not in {fact.label for fact in found.drives[0].facts}
+
+
+async def test_a_drive_that_smartctl_cannot_open_says_so() -> None:
+    smart: dict[str, object] = {"smartctl": {"messages": [{"string": "Smartctl open device failed: busy"}]}}
+    facts = {fact.label: fact.value for fact in (await inventoried(bench(Ata(smart=smart)))).facts}
+    assert facts["SMART health"] == "not known: Smartctl open device failed: busy"
+
+
+@pytest.mark.parametrize(
+    ("smart", "size", "unusable"),
+    [
+        ({"logical_block_size": 520, "user_capacity": {"bytes": 1000}}, "0", "sector size 520: must be reformatted"),
+        ({"logical_block_size": 528}, "0", "sector size 528: must be reformatted"),
+        ({}, "0", "size 0: it is not ready"),
+        ({"logical_block_size": 512}, "2048", None),
+        ({"logical_block_size": 4096}, "2048", None),
+    ],
+)
+async def test_a_disk_of_odd_sectors_is_online_and_says_why_it_cannot_be_used(
+    smart: dict[str, object], size: str, unusable: str | None
+) -> None:
+    host = bench(Ata(smart=smart))
+    host.files |= {
+        "/sys/block/sda/size": size,
+        "/sys/block/sda/removable": "0",
+        "/sys/block/sda/device/state": "running",
+    }
+    drive = await inventoried(host)
+    facts = {fact.label: fact.value for fact in drive.facts}
+    assert drive.state is State.ONLINE
+    assert (facts.get("Unusable") or "").startswith(unusable or "\0") is (unusable is not None)
+    assert drive.size_bytes == (1000 if "user_capacity" in smart else int(size) * 512)
 
 
 async def test_without_root_no_tool_runs_and_the_kernels_word_is_shown() -> None:

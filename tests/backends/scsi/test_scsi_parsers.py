@@ -8,7 +8,7 @@ import pytest
 
 from backends.vendors.scsi import hdparm, sdparm
 from backends.vendors.scsi.disks import is_volume
-from backends.vendors.scsi.smartctl import Health, parse_smartctl
+from backends.vendors.scsi.smartctl import Health, parse_smartctl, unread_reason
 from tests.backends.scsi.texts import (
     HDPARM,
     HDPARM_LACKING,
@@ -133,6 +133,39 @@ def test_zero_degrees_with_a_trip_point_of_zero_is_no_temperature() -> None:
     )
     assert found is not None
     assert found.celsius is None
+
+
+@pytest.mark.parametrize(
+    ("told", "celsius"),
+    [
+        ({"temperature": {"current": 0}}, None),
+        ({"temperature": {"current": 255}}, None),
+        ({"temperature": {"current": 1}}, 1),
+        ({"scsi_environmental_reports": {"temperature_1": {"current": 41}}}, 41),
+        ({"temperature": {"current": 0}, "scsi_environmental_reports": {"temperature_1": {"current": 0}}}, None),
+    ],
+)
+def test_only_a_sensor_that_works_tells_a_temperature(told: dict[str, object], celsius: int | None) -> None:
+    found = parse_smartctl(json.dumps({"smartctl": {}, **told}))
+    assert found is not None
+    assert found.celsius == celsius
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "is empty"),
+        ('{\n "smartctl": {},\nlog sense failed\n "a": 1\n}', "is not understood: it has the line 'log sense failed'"),
+        ('{\n "smartctl": {', "is not understood: it is no whole JSON document"),
+        (
+            "=======> UNRECOGNIZED OPTION: json\n\nUse smartctl -h",
+            "is not understood: it has the line '=======> UNRECOGNIZED OPTION: json'",
+        ),
+    ],
+)
+def test_an_answer_that_is_not_understood_says_which_line_it_is(text: str, reason: str) -> None:
+    assert parse_smartctl(text) is None
+    assert unread_reason(text) == reason
 
 
 def test_a_drive_that_sleeps_is_said_to_sleep() -> None:

@@ -6,8 +6,25 @@ import pytest
 
 from backends.model import State, Task
 from backends.vendors.zfs.facts import parse_arcstats, parse_datasets, rows
-from backends.vendors.zfs.status import PoolStatus, parse_status
-from tests.backends.zfs.texts import NONE, PAUSED, RESILVERING, SCRUBBING, SUSPENDED
+from backends.vendors.zfs.status import PoolDevice, PoolStatus, parse_status
+from tests.backends.zfs.texts import (
+    DISCARDING,
+    DRAID,
+    ERROR_SCRUB,
+    EVACUATING,
+    EXPANDED,
+    EXPANDING,
+    EXPANSION_WAITS,
+    NONE,
+    PAUSED,
+    REMOVED,
+    REPLACED_ALONE,
+    RESILVERING,
+    SCRUBBING,
+    SEQUENTIAL,
+    SUSPENDED,
+    TRIMMING,
+)
 
 
 def one(text: str) -> PoolStatus:
@@ -63,6 +80,60 @@ def test_a_device_says_how_it_is(device: str, words: str) -> None:
 def test_a_pool_says_how_it_is_and_what_goes_on(text: str, state: State, tasks: tuple[Task, ...], why: str) -> None:
     found = one(text)
     assert (found.state, found.tasks, found.why) == (state, tasks, why)
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks"),
+    [
+        (SEQUENTIAL, {"resync": 0.4979}),
+        (EXPANDING, {"reshape": 0.25}),
+        (EXPANSION_WAITS, {}),
+        (EXPANDED, {}),
+        (EVACUATING, {"removal": 0.75}),
+        (REMOVED, {}),
+        (DISCARDING, {"checkpoint-discard": None}),
+        (TRIMMING, {"trim": None, "initialisation": None}),
+        (ERROR_SCRUB, {"consistency-check": 0.05}),
+    ],
+)
+def test_all_that_moves_data_is_a_task_while_it_goes_on(text: str, tasks: dict[str, float | None]) -> None:
+    assert {task.kind: task.progress for task in one(text).tasks} == tasks
+
+
+def test_a_resilver_in_sequence_makes_a_degraded_pool_a_rebuilding_one() -> None:
+    assert one(SEQUENTIAL).state is State.REBUILDING
+
+
+def test_a_checkpoint_and_a_removal_are_kept_in_words() -> None:
+    texts = one(EVACUATING).texts
+    assert texts["checkpoint"] == "created Sat Nov 21 07:00:00 2026, consumes 1.00G"
+    assert texts["remove"].endswith("1.2K memory used for removed device mappings")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("draid1:4d:11c:1s-0", "draid1", "4 data drives in a stripe, 11 disks, 1 distributed spare"),
+        ("draid3:16d:90c:4s-12", "draid3", "16 data drives in a stripe, 90 disks, 4 distributed spares"),
+        ("draid:8d:10c:0s-0", "draid1", "8 data drives in a stripe, 10 disks, 0 distributed spares"),
+        ("raidz2-0", "raidz2", ""),
+        ("draid2-0-0", "draid2-0", ""),
+    ],
+)
+def test_a_draid_of_any_width_says_what_it_is(name: str, kind: str, words: str) -> None:
+    vdev = PoolDevice(name=name, state="ONLINE", depth=1)
+    assert (vdev.kind, vdev.draid) == (kind, words)
+
+
+def test_a_missing_device_is_a_device_and_a_distributed_spare_is_none() -> None:
+    known = {vdev.name: (vdev.is_leaf, vdev.is_distributed_spare) for vdev in one(DRAID).vdevs}
+    assert known["6781234567890123456"] == (True, False)
+    assert known["draid2-0-0"] == (False, True)
+    assert known["spare-1"] == (False, False)
+
+
+def test_what_takes_over_from_a_lone_disk_is_a_disk() -> None:
+    assert one(REPLACED_ALONE).layout == "disk"
 
 
 @pytest.mark.parametrize(("text", "layout"), [(RESILVERING, "raidz2"), (SCRUBBING, "2 x mirror"), (SUSPENDED, "disk")])

@@ -173,6 +173,12 @@ def _smart(key: str, value: int) -> Plant:
     return _answer("smart-log", rf'"{key}": \d+', f'"{key}": {value}')
 
 
+def _wwns(last: str) -> Plant:
+    """Two drives of which one has this WWN."""
+    wwns = {"sdc": "naa.5000c500a1b2c3d4", "sdd": f"naa.5000{last}"}
+    return Plant(files={f"/sys/block/{name}/device/wwid": wwn for name, wwn in wwns.items()})
+
+
 def _health(key: str, value: int) -> Plant:
     """A figure that the log of the played drive leaves out."""
     return _answer("smart-log", r"\A\{", f'{{"{key}": {value}, ')
@@ -302,6 +308,13 @@ PLANTED: tuple[PlantedFault, ...] = (
         also="battery-failed policy-not-in-force",
     ),
     _case(
+        "drive-unusable",
+        "linux",
+        "scsi:sdc",
+        _file("/sys/block/sdc/queue/logical_block_size", "520"),
+        _file("/sys/block/sdc/queue/logical_block_size", "4096"),
+    ),
+    _case(
         "drive-foreign",
         "lsi",
         "megaraid:/c0/e245/s4",
@@ -331,6 +344,7 @@ PLANTED: tuple[PlantedFault, ...] = (
         _answer("zpool list", r"(tank\t\d+\t)0\t", r"\g<1>80\t"),
         _answer("zpool list", r"(tank\t\d+\t)0\t", r"\g<1>79\t"),
     ),
+    _case("wwn-shared", "linux", "scsi:sdd", _wwns("c500a1b2c3d4"), _wwns("c500a1b2c3d5")),
     _case("pcie-link-slow", "linux", "hba:0000:12:00.0", _port(8, 4), _port(4, 4)),
     _case("irq-one-cpu", "linux", "hba:0000:12:00.0", _irqs("3", "3"), _irqs("3", "4")),
     _case("irq-far", "linux", "hba:0000:12:00.0", _irqs("3", "4", "1"), _irqs("3", "12", "1")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.engine.check.sight import Block, Partition, Sight, Slot
+from backends.identity import Identity
 from backends.model import (
     Array,
     Controller,
@@ -53,7 +54,7 @@ def disk(**more: Any) -> Drive:
         "state": State.ONLINE,
         "physical_block": 4096,
     }
-    return Drive(target=DISK, **{**good, **more})
+    return Drive(**{"target": DISK, **good, **more})
 
 
 def fact(label: str, value: str) -> tuple[Fact, ...]:
@@ -63,6 +64,25 @@ def fact(label: str, value: str) -> tuple[Fact, ...]:
 def on(target: Target, **values: str | Reading) -> dict[Target, dict[str, Reading]]:
     """What is set on a target."""
     return {target: {key: one if isinstance(one, Reading) else Reading(now=one) for key, one in values.items()}}
+
+
+def two_disks(first: str, second: str) -> Sight:
+    """Two disks of one WWN with these serial numbers."""
+    names = zip(("sda", "sdb"), (first, second), strict=True)
+    return Sight(
+        inventory=Inventory(
+            drives=tuple(
+                disk(
+                    target=Target(backend="block", address=name),
+                    device=f"/dev/{name}",
+                    wwn="naa.5",
+                    serial=serial,
+                    identity=Identity(name=name, wwn="naa.5", serial=serial),
+                )
+                for name, serial in names
+            )
+        )
+    )
 
 
 def array_of(
@@ -182,6 +202,11 @@ CASES: dict[str, tuple[Sight, Sight]] = {
         ),
         array_of(readings=on(VOLUME, drive_cache="on")),
     ),
+    "drive-unusable": (
+        disk_of(disk(facts=fact("Unusable", "sector size 520: must be reformatted"))),
+        disk_of(disk(facts=fact("Rotation", "7200 rpm"))),
+    ),
+    "wwn-shared": (two_disks("S1", "S2"), two_disks("S1", "S1")),
     "drive-foreign": (disk_of(disk(state=State.FOREIGN)), disk_of(disk(state=State.UNASSIGNED))),
     "drive-errors": (
         disk_of(disk(facts=fact("Errors", "3 media"))),

@@ -9,8 +9,9 @@ from app.engine.check.finding import Flaw, Severity, Unknown
 from app.engine.check.sight import Block, Partition, Sight
 from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
+from backends.model import Level
 from backends.settings import Availability, Reading, Span
-from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, mounted, on
+from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, fact, mounted, on, volume
 
 
 def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
@@ -44,6 +45,13 @@ def test_what_nothing_tells_is_neither_a_fault_nor_fine(id: str) -> None:
 @pytest.mark.parametrize("id", CASES)
 def test_of_an_empty_machine_nothing_is_said(id: str) -> None:
     assert said(Sight(), id) == ([], [])
+
+
+@pytest.mark.parametrize(("used", "told"), [("94.1%", True), ("80.0%", True), ("79.9%", False)])
+def test_a_vdo_pool_that_fills_up_is_warned_of_as_what_loses_writes(used: str, told: bool) -> None:
+    pool = volume(level=Level.VDO_POOL, facts=fact("Used, data", used))
+    found, _ = said(array_of(array=pool), "pool-filling")
+    assert [one.message.endswith("what was being written is lost.") for one in found] == [True] * told
 
 
 def test_the_gravest_comes_first() -> None:

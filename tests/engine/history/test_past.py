@@ -62,6 +62,23 @@ def test_read_with_and_without_root_it_is_the_same(tmp_path: Path) -> None:
     assert first.thing == second.thing
 
 
+@pytest.mark.parametrize(
+    ("serial", "thing"), [("Z2", f"wwn {WWN}, serial Z1"), ("Z1", "pear block:sda"), (None, "pear block:sda")]
+)
+def test_beside_a_disk_of_the_same_wwn_it_is_its_serial_number_too(
+    tmp_path: Path, serial: str | None, thing: str
+) -> None:
+    seen = sessions.seen()
+    first = replace(seen.inventory.drives[0], identity=Identity(name="sda", wwn=WWN, serial="Z1"), device="/dev/sda")
+    other = replace(first, identity=Identity(name="sdb", wwn=WWN, serial=serial), device="/dev/sdb")
+    both = replace(seen, inventory=Inventory(drives=(first, other)))
+    assert one(tmp_path, both, *sessions.run()).thing == thing
+    paths = replace(first, paths=("/dev/sda", "/dev/sdb"))
+    assert one(
+        tmp_path / "paths", replace(both, inventory=Inventory(drives=(paths, other))), *sessions.run()
+    ).thing == (f"wwn {WWN}")
+
+
 def test_without_a_wwn_it_is_serial_number_model_and_size(tmp_path: Path) -> None:
     disk = Identity(name="sda", serial="Z1", model="X", size_bytes=10)
     assert one(tmp_path, identified(disk), *sessions.run()).thing == "serial Z1, X, 10"

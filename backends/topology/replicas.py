@@ -1,0 +1,127 @@
+"""DRBD: which disk each of its devices lies on. sysfs tells since DRBD 9 and Linux 3.11; else `drbdsetup show` does.
+
+The words are those of drbdsetup(8), `show`, of DRBD 8.4 and 9: a resource has volumes, a volume has the number of its
+device and the disks of its data and of its metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, Host
+from backends.hosts.asked import unmoved
+from backends.topology.tree import Node, Tree, kernel_name, tree_of
+from backends.values import dataclass
+
+SHOW = ("drbdsetup", "show")
+"""What is configured in the kernel now; needs root."""
+
+MAJOR = "147"
+"""Of the numbers of its devices (Documentation/admin-guide/devices.txt)."""
+
+_RESOURCE = re.compile(r'resource "?([^"\s{]{1,128})"? \{')
+_VOLUME = re.compile(r"volume (\d{1,5}) \{")
+_MINOR = re.compile(r"device\s+minor (\d{1,7});")
+_DISK = re.compile(r'(meta-)?disk\s+"?(/[^"\s;]{1,250})"?(?: \[.{1,12}\])?;')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replica:
+    """A volume of a resource, as this host has it."""
+
+    resource: str
+    """Name of the resource; not cleaned."""
+    volume: int
+    """Number of the volume in it."""
+    minor: int
+    """Number of the device: 0 is /dev/drbd0."""
+    disk: str | None = None
+    """The disk that its data lie on; None where it has none and the peers keep them."""
+    meta: str | None = None
+    """The disk of its metadata, where that is another one."""
+
+
+def is_replica(node: Node) -> bool:
+    """Return whether it is a device of DRBD."""
+    return node.parent is None and re.fullmatch(r"drbd\d{1,7}", node.name) is not None
+
+
+def parse_show(text: str) -> tuple[Replica, ...]:
+    """Return all volumes of `drbdsetup show`; what is told of peers has no device."""
+    found: list[Replica] = []
+    resource, volume = "", 0
+    for line in map(str.strip, text.split("\n")):
+        if named := _RESOURCE.match(line):
+            resource = named[1]
+        elif numbered := _VOLUME.match(line):
+            volume = int(numbered[1])
+        elif minor := _MINOR.fullmatch(line):
+            found.append(Replica(resource=resource, volume=volume, minor=int(minor[1])))
+        elif (disk := _DISK.fullmatch(line)) and found and (found[-1].resource, found[-1].volume) == (resource, volume):
+            found[-1] = replace(found[-1], meta=disk[2]) if disk[1] else replace(found[-1], disk=disk[2])
+    return tuple(found)
+
+
+async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
+    """Return what is configured; None where drbdsetup gives no answer."""
+    tool = host.which(SHOW[:1])
+    if tool is None:
+        return None
+    try:
+        with unmoved():
+            done = await host.run(Command(argv=(tool, *SHOW[1:]), timeout=5, stall=STALL))
+    except RaidbenchError:
+        return None
+    whole = done.returncode == 0 and not done.truncated and done.stdout.count("{") == done.stdout.count("}")
+    return parse_show(done.stdout) if whole else None
+
+
+async def with_replicas(host: Host, tree: Tree) -> Tree:
+    """Return the tree with the disks of DRBD's devices below these, where the kernel does not tell.
+
+    What is told to lie on nothing has the attribute `drbd/disk`, `none`.
+    """
+    silent = {node.name for node in tree.nodes.values() if is_replica(node) and not node.slaves}
+    told = await read_replicas(host) if silent else None
+    if not told:
+        return tree
+    below: dict[str, tuple[str, ...]] = {}
+    for replica in told:
+        node = tree.by_devno(f"{MAJOR}:{replica.minor}") or tree.nodes.get(f"drbd{replica.minor}")
+        if node is not None and node.name in silent:
+            paths = [path for path in (replica.disk, replica.meta) if path is not None]
+            below[node.name] = tuple([name for path in paths if (name := await _kernel_name(host, tree, path))])
+    diskless = {f"drbd{replica.minor}" for replica in told if replica.disk is None}
+    return tree_of(_joined(tree, below, diskless))
+
+
+async def _kernel_name(host: Host, tree: Tree, path: str) -> str | None:
+    """Return the kernel name of a node below /dev, which may be a link."""
+    name = kernel_name(path)
+    if name in tree.nodes:
+        return name
+    stat = await host.stat(path)
+    node = tree.by_devno(stat.devno) if stat is not None and stat.devno is not None else None
+    return node.name if node is not None else None
+
+
+def _joined(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iterable[str]) -> Iterable[Node]:
+    without = frozenset(diskless)
+    for node in tree.nodes.values():
+        above = [name for name, names in below.items() if node.name in names]
+        own = {**node.attributes, "drbd/disk": "none"} if node.name in without else node.attributes
+        holders = tuple(dict.fromkeys((*node.holders, *above)))
+        yield replace(node, attributes=own, slaves=below.get(node.name, node.slaves), holders=holders)
+
+
+def untold_replicas(tree: Tree, name: str) -> list[str]:
+    """Return, of a device and all that it lies on, each of DRBD's that does not tell its disk, in words."""
+    nodes = (tree.nodes[tree.disk_of(name)], *tree.below(name))
+    return [
+        f"neither the kernel nor drbdsetup tells what {node.device} lies on"
+        for node in nodes
+        if is_replica(node) and not node.slaves and node.attributes.get("drbd/disk") != "none"
+    ]
