@@ -21,8 +21,9 @@ from app.engine.session.event_values import Written
 from app.engine.session.journal import FILE, Journal, boot_clock, read_records
 from app.engine.session.json_values import structure
 from app.engine.session.paths import ARRAYS, Paths
+from app.engine.session.pool import LOG
 from app.engine.session.recorder import Recorder
-from app.engine.session.store import LOG, load
+from app.engine.session.store import load
 from app.engine.session.unpacking import opened_archive
 from backends.errors import NewerError
 from backends.formats import FORMATS, Kept
@@ -170,7 +171,7 @@ def test_its_pools_are_as_they_were_left(tmp_path: Path) -> None:
 
 def places(folder: Path) -> Paths:
     """A state folder of this test's own."""
-    return Paths(**{name: folder / name for name in ("sessions", "journal", "locks", "config")})
+    return Paths.at(folder)
 
 
 async def begun(folder: Path, **fields: object) -> Path:

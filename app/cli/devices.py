@@ -42,12 +42,9 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
     The table of the workbench: members of arrays that are well are told in words.
     """
     from app.engine.session.journals import journal_on
-    from app.engine.session.paths import Paths
 
     host = host_of(current())
-    warn_of_journal(
-        journal_on(host, Paths.default().journal_of(simulated=current().simulated, apart=host.capabilities.apart))
-    )
+    warn_of_journal(journal_on(host, current().paths.journal))
     chosen = columns_named(columns)
     return run(lambda _: _devices(host, int(version) if as_json else None, chosen, wide=wide))
 

@@ -162,7 +162,7 @@ def at_rest(building: ArrayBuilding) -> bool:
 
 
 async def opened() -> Workbench:
-    bench = Workbench(LocalHost(), paths=Paths.default())
+    bench = Workbench(LocalHost(), paths=Paths.of(""))
     await bench.open()
     return bench
 

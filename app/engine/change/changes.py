@@ -49,9 +49,7 @@ class Changes:
     @property
     def journal_folder(self) -> Path:
         """Where journals lie of what this process itself does."""
-        return self._record.paths.journal_of(
-            simulated=self._record.simulated, apart=self._record.host.capabilities.apart
-        )
+        return self._record.paths.journal
 
     def _changer(self) -> Changer:
         folder = self._record.need_recording()
@@ -91,9 +89,7 @@ class Changes:
         """What the watchdog of a real machine does in a process of its own."""
         from app.engine.change.watchdog import watch
 
-        locks = self._record.paths.locks_of(simulated=self._record.simulated)
-        paths = replace(self._record.paths, journal=self.journal_folder, locks=locks)
-        return await watch(paths, str(self._record.folder), until, self._hardware.machine.backends)
+        return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
 
     async def end_watching(self) -> None:
         """Take back what is on trial where only this process watches over it, and it ends. Raises RaidbenchError."""
