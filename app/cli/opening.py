@@ -18,6 +18,7 @@ from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.ab.interrupted import CutShort
+    from app.engine.change.undecided import UndecidedTrials
     from app.engine.session.journal import Journal
     from app.engine.session.state import ChangeRecord
     from app.engine.session.store import Loaded
@@ -118,6 +119,7 @@ def workbench(
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
         warn_of_journal(bench.changes.journal)
+        tell_trials(bench.changes.undecided)
     try:
         yield bench
     except BaseException as error:
@@ -158,6 +160,15 @@ def warn_of_journal(journal: Journal) -> None:
         say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
     for one in experiments_cut_short():
         say(f"Note: {clean(one.sentence, 300)}. `raidbench recover` puts it back.")
+
+
+def tell_trials(undecided: UndecidedTrials) -> None:
+    """Say on standard error what is on trial, how long still, and what decides it."""
+    if found := undecided.look_now():
+        from app.engine.view.trials import trial_lines
+
+        for line in trial_lines(found):
+            say(f"Note: {line}")
 
 
 def _warn_of_arrays(folder: Path) -> None:

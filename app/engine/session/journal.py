@@ -76,6 +76,11 @@ class OpenChange:
     uid: int | None = None
     """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
 
+    @property
+    def is_undecided_now(self) -> bool:
+        """Whether it is a trial of this boot whose watchdog is not overdue."""
+        return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + OVERDUE
+
 
 class Journal:
     """Appends intents and outcomes, each on disk before the call returns."""
@@ -218,13 +223,7 @@ class Journal:
 
     def trials(self) -> tuple[OpenChange, ...]:
         """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
-        boot, now = boot_id(), boot_clock()
-        found = [
-            intent
-            for intent in self._open().values()
-            if intent.until is not None and intent.boot == boot and now < intent.until + OVERDUE
-        ]
-        return tuple(reversed(found))
+        return tuple(intent for intent in reversed(self._open().values()) if intent.is_undecided_now)
 
     def newer(self) -> NewerError | None:
         """Why this program does not know all that is open, None where it does. Never raises."""
