@@ -146,6 +146,14 @@ class Trials:
     async def _keep(self, chosen: Sequence[_Shown]) -> None:
         trials = [trial for one in chosen for trial in self._trials_of(one)]
         await self._kept(trials)
+        await self._forget(chosen)
+
+    async def _forget(self, chosen: Sequence[_Shown]) -> None:
+        """Look again, and say nothing of what was decided here."""
+        for shown in chosen:
+            self._others.pop(shown.key, None)
+        await self.follow()
+        self._app.show_header()
 
     def _trials_of(self, one: _Shown) -> tuple[Undecided, ...]:
         session, until = one.key
@@ -192,7 +200,7 @@ class Trials:
             self._app.tell(error, title="Not taken back")
             return
         self._tell("The old values are back.", well=True)
-        await self.follow()
+        await self._forget(chosen)
 
     def follow_later(self) -> None:
         """Look for what other sessions have on trial, and for what became of it, without waiting for that."""
