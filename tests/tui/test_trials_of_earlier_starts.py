@@ -18,8 +18,7 @@ from app.tui.header import HeaderLines
 from app.tui.lines import TrialLine
 from backends.model import Target
 from tests.engine.doubles import planned
-from tests.tui.stage import SIZES, Table, app_of, opened, settled, until
-from widgets.choice_list import ChoiceDialog
+from tests.tui.stage import SIZES, Table, answer, app_of, opened, settled, until
 from widgets.guard import GRACE
 
 SDA, NVME = (Target(backend="block", address=name) for name in ("sda", "nvme0n1"))
@@ -153,8 +152,7 @@ async def test_of_several_each_can_be_decided(table: Table, choice: tuple[str, .
         await followed(pilot)
         assert "2 trials" in line(pilot)
         await pilot.press("K")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
-        await pilot.press(*choice)
+        await answer(pilot, *choice)
         trials = table.bench.changes.journal.trials
         await until(pilot, lambda: sorted(one.change.target.address for one in trials()) == left)
 
