@@ -68,7 +68,7 @@ def cut_short(paths: Paths, monkeypatch: pytest.MonkeyPatch, until: float | None
 
 
 def test_every_command_says_that_something_is_left(cli: Cli, machine: str, crashed: None) -> None:
-    assert "raidbench recover" in cli("--machine", machine, "devices").err
+    assert f"`raidbench --machine {machine} recover`" in cli("--machine", machine, "devices").err
 
 
 def test_what_was_left_and_what_would_put_it_back_is_told_as_json(cli: Cli, machine: str, crashed: None) -> None:

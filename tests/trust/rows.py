@@ -716,6 +716,28 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
+        number="A41",
+        what="sessions, changes in force, baselines and locks of racks and recordings beside those of the machine, also those"
+        " that earlier versions kept in one place: by every command that takes the last one, completion, and as root",
+        mark="no command of the machine answers with a simulated session or acts on one, none of a rack with another's",
+        least=30,
+        tests=(
+            f"{CLI}test_simulation_apart.py",
+            f"{CLI}test_completion.py::test_one_rack_is_not_taken_for_another_nor_for_this_machine",
+            f"{ENGINE}session/test_paths.py",
+        ),
+        minutes=1,
+    ),
+    Row(
+        number="A44",
+        what="trials that an earlier start, another terminal or another user began: kept, restored and decided elsewhere while"
+        " the workbench is open, several at once, by keys that were typed too early and by users who may not decide",
+        mark="every screen has the trial, its deadline and the keys or who decides; the header follows what is decided",
+        least=12,
+        tests=("tests/tui/test_trials_of_earlier_starts.py",),
+        minutes=1,
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",
