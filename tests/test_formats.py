@@ -8,6 +8,7 @@ import platform
 import shutil
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,7 @@ def test_each_format_is_tried() -> None:
 
 
 def test_its_baseline_is_read() -> None:
-    kept = Baselines(places(OF_BEFORE)).load("kept")
+    kept = Baselines(replace(places(OF_BEFORE), apart="lsi")).load("kept")
     assert [run.id for run in kept.runs] == ["r1", "r2", "r3"]
 
 
@@ -290,7 +291,8 @@ def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A state folder in which a newer program has a change open."""
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "200")
-    for folder in ("journal", "journal/simulated"):
+    for folder in ("journal", "simulated/lsi/journal"):
+        (tmp_path / folder).parent.mkdir(parents=True, exist_ok=True)
         left_open(tmp_path / folder)
 
 

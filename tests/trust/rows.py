@@ -717,8 +717,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A41",
-        what="sessions, changes in force, baselines and locks of racks and recordings beside those of the machine, also those"
-        " that earlier versions kept in one place: by every command that takes the last one, completion, and as root",
+        what="sessions, changes in force, baselines and locks of racks and recordings beside those of the machine,"
+        " also those that earlier versions kept in one place: by the commands that take the last one, completion, and"
+        " as root",
         mark="no command of the machine answers with a simulated session or acts on one, none of a rack with another's",
         least=30,
         tests=(
@@ -730,8 +731,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A44",
-        what="trials that an earlier start, another terminal or another user began: kept, restored and decided elsewhere while"
-        " the workbench is open, several at once, by keys that were typed too early and by users who may not decide",
+        what="trials that an earlier start, another terminal or another user began: kept, restored and decided"
+        " elsewhere while the workbench is open, several at once, by keys typed too early, by users who may not decide",
         mark="every screen has the trial, its deadline and the keys or who decides; the header follows what is decided",
         least=12,
         tests=("tests/tui/test_trials_of_earlier_starts.py",),
