@@ -199,7 +199,7 @@ class Capabilities:
     counted: Callable[[], float] | None = None
     """Of what is made up and counts all the same: seconds of its own time that /proc/diskstats covers."""
     apart: str = ""
-    """Keeps what is remembered of a made-up machine apart from others of its kind; "" where that is not wanted."""
+    """Names the state of a made-up machine, which is separate from that of every other; "" for a real machine."""
     harmed: bool = True
     """What is done there may harm somebody, so that what cannot be looked at counts as in use."""
 
@@ -207,7 +207,7 @@ class Capabilities:
 THIS_MACHINE = Capabilities(opens_devices=True, shares_files=True, shares_processes=True, shares_watchdog=True)
 """Where raidbench runs."""
 
-MADE_UP = Capabilities(live=False, harmed=False)
+MADE_UP = Capabilities(live=False, harmed=False, apart="made-up")
 """A simulation or a recording."""
 
 

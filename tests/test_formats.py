@@ -8,6 +8,7 @@ import platform
 import shutil
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ from app.engine.session.event_values import Written
 from app.engine.session.journal import FILE, Journal, boot_clock, read_records
 from app.engine.session.json_values import structure
 from app.engine.session.paths import ARRAYS, Paths
+from app.engine.session.pool import LOG
 from app.engine.session.recorder import Recorder
-from app.engine.session.store import LOG, load
+from app.engine.session.store import load
 from app.engine.session.unpacking import opened_archive
 from backends.errors import NewerError
 from backends.formats import FORMATS, Kept
@@ -145,7 +147,7 @@ def test_each_format_is_tried() -> None:
 
 
 def test_its_baseline_is_read() -> None:
-    kept = Baselines(places(OF_BEFORE)).load("kept")
+    kept = Baselines(replace(places(OF_BEFORE), apart="lsi")).load("kept")
     assert [run.id for run in kept.runs] == ["r1", "r2", "r3"]
 
 
@@ -170,7 +172,7 @@ def test_its_pools_are_as_they_were_left(tmp_path: Path) -> None:
 
 def places(folder: Path) -> Paths:
     """A state folder of this test's own."""
-    return Paths(**{name: folder / name for name in ("sessions", "journal", "locks", "config")})
+    return Paths.at(folder)
 
 
 async def begun(folder: Path, **fields: object) -> Path:
@@ -289,7 +291,8 @@ def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A state folder in which a newer program has a change open."""
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "200")
-    for folder in ("journal", "journal/simulated"):
+    for folder in ("journal", "simulated/lsi/journal"):
+        (tmp_path / folder).parent.mkdir(parents=True, exist_ok=True)
         left_open(tmp_path / folder)
 
 

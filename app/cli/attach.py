@@ -13,9 +13,8 @@ from app.cli.output import say
 from app.cli.status import FAILED
 from app.cli.sweep_live import SweepFollower
 from app.cli.sweep_text import report, status_of
-from app.engine.session import store
+from app.engine.session import pool, store
 from app.engine.session.marks import STOP, is_written
-from app.engine.session.paths import Paths
 from app.engine.sweep.following import Follower
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
@@ -47,7 +46,7 @@ def _folder(name: str | None) -> Path:
         if loaded.session.sweep is None:
             raise NotFoundError(f"The session {loaded.folder.name} has no sweep.")
         return loaded.folder
-    for folder in store.folders(Paths.default().sessions):
+    for folder in pool.each_folder(current().paths):
         if store.load(folder).session.sweep is not None:
             return folder
     raise NotFoundError("There is no sweep yet.", hint="`raidbench sweep --list` lists the plans there are.")

@@ -28,7 +28,6 @@ from app.engine.judge.regression import LATER_THRESHOLD_PERCENT
 from app.engine.judge.repeats import Repeats
 from app.engine.judge.verdict import FEWEST_RUNS
 from app.engine.measure.preparation import Request
-from app.engine.session.paths import Paths
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.view import schema
@@ -56,7 +55,7 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
     """
     loaded, chosen = _named(runs)
     baseline = baseline_of(name, loaded, chosen)
-    Baselines(Paths.default()).save(baseline, replace=replace)
+    Baselines(current().paths).save(baseline, replace=replace)
     if as_json:
         document(schema.document(baseline=baseline_json(baseline)))
     ids = ", ".join(record.id for record in chosen)
@@ -71,11 +70,13 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def list_command(as_json: bool) -> int:
     """The baselines there are."""
-    store = Baselines(Paths.default())
+    store = Baselines(current().paths)
     found: list[Baseline] = []
     for name in store.names():
         try:
             found.append(store.load(name))
+        except NotFoundError:  # gone meanwhile, or of another kind of machine
+            continue
         except RaidbenchError as error:
             say(f"{name}: {clean(error.message, 300)}")
     if as_json:
@@ -92,7 +93,7 @@ def list_command(as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def remove_command(name: str, as_json: bool) -> int:
     """Remove a baseline; the runs stay where they are."""
-    Baselines(Paths.default()).remove(name)
+    Baselines(current().paths).remove(name)
     if as_json:
         document(schema.document(removed=name))
     say(f"The baseline {name} is removed.")
@@ -128,12 +129,7 @@ def check_command(
     was told, or it could not be measured.
     """
     try:
-        baseline = Baselines(Paths.default()).load(name)
-        if baseline.start.simulated is not current().simulated:
-            raise InvalidValueError(
-                f"The baseline {name} is of {'a simulated' if baseline.start.simulated else 'a real'} machine.",
-                hint="--demo, or --machine DIR, is for baselines that were made with it, and for no other.",
-            )
+        baseline = Baselines(current().paths).load(name)
 
         async def work(interruption: Interruption) -> int:
             return await _check(bench, interruption, baseline, repeats or len(baseline.runs), threshold, typed, as_json)

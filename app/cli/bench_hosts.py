@@ -104,12 +104,14 @@ class DyingProgram(TalkingProgram):
 
 def _rack_of(options: Options, host: str, folder: Path) -> Path:
     """The state folder of a simulated host, with a rack whose figures are not those of its neighbours."""
-    from backends.racks.machines import state_file
+    from app.engine.session.paths import Paths
+    from backends.racks.machines import STATE_FILE
     from backends.racks.machines.table import MACHINES
     from backends.racks.state import RackFile
 
     folder.mkdir(mode=0o700)
-    with RackFile(folder / state_file(options.demo), make=MACHINES[options.demo]).changing() as rack:
+    file = Paths.below(folder, options.demo).state / STATE_FILE
+    with RackFile(file, make=MACHINES[options.demo]).changing() as rack:
         rack.seed = crc32(host.encode())
     return folder
 

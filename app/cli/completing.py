@@ -10,11 +10,15 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.cli.names import COMMANDS
 from backends.racks.machines import HOSTS, STATES
+
+if TYPE_CHECKING:
+    from app.engine.session.paths import Paths
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -46,8 +50,8 @@ class Words(NamedTuple):
 
     rack: str
     """The simulated rack that is meant; "" for this machine."""
-    recorded: bool
-    """Whether a recorded machine is meant, of which nothing is known here."""
+    recorded: str
+    """Folder of the recorded machine that is meant, of which only sessions are known here; "" for none."""
     command: str
     rest: tuple[str, ...]
     """Behind the command, without the word that is being written."""
@@ -152,7 +156,10 @@ def _line(before: list[str], at: int, last: str) -> Words:
             rack = follows if follows in HOSTS else next(iter(HOSTS))
         elif word.startswith("--demo="):
             rack = word.partition("=")[2]
-    recorded = any(word.partition("=")[0] == "--machine" for word in before[:at])
+    recorded = ""
+    for word, follows in pairwise([*before[:at], ""]):
+        if word.partition("=")[0] == "--machine":
+            recorded = word.partition("=")[2] or follows
     return Words(rack, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
 
 
@@ -201,13 +208,17 @@ def _commands(_: Words | None = None) -> Iterator[Item]:
 def _look(line: Words) -> Mapping[str, Any]:
     from app.engine.session.looked import last_look, looked_file
 
-    return {} if line.recorded else last_look(looked_file(_state(), line.rack))
+    return {} if line.recorded else last_look(looked_file(_paths(line).state))
 
 
-def _state() -> Path:
+def _paths(line: Words) -> Paths:
     from app.engine.session.paths import Paths
 
-    return Paths.default().sessions.parent
+    if not line.recorded:
+        return Paths.of(line.rack)
+    from backends.hosts.recorded import apart_of
+
+    return Paths.of(apart_of(Path(line.recorded)))
 
 
 def _disks(line: Words) -> list[str]:
@@ -352,13 +363,14 @@ def _plans(line: Words) -> Iterator[Item]:
         yield Item(line.last, kind="file")
 
 
-def _baselines(_: Words) -> Iterator[Item]:
-    return (Item(file.stem) for file in sorted((_state() / "baselines").glob("[!.]*.json")))
+def _baselines(line: Words) -> Iterator[Item]:
+    return (Item(file.stem) for file in sorted((_paths(line).state / "baselines").glob("[!.]*.json")))
 
 
-def _sessions(_: Words) -> Iterator[Item]:
-    folder = _state() / "sessions"
-    return (Item(file.parent.name) for file in sorted(folder.glob("*/session.jsonl"), reverse=True))
+def _sessions(line: Words) -> Iterator[Item]:
+    from app.engine.session.pool import each_folder
+
+    return (Item(folder.name) for folder in each_folder(_paths(line)))
 
 
 def _runs(line: Words) -> Iterator[Item]:
@@ -366,7 +378,7 @@ def _runs(line: Words) -> Iterator[Item]:
     session, slash, _ = line.last.rpartition("/")
     names = [session] if slash else [item.value for item in _sessions(line)][:1]
     for name in names:
-        found = [file.name for file in (_state() / "sessions" / name / "runs").glob("r*[0-9]")]
+        found = [file.name for file in (_paths(line).sessions / name / "runs").glob("r*[0-9]")]
         for run in sorted(found, key=lambda each: (len(each), each)):
             yield Item(f"{name}/{run}" if slash else run)
     if not slash:

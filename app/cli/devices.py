@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.hosts import over_hosts
-from app.cli.opening import host_of, remember_look, warn_of_journal, workbench
+from app.cli.opening import host_of, remember_look, tell_trials, warn_of_journal, workbench
 from app.cli.options import current
 from app.cli.output import document, goes_on, say
 from app.cli.running import run
@@ -41,13 +41,14 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
 
     The table of the workbench: members of arrays that are well are told in words.
     """
+    from app.engine.change.undecided import UndecidedTrials
     from app.engine.session.journals import journal_on
-    from app.engine.session.paths import Paths
 
     host = host_of(current())
-    warn_of_journal(
-        journal_on(host, Paths.default().journal_of(simulated=current().simulated, apart=host.capabilities.apart))
-    )
+    paths = current().paths
+    journal = journal_on(host, paths.journal)
+    warn_of_journal(journal)
+    tell_trials(UndecidedTrials(journal, host.root_side or paths.locks))
     chosen = columns_named(columns)
     return run(lambda _: _devices(host, int(version) if as_json else None, chosen, wide=wide))
 

@@ -12,7 +12,6 @@ from app.cli.running import run
 from app.cli.status import DONE, FOUND
 from app.engine.doctor import Finding, Grade, examine
 from app.engine.hosts.readiness import READS_IN_USE
-from app.engine.session.paths import Paths
 from app.engine.view import schema
 from backends.host import Host
 from backends.text import clean
@@ -68,7 +67,7 @@ def _reads_in_use(host: Host) -> Finding:
 
 def _configuration() -> Finding:
     """The configuration file, which was read: no command begins with one that cannot be used."""
-    path = current().config or Paths.default().config
+    path = current().config or current().paths.config
     shown = clean(str(path), 300)
     there = "" if path.exists() else " does not exist; the defaults are used"
     return Finding(grade=Grade.OK, what="config", detail=shown + there)

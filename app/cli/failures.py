@@ -125,9 +125,10 @@ def _report_crash(error: Exception) -> str:
 def _keep(details: str) -> Path | None:
     """Write a crash down in the state folder; None if that is not possible either."""
     with contextlib.suppress(Exception):
-        from app.engine.session.paths import Paths, private_folder
+        from app.cli.options import current
+        from app.engine.session.paths import private_folder
 
-        folder = private_folder(Paths.default().sessions.parent / "crashes")
+        folder = private_folder(current().paths.state / "crashes")
         file = folder / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}.txt"
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:

@@ -20,7 +20,6 @@ from app.cli.status import DONE
 from app.engine.history.earlier_runs import Condition, PastRun
 from app.engine.history.index import known_runs
 from app.engine.history.series import RunSeries, series_of
-from app.engine.session.paths import Paths
 from app.engine.view.history import change_lines, episode_lines, history_document, history_table
 from app.engine.view.table import filled
 from backends.errors import InvalidValueError
@@ -58,7 +57,7 @@ def history_command(
     """
     asked = AskedRuns(target=target, workload=workload, since=None if since is None else moment_of(since))
     also = () if current().session is None else (loaded_session(),)
-    known = known_runs(Paths.default(), also)
+    known = known_runs(current().paths, also)
     for note in known.notes:
         say(clean(note, 300))
     runs = chosen(known.runs, asked)

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.engine.hosts.raw import HostsOrder, RawAnswer
+from app.engine.session.paths import Paths
 from backends.again import again
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Host
 from backends.hosts.local import LocalHost
-from backends.racks.machines import state_file
+from backends.racks.machines import STATE_FILE
 from backends.racks.machines.fleet import Plant, planted
 from backends.racks.machines.table import MACHINES
 from backends.racks.state import RackFile
@@ -59,7 +60,7 @@ async def _read(
     if plant is not None and plant.change is None:
         words = f"ssh: connect to host {first} port 22: No route to host"
         return RawAnswer(host=first, status=255, err=words), hosts
-    _make(RackFile(folder / state_file(rack), make=MACHINES[rack]), plant)
+    _make(RackFile(Paths.below(folder, rack).state / STATE_FILE, make=MACHINES[rack]), plant)
     argv = (*again("app", as_told=True), "--demo", rack, *order.words[1:])
     environment = {name: value for name, value in os.environ.items() if name in ("PYTHONPATH", "HOME")}
     command = Command(

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from app.cli.opening import loaded_session
-from app.cli.options import REDACTED
+from app.cli.options import REDACTED, current
 from app.cli.output import data, document, lines, say
 from app.cli.render import listing
 from app.cli.status import DONE
-from app.engine.session import store, wire
+from app.engine.session import pool, store, wire
 from app.engine.session.events import (
     ChangeIntended,
     CommandRan,
@@ -24,9 +24,8 @@ from app.engine.session.events import (
     SessionStarted,
 )
 from app.engine.session.figures import RunFigures
-from app.engine.session.paths import Paths
+from app.engine.session.pool import LOG
 from app.engine.session.state import Session
-from app.engine.session.store import LOG
 from app.engine.view import schema
 from app.engine.view.events import RECORDED, EventChoice, EventWords, describe_event
 from app.engine.view.run import both_directions, direction_line
@@ -121,7 +120,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
 
 
 def _list(as_json: bool) -> int:
-    found = [store.load(folder) for folder in store.folders(Paths.default().sessions)]
+    found = [store.load(folder) for folder in pool.each_folder(current().paths)]
     if as_json:
         listed = [
             {

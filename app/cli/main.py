@@ -280,11 +280,11 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
     )  # before the screens, which leave no room for a question
     import_asyncio()
     with curtain("" if options.demo or options.machine else os.uname().nodename):
-        from app.cli.opening import host_of, remember_look
+        from app.cli.opening import host_of, remember_look, require_its_machine
         from app.cli.steady import steady_plan
         from app.cli.sweep_background import HURRY, hand_over
         from app.engine.measure.priority import lower_priority
-        from app.engine.session.store import folders
+        from app.engine.session.store import latest
         from app.engine.workbench import Workbench
 
         config = options.load_config()
@@ -295,6 +295,8 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         from app.tui.options import ScreenOptions  # Textual reads the environment when it is imported
         from app.tui.running import run
 
+        if options.session is not None:
+            require_its_machine(options.session)
         nice = lower_priority()
         bench = Workbench(host_of(options, child_nice=nice))
         bench.rated = config.endurance_tbw
@@ -306,7 +308,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
             fps=config.fps,
             theme=options.theme or config.theme,
             recorded=options.machine is not None,
-            first_start=not folders(bench.paths.sessions),
+            first_start=latest(bench.paths) is None,
             keymap=config.keymap,
             scratch=config.scratch_dir or ".",
             scratch_size=config.scratch_size,

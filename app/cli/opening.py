@@ -18,6 +18,7 @@ from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.ab.interrupted import CutShort
+    from app.engine.change.undecided import UndecidedTrials
     from app.engine.session.journal import Journal
     from app.engine.session.state import ChangeRecord
     from app.engine.session.store import Loaded
@@ -73,20 +74,19 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
 
 
 def _rack(options: Options, speed: float) -> Host:
-    """The simulated rack, whose state lies beside the sessions. Raises StorageError."""
-    from app.engine.session.paths import Paths
+    """The simulated rack, whose state lies beside its sessions. Raises StorageError."""
     from backends.racks.host import SimulatedHost
-    from backends.racks.machines import state_file
+    from backends.racks.machines import STATE_FILE
     from backends.racks.machines.table import MACHINES
     from backends.racks.state import RackFile
 
-    file = Paths.default().sessions.parent / state_file(options.demo)
-    rack = RackFile(file, make=MACHINES[options.demo], speed=speed)
+    paths = options.paths
+    rack = RackFile(paths.state / STATE_FILE, make=MACHINES[options.demo], speed=speed)
     if options.demo_reset:
         import shutil
 
         rack.reset()
-        shutil.rmtree(Paths.default().devices_of(simulated=True, apart=options.apart), ignore_errors=True)
+        shutil.rmtree(paths.devices, ignore_errors=True)
     if options.demo_state:
         from backends.racks.machines.states import put
 
@@ -111,12 +111,15 @@ def workbench(
     from app.engine.workbench import Workbench
 
     options = current()
+    if options.session is not None:
+        require_its_machine(options.session)
     bench = Workbench(host_of(options, dry=dry, hurry=hurry, rights=rights))
     bench.rated = options.rated()
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
     if not quiet:
         warn_of_journal(bench.changes.journal)
+        tell_trials(bench.changes.undecided)
     try:
         yield bench
     except BaseException as error:
@@ -132,9 +135,8 @@ def remember_look(machine: Machine, inventory: Inventory) -> None:
     options = current()
     if options.machine is None:
         from app.engine.session.looked import keep_look, looked_file
-        from app.engine.session.paths import Paths
 
-        keep_look(looked_file(Paths.default().sessions.parent, options.demo), machine, inventory)
+        keep_look(looked_file(options.paths.state), machine, inventory)
 
 
 def warn_of_journal(journal: Journal) -> None:
@@ -160,6 +162,15 @@ def warn_of_journal(journal: Journal) -> None:
         say(f"Note: {clean(one.sentence, 300)}. `raidbench recover` puts it back.")
 
 
+def tell_trials(undecided: UndecidedTrials) -> None:
+    """Say on standard error what is on trial, how long still, and what decides it."""
+    if found := undecided.look_now():
+        from app.engine.view.trials import trial_lines
+
+        for line in trial_lines(found):
+            say(f"Note: {line}")
+
+
 def _warn_of_arrays(folder: Path) -> None:
     """Say which arrays were cut short by the journal in that folder."""
     from app.engine.session.paths import ARRAYS
@@ -176,26 +187,22 @@ def _warn_of_arrays(folder: Path) -> None:
 
 def experiments_cut_short() -> tuple[CutShort, ...]:
     """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
-    from app.engine.session.paths import Paths
-
-    sessions = Paths.default().sessions
-    if not any(sessions.glob("*/experiment.active")):  # what a look around does not import
+    paths = current().paths
+    if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
         return ()
     from app.engine.ab.interrupted import cut_short
 
-    return cut_short(sessions, simulated=current().simulated, host=current().rack_host)
+    return cut_short(paths)
 
 
 def sweeps_cut_short() -> tuple[Path, ...]:
     """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
-    from app.engine.session.paths import Paths
-
-    sessions = Paths.default().sessions
-    if not any(sessions.glob("*/sweep.active")):  # what a look around does not import
+    paths = current().paths
+    if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
         return ()
     from app.engine.session.marks import SWEEP, left_behind
 
-    return left_behind(SWEEP, sessions, simulated=current().simulated, host=current().rack_host)
+    return left_behind(SWEEP, paths)
 
 
 async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
@@ -228,14 +235,13 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> Loaded:
 
     `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
     """
-    from app.engine.session import store
-    from app.engine.session.paths import Paths
+    from app.engine.session import pool, store
 
+    paths = current().paths
     folder = Path(name) if name is not None else current().session
-    root = Paths.default().sessions
     if folder is not None:
-        known = root / folder
-        if folder.name == str(folder) and (known / store.LOG).is_file():
+        known = paths.sessions / folder
+        if folder.name == str(folder) and (known / pool.LOG).is_file():
             folder = known
         if folder.is_file():
             import click
@@ -243,11 +249,75 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> Loaded:
             from app.engine.session.unpacking import opened_archive
 
             return _told(click.get_current_context().with_resource(opened_archive(folder, whole=whole)))
-        return _told(store.load(folder))
-    last = store.latest(root)
+        return _told(_load(folder))
+    last = store.latest(paths)
     if last is None:
-        raise NotFoundError("There is no session yet.", hint="`raidbench set` and `raidbench bench` begin one.")
+        raise NotFoundError(
+            "There is no session yet.", hint=f"`raidbench set` and `raidbench bench` begin one.{_simulated_sessions()}"
+        )
     return _told(store.load(last))
+
+
+def _load(folder: Path) -> Loaded:
+    """Return a session that was named. Raises NotFoundError, whose hint says which other machine has it."""
+    from app.engine.session import store
+
+    try:
+        return store.load(folder)
+    except NotFoundError as error:
+        if elsewhere := _elsewhere(folder):
+            raise NotFoundError(error.message, hint=elsewhere) from error
+        raise
+
+
+def _simulated_sessions() -> str:
+    """Return a sentence about sessions of simulated machines where this machine is meant, "" where there are none."""
+    from app.engine.session.paths import Paths
+    from backends.racks.machines import HOSTS
+
+    if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
+        return ""
+    return " Sessions of simulated machines are separate: --demo before the command means those."
+
+
+def _elsewhere(folder: Path) -> str:
+    """Return how to reach a session of that name of another machine, "" where there is none."""
+    from app.engine.session.paths import Paths
+    from backends.racks.machines import HOSTS
+
+    if folder.name != str(folder):
+        return ""
+    own = current().apart
+    for apart in ("", *HOSTS):
+        if apart != own and (Paths.of(apart).sessions / folder).is_dir():
+            return f"{'A simulated' if apart else 'This'} machine has it. {_way_to(apart)}"
+    return ""
+
+
+def require_its_machine(folder: Path) -> None:
+    """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
+    from app.engine.session.store import beginning
+    from backends.racks.machines import rack_of
+
+    begun = beginning(folder)
+    if begun is None:
+        return
+    options = current()
+    host = clean(begun.machine.host, 64)
+    rack = rack_of(begun.machine.host) if begun.simulated else ""
+    if begun.simulated is options.simulated and options.demo in ("", rack):
+        return
+    if not begun.simulated:
+        raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_way_to(""))
+    hint = _way_to(rack) if rack else "Start with the --machine DIR that it was made with."
+    raise RefusedError(f"The session {folder.name} is of the simulated or recorded machine {host}.", hint=hint)
+
+
+def _way_to(rack: str) -> str:
+    """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
+    from backends.racks.machines import demo_words
+
+    return f"Start with {demo_words(rack)}." if rack else "Start without --demo and --machine."
 
 
 def _told(loaded: Loaded) -> Loaded:
@@ -263,11 +333,12 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
 
     `named`: a change that counts, too, where its tool gave up: a card may have done it later.
     """
-    from app.engine.session import store
-    from app.engine.session.paths import Paths
+    from app.engine.session import pool, store
 
     asked = current().session
-    for folder in store.folders(Paths.default().sessions) if asked is None else (asked,):
+    if asked is not None:
+        require_its_machine(asked)
+    for folder in pool.each_folder(current().paths) if asked is None else (asked,):
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if found := (*session.in_force, *late):

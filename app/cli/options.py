@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.config import Config
+    from app.engine.session.paths import Paths
     from backends.host import Host
 
 REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
@@ -95,17 +97,28 @@ class Options:
 
     @property
     def apart(self) -> str:
-        """What keeps what is remembered of this rack apart from the first one's."""
-        from backends.racks.machines import FIRST
+        """The name of the state of the simulated or recorded machine that is meant; "" for this machine."""
+        if self.machine is None:
+            return self.demo
+        from backends.hosts.recorded import apart_of
 
-        return "" if self.demo == FIRST else self.demo
+        return apart_of(self.machine)
 
     @property
-    def rack_host(self) -> str | None:
-        """The simulated rack's host; None for a recorded machine and the one that raidbench runs on."""
-        from backends.racks.machines import HOSTS
+    def words(self) -> str:
+        """What a command begins with to mean the same machine: `--demo hpe `; "" for this machine."""
+        if self.machine is not None:
+            return f"--machine {shlex.quote(str(self.machine))} "
+        from backends.racks.machines import demo_words
 
-        return HOSTS.get(self.demo)
+        return f"{demo_words(self.demo)} " if self.demo else ""
+
+    @property
+    def paths(self) -> Paths:
+        """The folders of the machine that is meant."""
+        from app.engine.session.paths import Paths
+
+        return Paths.of(self.apart)
 
     @property
     def coloured(self) -> bool:
@@ -117,15 +130,12 @@ class Options:
     def load_config(self) -> Config:
         """The configuration file's values. Raises ConfigError, NotFoundError."""
         from app.engine.config import load_config
-        from app.engine.session.paths import Paths
 
-        return load_config(self.config or Paths.default().config, required=self.config is not None)
+        return load_config(self.config or self.paths.config, required=self.config is not None)
 
     def require_config(self) -> None:
         """Raises ConfigError, NotFoundError where the configuration cannot be used, whatever is done with it."""
-        from app.engine.session.paths import Paths
-
-        if self.config is not None or Paths.default().config.exists():  # most machines have none
+        if self.config is not None or self.paths.config.exists():  # most machines have none
             self.load_config()
 
     def rated(self) -> Mapping[str, float]:
@@ -134,10 +144,9 @@ class Options:
 
     def opened(self, host: Host) -> Host:
         """This machine with what the configuration names beside it."""
-        from app.engine.session.paths import Paths
         from app.engine.web_hosts import opened
 
-        return opened(host, self.config or Paths.default().config)
+        return opened(host, self.config or self.paths.config)
 
     def may_ask_cards(self) -> bool:
         """Whether cards may be asked. Raises ConfigError, NotFoundError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import sys
@@ -26,6 +27,7 @@ _ASCII = str.maketrans(
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
 
+_NAMED_COMMAND = re.compile(r"`raidbench ([a-z])")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
 SIGNS = {
@@ -158,7 +160,12 @@ def _told_simulated(part: object) -> bool:
 
 
 def say(text: str = "", end: str = "\n") -> None:
-    """A line of narration on standard error. Not being able to say it stops nothing."""
+    """A line of narration on standard error. Not being able to say it stops nothing.
+
+    A command that it names means the machine that this one is about.
+    """
+    if options := current().words:
+        text = _NAMED_COMMAND.sub(lambda named: f"`raidbench {options}{named[1]}", text)
     try:
         _write(sys.stderr, text, end)
     except (OSError, ReaderGoneError, RaidbenchError, ValueError):

@@ -19,8 +19,7 @@ from app.cli.output import document, lines, say
 from app.cli.past_runs import AskedRuns, chosen
 from app.cli.runs import found_run
 from app.cli.status import DONE
-from app.engine.session import store
-from app.engine.session.paths import Paths
+from app.engine.session import pool
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from widgets.plain.picture.look import PALETTE, PictureLook, too_small
@@ -194,8 +193,8 @@ def _matched(name: str, letter: str) -> tuple[str | None, str] | None:
 
 
 def _is_session(name: str) -> bool:
-    place = Paths.default().sessions / name
-    return Path(name).is_file() or any((folder / store.LOG).is_file() for folder in (Path(name), place))
+    place = current().paths.sessions / name
+    return Path(name).is_file() or any((folder / pool.LOG).is_file() for folder in (Path(name), place))
 
 
 def _one(name: str) -> Subject:
@@ -246,7 +245,7 @@ def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
     from app.engine.picture.finding import all_sessions
 
     also = () if current().session is None else (loaded_session(),)
-    return all_sessions(last, runs, Paths.default().sessions, also)
+    return all_sessions(last, runs, current().paths.sessions, also)
 
 
 def _past() -> tuple[Sequence[PastRun], Sequence[Loaded]]:
@@ -254,7 +253,7 @@ def _past() -> tuple[Sequence[PastRun], Sequence[Loaded]]:
     from app.engine.history.index import known_runs
 
     also = () if current().session is None else (loaded_session(),)
-    known = known_runs(Paths.default(), also)
+    known = known_runs(current().paths, also)
     for note in known.notes:
         say(clean(note, 300))
     return known.runs, also

@@ -11,7 +11,7 @@ import click
 from app.cli import confirm
 from app.cli.confirm import steps
 from app.cli.failures import exit_status
-from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.opening import begin, refuse_read_only, tell_trials, workbench
 from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, sign
 from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
@@ -83,6 +83,7 @@ def recover_command(
 def _what_was_left(bench: Workbench, listing: bool, answer: str | None, typed: str | None, *, as_json: bool) -> int:
     """Show it where nothing is to be done, or where nobody can be asked; else go through it."""
     left = left_behind(bench)
+    tell_trials(bench.changes.undecided)
     found = run(lambda _: json_of(bench, left)) if as_json else {}
     if not left:
         say("Nothing was left behind.")

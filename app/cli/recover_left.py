@@ -50,7 +50,7 @@ def left_behind(bench: Workbench) -> Left:
         arrays=bench.arrays.unfinished(),
         sweeps=sweeps_cut_short(),
         experiments=experiments_cut_short(),
-        files=leftover_scratch(bench.paths.sessions),
+        files=leftover_scratch(bench.paths),
         folders=() if bench.simulated else left_folders(),
     )
 

@@ -19,7 +19,6 @@ from app.engine.judge.recorded import judged_again, shown_experiment
 from app.engine.judge.repeats import Repeats
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session import store
-from app.engine.session.paths import Paths
 from app.engine.session.state import ExperimentRecord, RunRecord
 from app.engine.session.store import Loaded
 from app.engine.view import schema, schema_compare
@@ -94,7 +93,7 @@ def _session() -> list[Loaded]:
 
 def _sessions() -> Iterator[Loaded]:
     """Every session, oldest first; one that cannot be read is passed over with a word."""
-    for folder in reversed(store.folders(Paths.default().sessions)):
+    for folder in reversed(store.folders(current().paths)):
         try:
             yield store.load(folder)
         except RaidbenchError as error:
@@ -107,9 +106,9 @@ def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]
     from app.engine.history.index import known_runs
 
     job = job_words(run.start.job)
-    root = Paths.default().sessions
+    root = current().paths.sessions
     here = {loaded.folder.name for loaded in besides}
-    past = known_runs(Paths.default()).runs
+    past = known_runs(current().paths).runs
     names = dict.fromkeys(each.session for each in reversed(past) if each.job == job and each.session not in here)
     for name in list(names)[:_MOST_EARLIER]:
         with contextlib.suppress(RaidbenchError):

@@ -14,7 +14,7 @@ import click
 from app.cli import confirm
 from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, workbench
+from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, require_its_machine, workbench
 from app.cli.options import CONFIRM_HELP, current, policies_of
 from app.cli.output import document, lines, say
 from app.cli.render import listing
@@ -24,7 +24,6 @@ from app.cli.sweep_background import HURRY, hand_over
 from app.cli.sweep_live import SweepFollower
 from app.cli.sweep_text import order_lines, plan_lines, report, status_of
 from app.engine.session.marks import STOP, is_written
-from app.engine.session.state import Session
 from app.engine.sweep.expand import expand
 from app.engine.sweep.level_axis import axis_of, with_drives, with_levels
 from app.engine.sweep.plan import SweepPlan
@@ -39,7 +38,6 @@ from app.engine.view.noise_words import noise_json
 from app.engine.view.schema_sweep import design_json
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError, RefusedError, StorageError
-from backends.racks.machines import option, rack_of
 from backends.text import clean
 from backends.values import dataclass
 
@@ -270,20 +268,11 @@ def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int
     if loaded.session.sweep.finished:
         report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=as_json)
         return DONE
-    _require_its_machine(loaded.session)
+    require_its_machine(loaded.folder)
     if not handed_over:
         STOP.remove(loaded.folder)
     with _outliving_terminal(), workbench(hurry=HURRY, quiet=True, rights=True) as bench:
         return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
-
-
-def _require_its_machine(session: Session) -> None:
-    """A sweep of a simulated rack goes on with that one, one of this machine with none. Raises RefusedError."""
-    host = "" if session.machine is None else session.machine.host
-    if session.simulated is current().simulated and current().demo in ("", rack_of(host)):
-        return
-    how = f"with {option(host)}" if session.simulated else "without --demo"
-    raise RefusedError("That sweep is about another machine.", hint=f"Start it {how}.")
 
 
 async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, *, detach: bool, as_json: bool) -> int:
@@ -314,6 +303,6 @@ async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     pid = await hand_over(folder, current())
     if as_json:
         document(schema.document(session=str(folder), pid=pid))
-    say(f"It runs in the background (pid {pid}). Show it: raidbench attach {folder.name}")
-    say(f"Stop it: raidbench attach {folder.name} --stop")
+    say(f"It runs in the background (pid {pid}). Show it: `raidbench attach {folder.name}`")
+    say(f"Stop it: `raidbench attach {folder.name} --stop`")
     return DONE

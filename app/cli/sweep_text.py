@@ -25,7 +25,7 @@ from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep import matrix_table, rankings
 from app.engine.view.sweep_findings import ending, finding_facts, short_facts
 from app.engine.view.sweep_plan import cells_table, order_facts, plan_facts
-from backends.racks.machines import option
+from backends.racks.machines import demo_words, rack_of
 from backends.text import clean
 from widgets.plain import units
 
@@ -94,7 +94,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 def _ending(record: SweepRecord, folder: str, session: Session) -> str:
     """How it ended, in a sentence, and what to do next."""
-    before = f" {option(session.machine.host)}" if session.simulated and session.machine else ""
+    before = f" {demo_words(rack_of(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 

@@ -12,7 +12,8 @@ from app.cli.output import ask_within, can_ask, document, lines, say
 from app.cli.running import run
 from app.cli.status import DONE, FAILED
 from app.engine.view import change as view
-from backends.errors import NotFoundError
+from app.engine.view.trials import trial_lines
+from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
 @click.command("keep")
 @click.option("--json", "as_json", is_flag=True, help="What was kept, as JSON.")
 def keep_command(as_json: bool) -> int:
-    """Keep the settings that are on trial, of every session."""
+    """Keep the settings that are on trial, of every session of this user; as root, of every user."""
     refuse_read_only()
     with workbench(quiet=True, rights=True) as bench:
         return run(lambda _interruption: _keep(bench, as_json))
@@ -56,9 +57,16 @@ def keep_command(as_json: bool) -> int:
 async def _keep(bench: Workbench, as_json: bool) -> int:
     from app.engine.view import schema
 
-    kept = await bench.changes.keep_trials(of_all=True)
-    if not kept:
+    found = bench.changes.undecided.look_now()
+    if not found:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
+    chosen = [one for one in found if one.is_decidable]
+    others = trial_lines([one for one in found if not one.is_decidable])
+    if not chosen:
+        raise RefusedError(" ".join(others), hint="Nothing was kept.")
+    for line in others:
+        say(line)
+    kept = await bench.changes.keep_trials(chosen)
     if as_json:
         document(schema.document(kept=[_shown(trial.change, ended) for trial, ended in kept]))
     else:
@@ -66,7 +74,7 @@ async def _keep(bench: Workbench, as_json: bool) -> int:
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_words(trial.change, ended), 1000)}"
             for trial, ended in kept
         )
-    still_there = {(trial.session, trial.id) for trial in bench.changes.journal.trials()}
+    still_there = {(one.trial.session, one.trial.id) for one in bench.changes.undecided.look_now()}
     failed = any(ended.message or (trial.session, trial.id) in still_there for trial, ended in kept)
     return FAILED if failed else DONE
 

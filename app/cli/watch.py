@@ -94,17 +94,15 @@ async def _watch(bench: Workbench, file: Path | None, baseline: str | None, igno
     from app.engine.check import remembered
     from app.engine.check.checking import judged
     from app.engine.check.gather import gather, readings_of
-    from app.engine.session.paths import Paths
 
     inventory = await bench.hardware.probe()
     readings, problems = await readings_of(bench.hardware.machine, inventory)
     kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
     now = remembered.remember(kernel, inventory, readings)
-    options = current()
-    name = f"watched-{options.demo}.json" if options.demo else "watched.json"
-    kept = Paths.default().sessions.parent / name
-    before = None if options.machine is not None else remembered.load(kept)
-    if options.machine is None:
+    kept = bench.paths.state / "watched.json"
+    recorded = current().machine is not None
+    before = None if recorded else remembered.load(kept)
+    if not recorded:
         remembered.keep(kept, now)
     return _Watched(
         changed=None if before is None else tuple(remembered.changes_since(before, now)),
@@ -131,10 +129,9 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
     from app.engine.fio.job import Job
     from app.engine.history.baselines import Baselines
     from app.engine.history.earlier_runs import node_of
-    from app.engine.session.paths import Paths
     from backends.topology import kernel_name
 
-    baseline = Baselines(Paths.default()).load(name)
+    baseline = Baselines(bench.paths).load(name)
     if Job.from_fields(baseline.start.job).writes:
         raise RefusedError(
             f"The baseline {name} writes: nobody is there at night to answer for that.",

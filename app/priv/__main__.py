@@ -94,7 +94,7 @@ def _paths() -> Paths:
     """Root's places; the configuration does not go by HOME, which sudo may have left as the user's."""
     from app.engine.session.paths import ROOTS_CONFIG, Paths
 
-    found = Paths.default()
+    found = Paths.of("")
     return found if "RAIDBENCH_STATE_DIR" in os.environ else replace(found, config=ROOTS_CONFIG)
 
 

@@ -160,6 +160,9 @@ class WorkbenchApp(SessionApp):
         self.opened = True
         self._recording = self.workbench.recording
         self.session = self.workbench.session
+        await self.trials.follow()
+        if self.workbench.changes.trials():  # of this session, which an earlier raidbench began
+            self.run_worker(self.trials.watch(), group="trial", exit_on_error=True)
         await self.look_for_hardware()
         from app.tui.leaving import Leaving
 
@@ -198,9 +201,11 @@ class WorkbenchApp(SessionApp):
 
     def _every_second(self) -> None:
         """What is not told by the session: the time that a trial has left, and whether it is still written."""
-        if self.workbench.changes.trial_left() is not None or self._counting:
-            self._counting = self.workbench.changes.trial_left() is not None
+        if (left := self.trials.left()) is not None or self._counting:
+            self._counting = left is not None
             self.show_header()
+        if self.opened:
+            self.trials.follow_later()
         self._watch_recording()
 
     def _watch_recording(self) -> None:

@@ -141,7 +141,9 @@ class WorkbenchScreen(SparseScreen[None]):
     def show_lines(self, session: Session) -> None:
         """Bring the header up to date, the line of what is on trial, and what was said."""
         self.query_one(HeaderLines).show(session, self.workbench_app)
-        self.query_one(TrialLine).text = self.workbench_app.trials.words()
+        line, trials = self.query_one(TrialLine), self.workbench_app.trials
+        line.decidable = trials.decidable
+        line.text = trials.words()
         self.show_notices()
 
     def show_notices(self) -> None:

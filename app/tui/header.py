@@ -157,7 +157,7 @@ def _state(session: Session, app: Port, at_work: str) -> Iterator[Piece]:
     """Whose answers these are, what goes on, who one is here, and what is kept of it."""
     if session.simulated:
         yield Piece("recorded" if app.options.recorded else "SIMULATED", "warning")
-    left = app.workbench.changes.trial_left()
+    left = app.trials.left()
     if left is not None:
         yield Piece(f"trial {ceil(left)} s", "warning", 1)
     if at_work:

@@ -153,8 +153,7 @@ class Leaving:
     async def offer_experiments(self) -> None:
         """Name the experiments whose process ended in the middle, and offer to put their value back."""
         bench = self._workbench
-        host = bench.host.name if bench.simulated else None
-        look = partial(cut_short, bench.paths.sessions, simulated=bench.simulated, host=host, own=bench.folder)
+        look = partial(cut_short, bench.paths, own=bench.folder)
         for left in await asyncio.to_thread(look):
             answer = await self._app.push_screen_wait(
                 QuestionDialog(
@@ -195,7 +194,7 @@ class Leaving:
         """Name the scratch files a crash left, and offer to remove them; not in read-only mode."""
         if await self._workbench.host.writable("/sys") is Denial.READ_ONLY:
             return
-        for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths.sessions):
+        for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):
             answer = await self._app.push_screen_wait(
                 QuestionDialog(
                     "raidbench ended in the middle of a run and left a scratch file.",

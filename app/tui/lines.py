@@ -27,6 +27,9 @@ class TrialLine(SteadyWidget):
     text: reactive[str] = reactive("", repaint=False)
     """What is said, "" for nothing."""
 
+    decidable: reactive[bool] = reactive(True)
+    """Whether the keys decide anything for this user."""
+
     def watch_text(self, before: str, after: str) -> None:
         """Comes, goes, and paints what reads differently."""
         self.display = bool(after)
@@ -37,7 +40,11 @@ class TrialLine(SteadyWidget):
         """The keys whole, the words as far as there is room."""
         words, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
         keymap = getattr(self.app, "custom_keys", {})
-        keys = [(keymap.get(one.id, one.shown_keys), one.label) for one in COMMANDS if one.id in _DECIDING]
+        keys = [
+            (keymap.get(one.id, one.shown_keys), one.label)
+            for one in COMMANDS
+            if self.decidable and one.id in _DECIDING
+        ]
         right = [Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, words))]
         room = self.size.width - sum(segment.cell_length for segment in right) - 3
         said = shorten(self.text, max(1, room))

@@ -42,6 +42,13 @@ class OnTrial(Protocol):
     def words(self) -> str:
         """What is on trial and for how long still; "" where nothing is."""
 
+    def left(self) -> float | None:
+        """Return the seconds until the next of it is restored; None where nothing is on trial."""
+
+    @property
+    def decidable(self) -> bool:
+        """Whether this user may decide any of it."""
+
     def keep(self) -> None:
         """Let the values on trial stand."""
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Coroutine, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from app.engine.session.journal import OpenChange, boot_clock
+from app.engine.change.undecided import Undecided, sets
+from app.engine.change.unfinished import ValueState, standing
+from app.engine.session.journal import OVERDUE, OpenChange, boot_clock
 from app.engine.view import change as view
+from app.engine.view.trials import whose
 from backends.errors import RaidbenchError
+from backends.values import dataclass
 from widgets.plain import units
 
 if TYPE_CHECKING:
+    from textual.worker import Worker
+
     from app.tui.port import Port
+    from backends.change import Change
     from widgets.guard import Clock
 
 AFTER = 5.0
@@ -22,52 +30,144 @@ AFTER = 5.0
 _LOOK_AGAIN = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A set of changes on trial that are decided together."""
+
+    key: tuple[str, float]
+    """Its session, "" for the own one, and its deadline by the boot clock."""
+    left: float
+    """Seconds until it is restored."""
+    words: str
+    """What is on trial."""
+    who: str = ""
+    """Who decides it, where this user may not."""
+
+
 class Trials:
-    """What is on trial in this session, and how it is decided."""
+    """What is on trial on this machine, whichever session began it, and how it is decided."""
 
     def __init__(self, app: Port, *, clock: Clock = time.monotonic) -> None:
         self._app = app
         self._workbench = app.workbench
         self._clock = clock
-        self._since: float | None = None
+        self._since: dict[tuple[str, float], float] = {}
         self._deciding = False
+        self._following: Worker[None] | None = None
+        self._others: dict[tuple[str, float], tuple[Undecided, ...]] = {}
+
+    def left(self) -> float | None:
+        """Return the seconds until the next set is restored; None where nothing is on trial."""
+        return min((shown.left for shown in self._shown()), default=None)
+
+    @property
+    def decidable(self) -> bool:
+        """Whether this user may decide any of it."""
+        return any(not shown.who for shown in self._shown())
 
     def words(self) -> str:
         """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
-        left = self._workbench.changes.trial_left()
-        if left is None:
-            self._since = None
+        shown = self._shown()
+        now = self._clock()
+        self._since = {one.key: self._since.get(one.key, now) for one in shown}
+        if not shown:
             return ""
-        if self._since is None:
-            self._since = self._clock()
-        changes = [record.change for record in self._workbench.session.changes if record.on_trial]
-        what = view.move(changes[0]) if len(changes) == 1 else units.plural(len(changes), "change")
-        return f"Trial, {ceil(left)} s left: {what}"
+        seconds = f"{max(0, ceil(shown[0].left))} s left"
+        if len(shown) > 1:
+            told = "; ".join(f"{one.words} ({one.who})" if one.who else one.words for one in shown)
+            return f"{len(shown)} trials, {seconds}: {told}"
+        one = shown[0]
+        return f"Trial, {seconds}: {one.words}{f'; {one.who}' if one.who else ''}"
+
+    def _shown(self) -> list[_Shown]:
+        """All sets, the next to end first; those that this user may decide come before the others."""
+        found = [
+            _Shown(("", until), left, _set_words(changes))
+            for until, left, changes in self._workbench.changes.own_sets()
+        ]
+        for key, trials in self._others.items():
+            one = trials[0]
+            if one.left > -OVERDUE:
+                words = _set_words([other.trial.change for other in trials])
+                found.append(_Shown(key, one.left, words, "" if one.is_decidable else whose(one)))
+        return sorted(found, key=lambda shown: (bool(shown.who), shown.left))
 
     def keep(self) -> None:
         """Let the values on trial stand."""
-        if self._listening():
-            self._app.run_worker(self.kept(), group="write", exit_on_error=True)
+        self._decide("Keep which trial?", self._keep)
 
     def take_back(self) -> None:
         """Bring the old values back now, the last one first."""
-        if self._listening():
-            self._app.run_worker(self._taken_back(), group="write", exit_on_error=True)
+        self._decide("Take which trial back?", self._restore)
 
-    def _listening(self) -> bool:
-        """Whether there is something to decide, and has been long enough that no key was meant for anything else."""
-        if not self.words() or self._since is None:
-            self._app.notify("Nothing is on trial.", severity="warning")
-            return False
+    def _decide(self, question: str, work: Callable[[Sequence[_Shown]], Coroutine[None, None, None]]) -> None:
+        """Do it with the only set that this user may decide, or with those that are chosen.
+
+        A set counts that has been seen long enough that no key was meant for anything else.
+        """
         from widgets.guard import GRACE
 
-        return self._clock() - self._since >= GRACE
+        self.words()
+        all_shown = self._shown()
+        if not all_shown:
+            self._app.notify("Nothing is on trial.", severity="warning")
+            return
+        own = [one for one in all_shown if not one.who]
+        if not own:
+            self._app.notify(f"{all_shown[0].words}: {all_shown[0].who}.", severity="warning", markup=False)
+            return
+        now = self._clock()
+        sure = [one for one in own if now - self._since.get(one.key, now) >= GRACE]
+
+        def decided(chosen: Sequence[_Shown]) -> None:
+            self._app.run_worker(work(chosen), group="write", exit_on_error=True)
+
+        if len(own) == 1 and sure:
+            decided(sure)
+        elif len(own) > 1 and sure:
+            self._ask(question, own, decided)
+
+    def _ask(self, question: str, sets: Sequence[_Shown], decided: Callable[[Sequence[_Shown]], None]) -> None:
+        from widgets.choice_list import ChoiceDialog, ChoiceItem
+
+        items = [
+            ChoiceItem(value=str(at), label=one.words, help=f"{max(0, ceil(one.left))} s left")
+            for at, one in enumerate(sets)
+        ]
+        every = ChoiceItem(value="all", label="All of them", help="")
+        dialog = ChoiceDialog(question, (*items, every), "0")
+
+        def answered(value: str | None) -> None:
+            if value is not None:
+                decided(sets if value == "all" else [sets[int(value)]])
+
+        self._app.push_screen(dialog, answered)
+
+    async def _keep(self, chosen: Sequence[_Shown]) -> None:
+        trials = [trial for one in chosen for trial in self._trials_of(one)]
+        await self._kept(trials)
+        await self._forget(chosen)
+
+    async def _forget(self, chosen: Sequence[_Shown]) -> None:
+        """Look again, and say nothing of what was decided here."""
+        for shown in chosen:
+            self._others.pop(shown.key, None)
+        await self.follow()
+        self._app.show_header()
+
+    def _trials_of(self, one: _Shown) -> tuple[Undecided, ...]:
+        session, until = one.key
+        return self._others.get(one.key, ()) if session else self._workbench.changes.own_trials(until)
 
     async def kept(self) -> bool:
-        """Let the values on trial stand. False where that could not be put on disk, or one of them did not stay."""
+        """Let the values on trial of this session stand; see `_kept`."""
+        return await self._kept(None)
+
+    async def _kept(self, chosen: Sequence[Undecided] | None) -> bool:
+        """Let them stand. False where that could not be put on disk, or one of them did not stay."""
         self._deciding = True
         try:
-            kept = await self._workbench.changes.keep_trials()
+            kept = await self._workbench.changes.keep_trials(chosen)
         except RaidbenchError as error:
             self._app.tell(error, title="What is on trial will be taken back")
             return False
@@ -78,17 +178,61 @@ class Trials:
             self._tell(f"Kept: {', '.join(view.kept(trial.change, ended) for trial, ended in kept)}.", well=well)
         return well
 
-    async def _taken_back(self) -> None:
+    async def _restore(self, chosen: Sequence[_Shown]) -> None:
+        bench = self._workbench
         try:
-            for trial in self._workbench.changes.trials():
-                ended = await self._workbench.changes.undo(trial.id)
-                if not ended.taken_back:
-                    self._tell(f"{view.what(trial.change)} was not taken back: {ended.message}.", well=False)
+            for shown in chosen:
+                trials = self._trials_of(shown)
+                if shown.key[0]:
+                    changed = await bench.changes.restore_trials(trials)
+                    failed = [f"{view.what(one.change)} was not taken back: it is another value now" for one in changed]
+                else:
+                    ends = [(trial.trial, await bench.changes.undo(trial.trial.id)) for trial in trials]
+                    failed = [
+                        f"{view.what(trial.change)} was not taken back: {ended.message}"
+                        for trial, ended in ends
+                        if not ended.taken_back
+                    ]
+                if failed:
+                    self._tell(f"{failed[0]}.", well=False)
                     return
         except RaidbenchError as error:
             self._app.tell(error, title="Not taken back")
             return
         self._tell("The old values are back.", well=True)
+        await self._forget(chosen)
+
+    def follow_later(self) -> None:
+        """Look for what other sessions have on trial, and for what became of it, without waiting for that."""
+        if self._following is None or self._following.is_finished:
+            self._following = self._app.run_worker(self.follow(), group="trials", exit_on_error=True)
+
+    async def follow(self) -> None:
+        """Look for what other sessions have on trial; say what became of what is decided now."""
+        changes = self._workbench.changes
+        await changes.undecided.look()
+        before, now = self._others, {trials[0].set_of: tuple(trials) for trials in sets(changes.others_trials())}
+        self._others = now
+        for key in before.keys() - now.keys():
+            await self._say_how_it_ended(before[key])
+        if before.keys() != now.keys():
+            self._app.show_header()
+
+    async def _say_how_it_ended(self, trials: Sequence[Undecided]) -> None:
+        """By what is read now: whoever decided it may be another program."""
+        told: list[str] = []
+        for one in trials:
+            change = one.trial.change
+            try:
+                reading = (await self._workbench.hardware.read(change.target)).get(change.key)
+            except RaidbenchError as error:
+                told.append(f"{view.what(change)} cannot be read: {error.message.rstrip('.')}")
+                continue
+            now = None if reading is None else reading.now
+            state = {ValueState.BEFORE: "the old value is back", ValueState.OURS: "the new value was kept"}
+            told.append(f"{view.what(change)}: {state.get(standing(change, now), 'it has another value now')}")
+        self._tell(f"The trial is over. {'; '.join(told)}.", well=True)
+        await self._app.look_after(tuple(one.trial.change for one in trials))
 
     async def watch(self) -> None:
         """Wait until the trial is decided, one way or the other; the session knows how it ended then."""
@@ -110,3 +254,7 @@ class Trials:
 
     def _left(self, trials: tuple[OpenChange, ...]) -> float:
         return max((trial.until or 0.0) - boot_clock() for trial in trials)
+
+
+def _set_words(changes: Sequence[Change]) -> str:
+    return view.move(changes[0]) if len(changes) == 1 else units.plural(len(changes), "change")

@@ -9,13 +9,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
 from backends.formats import FORMATS, Kept, require_known
-from backends.host import Command, Completed, Denial, FileStat, Host, Process, Space
+from backends.host import MADE_UP, Command, Completed, Denial, FileStat, Host, Process, Space
 from backends.hosts.made_up import MadeUpHost
 from backends.hosts.streams import Pace, Recordings
 from backends.hosts.wrapped import HostWrapper
@@ -164,6 +165,12 @@ _LARGEST = 256 * MEBIBYTE
 """Bytes of a recorded machine."""
 
 
+def apart_of(folder: Path) -> str:
+    """Return the name of the state of a recorded machine, by where its folder is; see `Capabilities.apart`."""
+    place = os.path.realpath(folder)
+    return f"recorded-{sha256(os.fsencode(place)).hexdigest()[:16]}"
+
+
 class ReplayHost(MadeUpHost):
     """Answers from a machine folder. Writes succeed in memory: what is written is read back."""
 
@@ -190,6 +197,7 @@ class ReplayHost(MadeUpHost):
             require_known(Kept.MACHINE, data.get("format"), data.get("program"), shown)
         except ValueError as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+        self.capabilities = replace(MADE_UP, apart=apart_of(folder))
         self._name = clean(str(data.get("name", "recorded")), 64)
         self._root = bool(data.get("root")) if root is None else root
         self._pace = pace

@@ -45,7 +45,7 @@ class SimulatedHost(MadeUpHost):
     """A host that is only told of. Nothing outside the rack's own file is touched."""
 
     def __init__(
-        self, rack: RackFile | Rack, *, speed: float = 1.0, folders: Iterable[str] = (), apart: str = ""
+        self, rack: RackFile | Rack, *, speed: float = 1.0, folders: Iterable[str] = (), apart: str = MADE_UP.apart
     ) -> None:
         """`speed`: simulated seconds in a real one. `folders`: more folders that scratch files may lie in.
 

@@ -219,7 +219,9 @@ class RackFile:
             data = json.loads(self._path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, RecursionError) as error:
+        except OSError as error:
+            raise self._unusable("read", error) from error
+        except (ValueError, RecursionError) as error:
             raise self._broken(error) from error
         if not isinstance(data, dict):
             raise self._broken(ValueError("no object"))
@@ -227,6 +229,13 @@ class RackFile:
             return loaded(data)
         except InvalidValueError as error:
             raise self._broken(error) from error
+
+    def _unusable(self, verb: str, error: OSError) -> StorageError:
+        return StorageError(
+            f"The state of the simulated rack cannot be {verb}: {error.strerror}.",
+            hint=f"Check {self._path}, or set RAIDBENCH_STATE_DIR to a folder of your own.",
+            evidence=str(error),
+        )
 
     def _broken(self, error: Exception) -> InvalidValueError:
         return InvalidValueError(
@@ -238,17 +247,15 @@ class RackFile:
     def _write(self, rack: Rack) -> None:
         if self._path is None:
             return
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self._path.with_suffix(f".{os.getpid()}.new")
         try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh.write_text(indented(dumped(rack)) + "\n", encoding="utf-8")
             os.replace(fresh, self._path)
         except OSError as error:
             with contextlib.suppress(OSError):
                 fresh.unlink()
-            raise StorageError(
-                f"The simulated rack cannot be written: {error.strerror}.", evidence=str(self._path)
-            ) from error
+            raise self._unusable("written", error) from error
         self._seen = self._mark()
 
     @contextmanager

@@ -55,8 +55,7 @@ def systemd_run(folder: Path, text: str) -> None:
 
 async def rehearsed(folder: Path) -> None:
     """The real watchdog with nothing on trial."""
-    names = {name: folder / name for name in ("sessions", "journal", "locks", "config")}
-    await asyncio.wait_for(rehearse(Paths(**names)), timeout=120)
+    await asyncio.wait_for(rehearse(Paths.at(folder)), timeout=120)
 
 
 async def test_the_watchdog_of_root_is_a_unit_of_its_own(said: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli as group
+from app.engine.session.paths import Paths
 from tests.cli.machine import machine as recorded
 from tests.seeing import started
 
@@ -44,6 +45,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(folder))
     monkeypatch.delenv("NO_COLOR", raising=False)
     return folder
+
+
+@pytest.fixture
+def demo_state(state: Path) -> Path:
+    """The state folder of the simulated machine of `--demo`."""
+    return Paths.below(state, "lsi").state
 
 
 @pytest.fixture

@@ -389,5 +389,5 @@ def test_what_is_kept_is_kept_and_not_asked_again(demo: Cli, killed: Path) -> No
 
 
 def test_one_that_came_to_its_end_leaves_nothing(decided: tuple[Outcome, Path]) -> None:
-    logs = [*decided[1].glob("sessions/*/session.jsonl")]
-    assert (len(logs), [*decided[1].glob("sessions/*/experiment.active")]) == (1, [])
+    logs = [*decided[1].glob("simulated/lsi/sessions/*/session.jsonl")]
+    assert (len(logs), [*decided[1].glob("simulated/lsi/sessions/*/experiment.active")]) == (1, [])

@@ -65,16 +65,16 @@ def test_what_was_told_is_not_told_again(demo: Cli) -> None:
 
 
 @pytest.mark.long
-def test_a_check_is_a_session_of_its_own(demo: Cli, state: Path) -> None:
-    before = len(list((state / "sessions").iterdir()))
+def test_a_check_is_a_session_of_its_own(demo: Cli, demo_state: Path) -> None:
+    before = len(list((demo_state / "sessions").iterdir()))
     demo("baseline", "check", "night")
-    assert len(list((state / "sessions").iterdir())) == before + 1
+    assert len(list((demo_state / "sessions").iterdir())) == before + 1
 
 
 @pytest.fixture
-def nights(demo: Cli, state: Path) -> Cli:
+def nights(demo: Cli, demo_state: Path) -> Cli:
     """The rack after twelve nights that were as ever."""
-    (saved,) = (state / "sessions").iterdir()
+    (saved,) = (demo_state / "sessions").iterdir()
     for night in range(12):
         folder = shutil.copytree(saved, saved.with_name(f"{saved.name}-{night}"))
         events = [json.loads(row) for row in (saved / "session.jsonl").read_text().splitlines()]
@@ -134,8 +134,8 @@ def test_a_removed_one_is_not(demo: Cli) -> None:
 
 
 @pytest.mark.long
-def test_it_is_checked_when_its_session_is_gone(demo: Cli, state: Path) -> None:
-    for log in (state / "sessions").glob("*/session.jsonl"):
+def test_it_is_checked_when_its_session_is_gone(demo: Cli, demo_state: Path) -> None:
+    for log in (demo_state / "sessions").glob("*/session.jsonl"):
         log.unlink()
     assert demo("baseline", "check", "night").status == 0
 

@@ -112,12 +112,12 @@ def test_each_simulated_host_has_figures_of_its_own_and_the_sum_is_theirs(simula
 def test_it_is_shown_again(simulated: tuple[Outcome, Path], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome, folder = simulated
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(folder))
-    report = cli("report").out
+    report = cli("--demo", "linux", "report").out
     rows = [line for line in report.splitlines() if re.match(r"\| (node\d|together) ", line)]
     assert [row.split("|")[1].strip() for row in rows] == ["node1", "node2", "node3", "together"]
     assert "2 of 3 hosts" in rows[-1]
     assert "node3 is not in the sum" in report
-    assert cli("report", "--format", "json").json["joint"][0]["id"] == outcome.json["joint"]["id"]
+    assert cli("--demo", "linux", "report", "--format", "json").json["joint"][0]["id"] == outcome.json["joint"]["id"]
 
 
 @pytest.mark.long
@@ -125,11 +125,11 @@ def test_names_of_hosts_are_hidden(
     simulated: tuple[Outcome, Path], cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(simulated[1]))
-    hidden = cli("report", "--redact").out
+    hidden = cli("--demo", "linux", "report", "--redact").out
     assert "together" in hidden
     assert not re.search(r"node[123]", hidden)
     archive = tmp_path / "it.raidbench"
-    assert cli("archive", "-o", str(archive), "--redact").status == 0
+    assert cli("--demo", "linux", "archive", "-o", str(archive), "--redact").status == 0
     with ZipFile(archive) as parts:  # what hosts said may have serial numbers that nobody knows here
         assert {name for name in parts.namelist() if name.startswith("runs/")} == {
             "runs/j1/hosts",

@@ -171,7 +171,7 @@ def test_what_is_simulated_says_so(cli: Cli, machine: str) -> None:
 
 def test_the_session_knows_the_devices(cli: Cli, machine: str) -> None:
     cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
-    assert "1 drive" in cli("log").out
+    assert "1 drive" in cli("--machine", machine, "log").out
 
 
 def test_undo_without_any_change_has_nothing_to_do(cli: Cli, machine: str) -> None:
@@ -203,7 +203,7 @@ def test_what_a_card_did_after_its_tool_had_given_up_is_taken_back_when_named(
 
 def test_undo_lists_what_it_could_take_back(cli: Cli, machine: str) -> None:
     cli("--machine", machine, "set", "sda", "nomerges=2", "--yes")
-    assert "c1" in cli("undo", "--list").out
+    assert "c1" in cli("--machine", machine, "undo", "--list").out
 
 
 def test_undo_without_a_terminal_needs_yes(cli: Cli, machine: str) -> None:
@@ -227,7 +227,7 @@ def test_persist_with_nothing_changed_asks_for_values(cli: Cli, machine: str) ->
 
 def test_persist_is_recorded(cli: Cli, machine: str) -> None:
     cli("--machine", machine, "persist", "sda", "read_ahead_kb=4096", "--yes")
-    out = cli("log").out
+    out = cli("--machine", machine, "log").out
     assert ("/etc/udev/rules.d/99-raidbench.rules keeps block:sda" in out, "read_ahead_kb = 4096" in out) == (
         True,
         True,

@@ -130,26 +130,27 @@ def test_one_rack_is_not_taken_for_another_nor_for_this_machine(looked: None) ->
     assert values("--machine", "/tmp", "show", "megaraid:/c0/v1") == []
 
 
-def test_what_another_boot_found_is_not_offered(looked: None, state: Path) -> None:
-    file = state / "looked-lsi.json"
+def test_what_another_boot_found_is_not_offered(looked: None, demo_state: Path) -> None:
+    file = demo_state / "looked.json"
     file.write_text(file.read_text().replace('"boot":"', '"boot":"0'))
     assert values("--demo", "show", "megaraid:") == []
 
 
 @pytest.mark.long
-def test_runs_sessions_and_baselines_are_offered(cli: Cli, state: Path) -> None:
+def test_runs_sessions_and_baselines_are_offered(cli: Cli, demo_state: Path) -> None:
     assert cli(*DEMO, "bench", "/c0/v1", "--runtime", "10", "--repeat", "3").status == 0
     assert cli(*DEMO, "baseline", "save", "night").status == 0
-    (session,) = (folder.name for folder in (state / "sessions").iterdir())
-    assert values("report", "") == values("sweep", "--resume", session[:4]) == [session]
-    assert values("compare", "r1", "r") == ["r1", "r2", "r3"]
-    assert values("compare", f"{session}/r3") == [f"{session}/r3"]
-    assert values("baseline", "check", "n") == ["night"]
+    (session,) = (folder.name for folder in (demo_state / "sessions").iterdir())
+    assert values("--demo", "report", "") == values("--demo", "sweep", "--resume", session[:4]) == [session]
+    assert values("--demo", "compare", "r1", "r") == ["r1", "r2", "r3"]
+    assert values("--demo", "compare", f"{session}/r3") == [f"{session}/r3"]
+    assert values("--demo", "baseline", "check", "n") == ["night"]
+    assert values("report", "") == values("compare", "r1", "r") == values("baseline", "check", "n") == []
 
 
 @pytest.mark.skipif(not Path("/sys/block").is_dir(), reason="needs sysfs")
 def test_the_disks_of_this_machine_come_from_sysfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = completing._disks(completing.Words("", False, "show", (), ""))
+    names = completing._disks(completing.Words("", "", "show", (), ""))
     assert {f"block:{name}" for name in names} <= set(values("show", "block:"))
     for name in names[:1]:
         assert "read_ahead_kb=" in values("set", f"block:{name}", "read_")

@@ -120,9 +120,9 @@ def test_a_key_is_in_force_after_a_reboot_and_never_shown(cli: Cli, demo: Cli, s
     assert "MegaRAID FastPath" in features()
 
 
-def test_a_damaged_rack_is_told_with_what_to_do(demo: Cli, state: Path) -> None:
-    state.mkdir()
-    (state / "demo-rack.json").write_text("{")
+def test_a_damaged_rack_is_told_with_what_to_do(demo: Cli, demo_state: Path) -> None:
+    demo_state.mkdir(parents=True)
+    (demo_state / "demo-rack.json").write_text("{")
     done = demo("devices")
     assert "--demo-reset" in done.out + done.err
 

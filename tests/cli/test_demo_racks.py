@@ -12,7 +12,7 @@ from app.engine.session.paths import Paths
 from backends.change import Change, Write
 from backends.identity import Identity
 from backends.model import Scope, Target
-from backends.racks.machines import HOSTS, STATES, option, rack_of
+from backends.racks.machines import HOSTS, STATES, demo_words, rack_of
 from backends.racks.machines.table import MACHINES
 from tests.cli.conftest import Cli
 
@@ -23,7 +23,7 @@ HPE = ("--demo", "hpe", *FAST)
 def test_every_name_has_its_rack_and_its_host() -> None:
     assert list(MACHINES) == list(HOSTS)
     assert {name: make().name for name, make in MACHINES.items()} == {name: name for name in HOSTS}
-    assert [option(host) for host in HOSTS.values()] == [
+    assert [demo_words(rack_of(host)) for host in HOSTS.values()] == [
         "--demo",
         "--demo hpe",
         "--demo linux",
@@ -31,7 +31,7 @@ def test_every_name_has_its_rack_and_its_host() -> None:
         "--demo ssds",
     ]
     assert [rack_of(host) for host in HOSTS.values()] == list(HOSTS)
-    assert (rack_of("storage1"), option("storage1")) == ("", "--demo")
+    assert (rack_of("storage1"), demo_words(rack_of("storage1"))) == ("", "--demo")
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_another_word_is_a_command(cli: Cli) -> None:
 def test_each_rack_keeps_its_own_state_and_is_reset_alone(cli: Cli, state: Path) -> None:
     assert cli("--demo", *FAST, "set", "/c0/v0", "read_ahead=none", "--yes").status == 0
     assert cli(*HPE, "set", "/slot0", "cache_ratio=50/50", "--yes").status == 0
-    assert {path.name for path in state.glob("demo-rack*.json")} == {"demo-rack.json", "demo-rack-hpe.json"}
+    assert {path.parent.name for path in state.rglob("demo-rack.json")} == {"lsi", "hpe"}
     assert cli(*HPE, "--demo-reset", "devices").status == 0
-    assert {path.name for path in state.glob("demo-rack*.json")} == {"demo-rack.json"}
+    assert {path.parent.name for path in state.rglob("demo-rack.json")} == {"lsi"}
 
 
 def now(cli: Cli, target: str, key: str) -> dict[str, object]:
@@ -127,7 +127,7 @@ def test_states_are_of_the_demo_alone(cli: Cli) -> None:
     assert "--demo" in refused.err
 
 
-def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli, state: Path) -> None:
+def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli) -> None:
     change = Change(
         target=Target(backend="megaraid", address="/c0/v0", scope=Scope.ARRAY),
         key="read_ahead",
@@ -138,21 +138,22 @@ def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli, state: P
         undo=(),
         identity=Identity(name="c0-v0"),
     )
-    journal = Paths.default().journal_of(simulated=True)
+    paths = Paths.of("lsi")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.engine.session.journal.process_start", lambda _pid: "1")
-        Journal(journal).intent("c1", state / "sessions" / "gone", change)
+        Journal(paths.journal).intent("c1", paths.sessions / "gone", change)
     note = "a crash left 1 change in the middle"
     assert note in cli("--demo", *FAST, "devices").err
     assert note not in cli(*HPE, "devices").err
     assert note not in cli("--demo", "linux", *FAST, "devices").err
 
 
-def test_a_reset_forgets_the_devices_of_its_own_rack_alone(cli: Cli, state: Path) -> None:
-    for apart in ("", "hpe"):
-        Paths.default().devices_of(simulated=True, apart=apart).mkdir(parents=True)
+def test_a_reset_forgets_the_devices_of_its_own_rack_alone(cli: Cli) -> None:
+    lsi, hpe = Paths.of("lsi").devices, Paths.of("hpe").devices
+    for folder in (lsi, hpe):
+        folder.mkdir(parents=True)
     assert cli(*HPE, "--demo-reset", "devices").status == 0
-    assert [path.name for path in (state / "devices").iterdir()] == ["simulated"]
+    assert (lsi.exists(), hpe.exists()) == (True, False)
 
 
 REASONS = {

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.engine.session.events import RunStarted
+from app.engine.session.paths import Paths
+from backends.hosts.recorded import apart_of
 from tests.cli.conftest import Cli
 from tests.engine import sessions
 
@@ -88,20 +90,20 @@ def test_a_moment_that_is_none_is_wrong_usage(cli: Cli) -> None:
     assert cli("history", "--since", "yesterday").status == 2
 
 
-def simulated(state: Path, number: int, wwn: str) -> None:
+def simulated(machine: str, number: int, wwn: str) -> None:
     """A session with one run on sda of a machine that is not this one."""
     run, *end = sessions.run()
     assert isinstance(run, RunStarted)
     start = replace(run, simulated=True, at=1000.0 + number)
     events = (sessions.started(simulated=True), sessions.seen(wwn=wwn), start, *end)
-    sessions.written(state / f"sessions/day{number}", *events)
+    sessions.written(Paths.of(apart_of(Path(machine))).sessions / f"day{number}", *events)
 
 
 @pytest.mark.parametrize("target", ["block:sda", "sda", "/dev/sda", WWN, WWN.partition(".")[2]])
-def test_a_name_means_what_has_it_now(cli: Cli, state: Path, machine: str, target: str) -> None:
-    simulated(state, 0, "naa.5000000000000001")
-    simulated(state, 1, WWN)
-    simulated(state, 2, "naa.5000000000000001")
+def test_a_name_means_what_has_it_now(cli: Cli, machine: str, target: str) -> None:
+    simulated(machine, 0, "naa.5000000000000001")
+    simulated(machine, 1, WWN)
+    simulated(machine, 2, "naa.5000000000000001")
     (run,) = cli("--machine", machine, "history", target, "--json").json["runs"]
     assert run["session"] == "day1"
 

@@ -175,7 +175,7 @@ def test_no_other_command_imports_clustershell(cli: Cli, monkeypatch: pytest.Mon
 
 def test_with_text_the_document_has_what_is_printed_too(cli: Cli) -> None:
     told = cli("--demo", "runs", "--json", "--with-text", "0").json
-    assert (told["runs"], told["text"]) == ([], "No runs yet. `raidbench bench TARGET` makes one.")
+    assert (told["runs"], told["text"]) == ([], "No runs yet. `raidbench --demo bench TARGET` makes one.")
 
 
 def told_in(text: str) -> set[str]:
@@ -257,11 +257,11 @@ def test_what_each_host_needs_is_told(cli: Cli) -> None:
 
 
 @pytest.mark.long
-def test_a_fleet_leaves_the_rack_of_the_user_as_it_is(cli: Cli, state: Path) -> None:
+def test_a_fleet_leaves_the_rack_of_the_user_as_it_is(cli: Cli, demo_state: Path) -> None:
     cli("--demo", "set", "/c0/v1", "read_ahead=read-ahead", "--yes")
-    before = (state / "demo-rack.json").read_bytes()
+    before = (demo_state / "demo-rack.json").read_bytes()
     told = cli("--demo", "hosts", "diff", "a,b,c,d,e", "--json")
-    assert (state / "demo-rack.json").read_bytes() == before
+    assert (demo_state / "demo-rack.json").read_bytes() == before
     assert "read_ahead" not in json.dumps(told.json["differences"])
 
 

@@ -12,7 +12,9 @@ from app.engine.change import boot_unit
 from app.engine.measure import scratch_mark
 from app.engine.session import journal as module
 from app.engine.session.journal import Journal, boot_clock
+from app.engine.session.paths import Paths
 from backends.change import Change, Write
+from backends.hosts.recorded import apart_of
 from backends.identity import Identity
 from backends.processes import pid_namespace
 from tests.cli.conftest import Cli
@@ -23,23 +25,27 @@ _PATH = "/sys/block/sda/queue/read_ahead_kb"
 
 
 @pytest.fixture
-def crashed(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def crashed(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An intent of a process that is gone: read-ahead of sda from 64 to the 128 it has now."""
-    cut_short(state, monkeypatch)
+    cut_short(paths_of(machine), monkeypatch)
 
 
 @pytest.fixture
-def tried(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def tried(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same on trial; its watchdog went down with the machine."""
-    cut_short(state, monkeypatch, until=boot_clock() - 60)
+    cut_short(paths_of(machine), monkeypatch, until=boot_clock() - 60)
 
 
-def cut_short(state: Path, monkeypatch: pytest.MonkeyPatch, until: float | None = None) -> None:
+def paths_of(machine: str) -> Paths:
+    return Paths.of(apart_of(Path(machine)))
+
+
+def cut_short(paths: Paths, monkeypatch: pytest.MonkeyPatch, until: float | None = None) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(module, "process_start", lambda _pid: "1")
-        Journal(state / "journal" / "simulated").intent(
+        Journal(paths.journal).intent(
             "c1",
-            state / "sessions/gone",
+            paths.sessions / "gone",
             Change(
                 target=sessions.SDA,
                 key="read_ahead_kb",
@@ -62,7 +68,7 @@ def cut_short(state: Path, monkeypatch: pytest.MonkeyPatch, until: float | None 
 
 
 def test_every_command_says_that_something_is_left(cli: Cli, machine: str, crashed: None) -> None:
-    assert "raidbench recover" in cli("--machine", machine, "devices").err
+    assert f"`raidbench --machine {machine} recover`" in cli("--machine", machine, "devices").err
 
 
 def test_what_was_left_and_what_would_put_it_back_is_told_as_json(cli: Cli, machine: str, crashed: None) -> None:
@@ -104,23 +110,23 @@ def test_kept_is_not_asked_again(cli: Cli, machine: str, crashed: None) -> None:
     assert "Nothing was left" in cli("--machine", machine, "recover").err
 
 
-def leave_scratch(state: Path, file: Path, *, ours: bool) -> None:
+def leave_scratch(machine: str, file: Path, *, ours: bool) -> None:
     file.write_bytes(b"x" * 8192)
     if ours:
         with file.open("rb") as held:
             scratch_mark.mark_left(held.fileno(), file)
     run = sessions.run(scratch=str(file), ended=False)
-    sessions.written(state / "sessions/gone", sessions.started(), *run)
+    sessions.written(paths_of(machine).sessions / "gone", sessions.started(), *run)
 
 
-def test_a_scratch_file_that_was_left_is_removed(cli: Cli, machine: str, state: Path, tmp_path: Path) -> None:
-    leave_scratch(state, tmp_path / "left.dat", ours=True)
+def test_a_scratch_file_that_was_left_is_removed(cli: Cli, machine: str, tmp_path: Path) -> None:
+    leave_scratch(machine, tmp_path / "left.dat", ours=True)
     cli("--machine", machine, "recover", "--restore")
     assert not (tmp_path / "left.dat").exists()
 
 
-def test_a_file_without_our_mark_is_not_removed(cli: Cli, machine: str, state: Path, tmp_path: Path) -> None:
-    leave_scratch(state, tmp_path / "left.dat", ours=False)
+def test_a_file_without_our_mark_is_not_removed(cli: Cli, machine: str, tmp_path: Path) -> None:
+    leave_scratch(machine, tmp_path / "left.dat", ours=False)
     cli("--machine", machine, "recover", "--restore")
     assert (tmp_path / "left.dat").exists()
 

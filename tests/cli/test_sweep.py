@@ -86,20 +86,20 @@ def _settings(document: Any) -> list[dict[str, Any]]:
     return list((found[0] if found else document)["settings"])
 
 
-def log(state: Path) -> list[dict[str, Any]]:
+def log(demo_state: Path) -> list[dict[str, Any]]:
     """The events of the newest session that are whole lines; none of one that is only just being made."""
-    file = max((state / "sessions").glob("*/session.jsonl"), default=None)
+    file = max((demo_state / "sessions").glob("*/session.jsonl"), default=None)
     lines = [] if file is None else file.read_text().splitlines()
     return [json.loads(line) for line in lines if line.endswith("}")]
 
 
-def test_a_dry_run_shows_everything_and_does_nothing(demo: Cli, destroying: str, state: Path) -> None:
+def test_a_dry_run_shows_everything_and_does_nothing(demo: Cli, destroying: str, demo_state: Path) -> None:
     shown = demo("sweep", destroying, "--dry-run", "--order")
     assert shown.status == 0
     assert "/dev/sdb  ALL DATA WILL BE LOST" in shown.out
     assert "strip_size  2 times on megaraid:/c0/v1, created again or reshaped" in shown.out
     assert "baseline again" in shown.out
-    assert not (state / "sessions").exists()
+    assert not (demo_state / "sessions").exists()
 
 
 def test_the_same_as_json(demo: Cli, destroying: str) -> None:
@@ -109,9 +109,9 @@ def test_the_same_as_json(demo: Cli, destroying: str) -> None:
     assert {"target": "megaraid:/c0/v1", "key": "strip_size", "value": "65536"} in sweep["before"]
 
 
-def test_nothing_is_set_without_a_word(demo: Cli, plan: str, state: Path) -> None:
+def test_nothing_is_set_without_a_word(demo: Cli, plan: str, demo_state: Path) -> None:
     assert demo("sweep", plan).status == 3
-    assert not (state / "sessions").exists()
+    assert not (demo_state / "sessions").exists()
 
 
 def test_data_go_only_for_the_word_of_the_device(demo: Cli, destroying: str) -> None:
@@ -126,7 +126,7 @@ def test_a_sweep_says_what_is_worse_and_puts_everything_back(swept: Outcome, cli
     assert cells["read_ahead=read-ahead"]["judgement"]["verdict"] == "slower"
     assert cells["read_ahead=read-ahead"]["judgement"]["interleaved"] is True
     assert now(cli, "read_ahead") == "none"
-    assert "Nothing to undo" in cli("undo").err
+    assert "Nothing to undo" in cli(*FAST, "undo").err
 
 
 @pytest.mark.long
@@ -140,19 +140,19 @@ def test_the_table_has_intervals_and_verdicts(demo: Cli, plan: str) -> None:
 
 @pytest.mark.long
 def test_attach_shows_what_a_finished_sweep_found(swept: Outcome, cli: Cli) -> None:
-    shown = cli("attach", "--json")
+    shown = cli(*FAST, "attach", "--json")
     assert shown.status == 0
     assert shown.json["sweep"]["cells"] == swept.json["sweep"]["cells"]
 
 
-def test_resuming_a_finished_sweep_shows_it_again(demo: Cli, swept: Outcome, state: Path) -> None:
-    before = len(log(state))
-    assert demo("sweep", "--resume", max((state / "sessions").iterdir()).name).status == 0
-    assert len(log(state)) == before
+def test_resuming_a_finished_sweep_shows_it_again(demo: Cli, swept: Outcome, demo_state: Path) -> None:
+    before = len(log(demo_state))
+    assert demo("sweep", "--resume", max((demo_state / "sessions").iterdir()).name).status == 0
+    assert len(log(demo_state)) == before
 
 
-def test_a_simulated_sweep_does_not_go_on_on_this_machine(cli: Cli, swept: Outcome, state: Path) -> None:
-    session = max((state / "sessions").iterdir())
+def test_a_simulated_sweep_does_not_go_on_on_this_machine(cli: Cli, swept: Outcome, demo_state: Path) -> None:
+    session = max((demo_state / "sessions").iterdir())
     text = (session / "session.jsonl").read_text().splitlines()
     (session / "session.jsonl").write_text("\n".join(each for each in text if '"sweep-ended"' not in each) + "\n")
     assert cli("sweep", "--resume", session.name).status == 3
@@ -210,7 +210,7 @@ def finished(words: list[str], *, within: float = 60.0) -> Outcome:
 def test_left_in_the_background_it_comes_to_its_end(plan: str, state: Path) -> None:
     begun = program(*FAST, "sweep", plan, "--yes", "--detach", "--json")
     assert begun.status == 0, begun.err
-    shown = program("attach", Path(begun.json["session"]).name, "--json")
+    shown = program("--demo", "attach", Path(begun.json["session"]).name, "--json")
     assert shown.status == 0, shown.err
     assert shown.json["sweep"]["result"] == "finished"
     assert shown.json["sweep"]["pid"] == begun.json["pid"]
@@ -220,28 +220,28 @@ def test_left_in_the_background_it_comes_to_its_end(plan: str, state: Path) -> N
 @pytest.mark.slow
 def test_asked_to_stop_it_puts_everything_back(plan: str, cli: Cli) -> None:
     begun = program("--demo", "--demo-speed", "1", "sweep", plan, "--yes", "--detach", "--json")
-    shown = program("attach", Path(begun.json["session"]).name, "--stop", "--json")
+    shown = program("--demo", "attach", Path(begun.json["session"]).name, "--stop", "--json")
     assert shown.json["sweep"]["result"] == "stopped"
     assert now(cli, "read_ahead") == "none"
 
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_hang_up_does_not_end_it(plan: str, state: Path, tmp_path: Path) -> None:
+def test_a_hang_up_does_not_end_it(plan: str, demo_state: Path, tmp_path: Path) -> None:
     with open(tmp_path / "out", "w") as out:
         words = argv("--demo", "--demo-speed", "20", "sweep", plan, "--yes")
         running = subprocess.Popen(words, stdout=out, stderr=out, start_new_session=True)
-        logs = (state / "sessions").glob
+        logs = (demo_state / "sessions").glob
         while not any("sweep-step-started" in log.read_text() for log in logs("*/session.jsonl")):
             assert running.poll() is None
             time.sleep(0.05)
         os.kill(running.pid, signal.SIGHUP)
         assert running.wait(timeout=120) == 0
-    assert log(state)[-2]["result"] == "finished"
+    assert log(demo_state)[-2]["result"] == "finished"
 
 
 @pytest.mark.exhaustive
-def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str, state: Path, cli: Cli) -> None:
+def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str, demo_state: Path, cli: Cli) -> None:
     words = [*FAST, "sweep", destroying, "--yes", "--confirm", "6ef362", "--seed", "3"]
     for patience in (2.2, 2.0, 1.8, 2.6, 300.0):
         running = subprocess.Popen(argv(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -251,9 +251,9 @@ def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str,
         except subprocess.TimeoutExpired:
             running.kill()
             running.wait()
-        if any(e["event"] == "sweep-started" for e in log(state)):
-            words = [*FAST, "sweep", "--resume", max((state / "sessions").iterdir()).name]
-    events = log(state)
+        if any(e["event"] == "sweep-started" for e in log(demo_state)):
+            words = [*FAST, "sweep", "--resume", max((demo_state / "sessions").iterdir()).name]
+    events = log(demo_state)
     steps = [
         step["number"] for event in events if event["event"] == "sweep-started" for step in event["design"]["steps"]
     ]
@@ -265,10 +265,10 @@ def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str,
 
 
 @pytest.mark.slow
-def test_recover_puts_back_what_a_killed_sweep_left(plan: str, state: Path, cli: Cli) -> None:
+def test_recover_puts_back_what_a_killed_sweep_left(plan: str, demo_state: Path, cli: Cli) -> None:
     words = argv("--demo", "--demo-speed", "2", "sweep", plan, "--yes", "--seed", "1")
     running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not any(event["event"] == "change-ended" for event in log(state)):
+    while not any(event["event"] == "change-ended" for event in log(demo_state)):
         assert running.poll() is None
         time.sleep(0.05)
     running.kill()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from app.engine.session.journal import Journal
@@ -40,7 +38,7 @@ def test_undo_brings_the_source_back(cli: Cli) -> None:
     assert raw(cli, "compression") == "lz4 (inherited from tank)"
 
 
-def crashed(state: Path, guid: str) -> None:
+def crashed(guid: str) -> None:
     """A change in the journal that a killed raidbench made and did not end."""
     change = Change(
         target=Target(backend="zfs", address="tank/files", scope=Scope.ARRAY),
@@ -54,22 +52,21 @@ def crashed(state: Path, guid: str) -> None:
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.engine.session.journal.process_start", lambda _pid: "1")
-        Journal(Paths.default().journal_of(simulated=True, apart="linux")).intent(
-            "c1", state / "sessions" / "gone", change
-        )
+        paths = Paths.of("linux")
+        Journal(paths.journal).intent("c1", paths.sessions / "gone", change)
 
 
-def test_what_a_crash_left_is_inherited_again(cli: Cli, state: Path) -> None:
+def test_what_a_crash_left_is_inherited_again(cli: Cli) -> None:
     assert cli(*LINUX, "set", FILES, "sync=always", "--yes").status == 0
-    crashed(state, "1246913570020144333")
+    crashed("1246913570020144333")
     told = cli(*LINUX, "recover", "--restore")
     assert told.status == 0, told.err
     assert raw(cli, "sync") == "standard (default)"
 
 
-def test_what_was_made_anew_after_a_crash_is_left_alone(cli: Cli, state: Path) -> None:
+def test_what_was_made_anew_after_a_crash_is_left_alone(cli: Cli) -> None:
     assert cli(*LINUX, "set", FILES, "sync=always", "--yes").status == 0
-    crashed(state, "77")
+    crashed("77")
     assert cli(*LINUX, "recover", "--restore").status != 0
     assert raw(cli, "sync") == "always (local)"
 

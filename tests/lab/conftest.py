@@ -194,7 +194,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 async def workbench(state: Path) -> AsyncIterator[Workbench]:
     """The engine on this very machine, recording a session."""
-    bench = Workbench(LocalHost(), paths=Paths.default())
+    bench = Workbench(LocalHost(), paths=Paths.of(""))
     await bench.open()
     yield bench
     bench.close()

@@ -179,7 +179,7 @@ def has_begun(file: Path, since: int, count: int) -> bool:
 
 
 async def opened() -> Workbench:
-    bench = Workbench(LocalHost(), paths=Paths.default())
+    bench = Workbench(LocalHost(), paths=Paths.of(""))
     await bench.open()
     return bench
 

@@ -41,8 +41,7 @@ class Helper:
 
     def __init__(self, folder: Path, uid: int = 4711) -> None:
         self.host = FakeHost(machine(disk("sda", serial="S1", queue__read_ahead_kb="128")))
-        places = {name: folder / name for name in ("sessions", "journal", "locks", "config")}
-        self.paths = Paths(**places)
+        self.paths = Paths.at(folder)
         self.journal = Journal(self.paths.journal)
         self.machine = Machine.of(self.host)
         self.changes = GuardedChanges(cast(LocalHost, self.host), self.machine, self.paths, uid=uid)

@@ -82,7 +82,7 @@ def trap(device: Loop) -> Iterator[Trap]:
 @pytest.fixture
 async def root(tmp_path: Path) -> Requests:
     """A helper in this process."""
-    paths = Paths(**{name: tmp_path / "root" / name for name in ("sessions", "journal", "locks", "config")})
+    paths = Paths.at(tmp_path / "root")
     one = Requests(paths=paths, uid=NOBODY, gid=NOBODY)
     assert (await one.answer(body("hello", version=1, read_only=False, firmware=False))).accepted
     return one

@@ -72,8 +72,8 @@ def read_ahead(device: Loop) -> str:
 
 @pytest.mark.long
 async def test_another_user_silences_no_trial(tmp_path: Path, device: Loop, other: Loop) -> None:
-    places = {name: tmp_path / "root" / name for name in ("sessions", "journal", "locks", "config")}
-    jane, joe = User(Paths(**places), JANE), User(Paths(**places), JOE)
+    paths = Paths.at(tmp_path / "root")
+    jane, joe = User(paths, JANE), User(paths, JOE)
     for user in (jane, joe):
         await user.must("hello", version=1, read_only=False, firmware=False)
     before = read_ahead(device)

@@ -716,6 +716,24 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
+        number="A39",
+        what="files of other authors that are rewritten: odd bytes and lines, links, hard links, other kinds, changed"
+        " meanwhile, full disk, immutable; named files that are pipes, devices, sockets, endless or hold absurd"
+        " numbers; outputs onto links; every command with `--read-only`",
+        mark="every byte, owner, mode and attribute of others stays or it is refused; a sentence at once; nothing else"
+        " is written or removed",
+        least=320,
+        tests=(
+            f"{BACKENDS}test_replacing.py",
+            f"{BACKENDS}test_rule_lines.py",
+            f"{BACKENDS}test_input_file.py",
+            f"{CLI}test_hostile_files.py",
+            f"{CLI}test_output_places.py",
+            f"{CLI}test_read_only.py",
+        ),
+        minutes=2,
+    ),
+    Row(
         number="A40",
         what="a user of the root helper who takes another user's trial: its session and id again, before and after its"
         " end, in other spellings, by every outcome, its lock, its watchdog, at the same moment; and a link that is"
@@ -732,16 +750,36 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
-        number="A47",
-        what="frames to the root helper through the real sudo: random, mutated, cut, deep, huge, in pieces, out of"
-        " order, many at once, with descriptors, under signals; conversations that end in the middle",
-        mark="5,000 frames: each is done or refused with a reason, the helper ends, and nothing else was started or"
-        " written",
-        least=5_000,
-        check="tests.priv.fuzzing:run",
-        count=5_000,
-        quick=150,
-        minutes=3,
+        number="A41",
+        what="sessions, changes in force, baselines and locks of racks and recordings beside those of the machine,"
+        " also those that earlier versions kept in one place: by the commands that take the last one, completion, and"
+        " as root",
+        mark="no command of the machine answers with a simulated session or acts on one, none of a rack with another's",
+        least=30,
+        tests=(
+            f"{CLI}test_simulation_apart.py",
+            f"{CLI}test_completion.py::test_one_rack_is_not_taken_for_another_nor_for_this_machine",
+            f"{ENGINE}session/test_paths.py",
+        ),
+        minutes=1,
+    ),
+    Row(
+        number="A42",
+        what="a serial number, WWN, UUID, address, name and label of every kind in every field, text and file of a"
+        " session, in many spellings, against every output that is redacted",
+        mark="none is found, in any spelling; figures, models and sizes stay",
+        least=60,
+        tests=(f"{CLI}test_secrets.py", f"{CLI}test_redact.py", f"{BACKENDS}test_redaction.py"),
+        minutes=1,
+    ),
+    Row(
+        number="A44",
+        what="trials that an earlier start, another terminal or another user began: kept, restored and decided"
+        " elsewhere while the workbench is open, several at once, by keys typed too early, by users who may not decide",
+        mark="every screen has the trial, its deadline and the keys or who decides; the header follows what is decided",
+        least=12,
+        tests=("tests/tui/test_trials_of_earlier_starts.py",),
+        minutes=1,
     ),
     Row(
         number="A45",
@@ -772,31 +810,16 @@ ROWS: tuple[Row, ...] = (
         lab=("tests/lab/test_odd_users.py",),
     ),
     Row(
-        number="A39",
-        what="files of other authors that are rewritten: odd bytes and lines, links, hard links, other kinds, changed"
-        " meanwhile, full disk, immutable; named files that are pipes, devices, sockets, endless or hold absurd"
-        " numbers; outputs onto links; every command with `--read-only`",
-        mark="every byte, owner, mode and attribute of others stays or it is refused; a sentence at once; nothing else"
-        " is written or removed",
-        least=320,
-        tests=(
-            f"{BACKENDS}test_replacing.py",
-            f"{BACKENDS}test_rule_lines.py",
-            f"{BACKENDS}test_input_file.py",
-            f"{CLI}test_hostile_files.py",
-            f"{CLI}test_output_places.py",
-            f"{CLI}test_read_only.py",
-        ),
-        minutes=2,
-    ),
-    Row(
-        number="A42",
-        what="a serial number, WWN, UUID, address, name and label of every kind in every field, text and file of a"
-        " session, in many spellings, against every output that is redacted",
-        mark="none is found, in any spelling; figures, models and sizes stay",
-        least=60,
-        tests=(f"{CLI}test_secrets.py", f"{CLI}test_redact.py", f"{BACKENDS}test_redaction.py"),
-        minutes=1,
+        number="A47",
+        what="frames to the root helper through the real sudo: random, mutated, cut, deep, huge, in pieces, out of"
+        " order, many at once, with descriptors, under signals; conversations that end in the middle",
+        mark="5,000 frames: each is done or refused with a reason, the helper ends, and nothing else was started or"
+        " written",
+        least=5_000,
+        check="tests.priv.fuzzing:run",
+        count=5_000,
+        quick=150,
+        minutes=3,
     ),
     Row(
         number="A50",

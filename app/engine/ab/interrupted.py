@@ -15,6 +15,7 @@ from app.engine.session import store
 from app.engine.session.events import ExperimentEnded, SessionStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.marks import EXPERIMENT, is_written
+from app.engine.session.paths import Paths
 from app.engine.session.state import ChangeRecord, ExperimentRecord, Session
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
@@ -44,16 +45,13 @@ class CutShort:
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
-def cut_short(
-    sessions: Path, *, simulated: bool, host: str | None = None, own: Path | None = None
-) -> tuple[CutShort, ...]:
+def cut_short(paths: Paths, *, own: Path | None = None) -> tuple[CutShort, ...]:
     """Experiments without a process whose value may still be in force, newest session first. Never raises.
 
-    `host`: of the machine of this name alone. `own`: the folder of a session that this process has opened, and in which
-    it measures nothing now.
+    `own`: the folder of a session that this process has opened, and in which it measures nothing now.
     """
     found: list[CutShort] = []
-    for folder in EXPERIMENT.folders(sessions, simulated=simulated, host=host):
+    for folder in EXPERIMENT.folders(paths):
         if folder == own or not is_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -15,13 +16,14 @@ from app.engine.change.back import plan_back
 from app.engine.change.changer import Changer
 from app.engine.change.side_effects import without_earlier
 from app.engine.change.trial import arm, check_seconds
+from app.engine.change.undecided import Undecided, UndecidedTrials
 from app.engine.change.unfinished import ValueState, lapsed, not_before_it_ends, standing_of
 from app.engine.session.event_values import MovedSetting
 from app.engine.session.events import (
     ChangeEnded,
 )
 from app.engine.session.hardware import STALE, Hardware
-from app.engine.session.journal import OVERDUE, OpenChange, boot_clock, boot_id
+from app.engine.session.journal import OVERDUE, Journal, OpenChange, boot_clock, boot_id
 from app.engine.session.journals import journal_on
 from app.engine.session.recorder import Recorder
 from app.engine.session.state import ChangeRecord
@@ -41,6 +43,8 @@ class Changes:
         """`host`: the one below what notes every command, which a journal of root's needs."""
         self._record, self._hardware = record, hardware
         self.journal = journal_on(host, self.journal_folder)
+        self.undecided = UndecidedTrials(self.journal, record.locks)
+        """Trials of this machine, whichever session or user began them."""
         self._armed: float | None = None
         self._known_trials: tuple[OpenChange, ...] = ()
         self._watching: asyncio.Task[str] | None = None
@@ -50,15 +54,14 @@ class Changes:
     @property
     def journal_folder(self) -> Path:
         """Where journals lie of what this process itself does."""
-        return self._record.paths.journal_of(
-            simulated=self._record.simulated, apart=self._record.host.capabilities.apart
-        )
+        return self._record.paths.journal
 
-    def _changer(self) -> Changer:
+    def _changer(self, journal: Journal | None = None) -> Changer:
+        """`journal`: where what is put back stands, None for the own one."""
         folder = self._record.need_recording()
         return Changer(
             backends=self._hardware.machine.backends,
-            journal=self.journal,
+            journal=journal or self.journal,
             locks=self._record.locks,
             folder=folder,
             emit=self._record.emit,
@@ -98,9 +101,7 @@ class Changes:
         """What the watchdog of a real machine does in a process of its own."""
         from app.engine.change.watchdog import watch
 
-        locks = self._record.paths.locks_of(simulated=self._record.simulated)
-        paths = replace(self._record.paths, journal=self.journal_folder, locks=locks)
-        return await watch(paths, str(self._record.folder), until, self._hardware.machine.backends)
+        return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
 
     async def end_watching(self) -> None:
         """Take back what is on trial where only this process watches over it, and it ends. Raises RaidbenchError."""
@@ -148,19 +149,39 @@ class Changes:
         self._known_trials = found
         return found
 
-    async def keep_trials(self, *, of_all: bool = False) -> tuple[tuple[OpenChange, ChangeEnded], ...]:
-        """Let the values on trial stand, of this session or `of_all` of this user; which, and what is read by now.
+    def others_trials(self) -> tuple[Undecided, ...]:
+        """Return the undecided trials that other sessions began, by the last look; the newest first."""
+        return tuple(one for one in self.undecided.now() if one.trial.session != str(self._record.folder))
 
-        Raises StorageError: the rest is then taken back.
+    async def keep_trials(
+        self, chosen: Sequence[Undecided] | None = None
+    ) -> tuple[tuple[OpenChange, ChangeEnded], ...]:
+        """Let the values on trial stand, those of this session or the `chosen` ones; which, and what is read by now.
+
+        Raises StorageError: the rest is then taken back. RefusedError for a trial that this user may not decide.
         """
-        kept = tuple(filter(self.journal.is_ours, self.journal.trials())) if of_all else self.trials()
-        for trial in kept:  # decided before anything is read: a card thinks slowly, and a deadline may come
-            self.journal.outcome(trial.id, Path(trial.session), "kept")
-        ends = [(trial, await self._kept(trial)) for trial in kept]
+        decided = [(self.journal, trial) for trial in self.trials()]
+        if chosen is not None:
+            decided = [(one.journal, one.trial) for one in chosen]
+        for journal, trial in decided:  # before anything is read: a card thinks slowly, and a deadline may come
+            journal.outcome(trial.id, Path(trial.session), "kept")
+        ends = [(trial, await self._kept(trial)) for _, trial in decided]
         for trial, ended in ends:
             if trial.session == str(self._record.folder):
                 self._record.emit(ended)
         return tuple(ends)
+
+    async def restore_trials(self, chosen: Sequence[Undecided]) -> tuple[OpenChange, ...]:
+        """Put the old values of trials back now that other sessions began; return those that somebody else changed.
+
+        Their session is not written: the raidbench that writes it, or the next one, reads what became of them.
+        Raises RaidbenchError: what is left is put back by its watchdog.
+        """
+        changed = []
+        for one in chosen:
+            if await self._changer(one.journal).recover(one.trial) != "restored":
+                changed.append(one.trial)
+        return tuple(changed)
 
     async def _kept(self, trial: OpenChange) -> ChangeEnded:
         """What was verified when it was set may have gone back by itself since."""
@@ -172,6 +193,20 @@ class Changes:
         except RaidbenchError as error:
             now, message = None, error.message
         return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
+
+    def own_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
+        """Return the sets on trial of this session, the next to end first: deadline, seconds left, changes."""
+        by_deadline: dict[float, list[Change]] = {}
+        for record in self._record.session.changes:
+            until = record.intent.trial_until
+            if record.on_trial and until is not None and record.intent.boot == boot_id() and until > boot_clock():
+                by_deadline.setdefault(until, []).append(record.change)
+        now = boot_clock()
+        return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
+
+    def own_trials(self, until: float) -> tuple[Undecided, ...]:
+        """Return one set of this session's trials, as the journal has it."""
+        return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
 
     def trial_left(self) -> float | None:
         """Seconds until what this session has on trial is taken back; None where nothing is on trial."""

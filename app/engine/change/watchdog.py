@@ -212,7 +212,8 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     keep_private()
     order = json.loads(sys.stdin.readline())
-    paths = Paths(**{name: Path(order[name]) for name in ("sessions", "journal", "locks", "config")})
+    sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
+    paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config)
     if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
     asyncio.run(_live(paths, order["session"], order["until"]))

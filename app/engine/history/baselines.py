@@ -64,7 +64,8 @@ class Baselines:
     """One file each, beside the sessions."""
 
     def __init__(self, paths: Paths) -> None:
-        self._folder = paths.sessions.parent / "baselines"
+        self._folder = paths.state / "baselines"
+        self._simulated = paths.simulated
 
     def save(self, baseline: Baseline, *, replace: bool = False) -> None:
         """Put it on disk whole, or not at all. Raises InvalidValueError where there is one, StorageError."""
@@ -92,10 +93,10 @@ class Baselines:
             ) from error
 
     def load(self, name: str) -> Baseline:
-        """Raises NotFoundError, StorageError of one that cannot be read."""
+        """Return a baseline of this kind of machine. Raises NotFoundError, StorageError of one that cannot be read."""
         path = self._path(name)
         try:
-            return _of_json(json.loads(read_input(path, _LARGEST)))
+            found = _of_json(json.loads(read_input(path, _LARGEST)))
         except FileNotFoundError:
             raise self._none(name) from None
         except OSError as error:
@@ -108,6 +109,13 @@ class Baselines:
                 hint=f"`raidbench baseline remove {name}` removes it.",
                 evidence=str(error),
             ) from error
+
+        if found.start.simulated is not self._simulated:  # earlier versions kept all in one place
+            raise NotFoundError(
+                f"The baseline {name} is of {'a simulated' if found.start.simulated else 'a real'} machine.",
+                hint=f"`raidbench baseline remove {name}` removes it.",
+            )
+        return found
 
     def _none(self, name: str) -> NotFoundError:
         names = self.names()

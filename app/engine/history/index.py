@@ -22,7 +22,7 @@ from urllib.parse import quote
 from zlib import crc32
 
 from app.engine.history.earlier_runs import PastRun, past_runs
-from app.engine.session import store
+from app.engine.session import pool, store
 from app.engine.session.paths import Paths, private_folder
 from app.engine.session.store import Loaded
 from backends.errors import RaidbenchError
@@ -83,7 +83,7 @@ Stamp = tuple[int, int, int]
 
 def index_file(paths: Paths) -> Path:
     """Where it lies."""
-    return paths.sessions.parent / "runs.sqlite3"
+    return paths.state / "runs.sqlite3"
 
 
 def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> KnownRuns:
@@ -112,6 +112,7 @@ def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> KnownRuns:
                 notes.append(DAMAGED)
                 _remove(file)
     outside = [each for each in also if each.folder.parent.resolve() != paths.sessions.resolve()]
+    found = [run for run in found if paths.simulated or not run.simulated]  # earlier versions kept all in one place
     found += [run for loaded in outside for run in past_runs(loaded)]
     found.sort(key=lambda run: (run.at, run.session, run.id))
     return KnownRuns(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))
@@ -207,7 +208,7 @@ def _stamps(sessions: Path) -> Iterator[tuple[str, Stamp]]:
     with contextlib.suppress(OSError), os.scandir(sessions) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                info = os.stat(os.path.join(entry.path, store.LOG))
+                info = os.stat(os.path.join(entry.path, pool.LOG))
                 if stat.S_ISREG(info.st_mode):
                     yield entry.name, (info.st_size, info.st_mtime_ns, info.st_ino)
 

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 from app.engine.measure.scratch_mark import is_own
-from app.engine.session import store
+from app.engine.session import pool, store
 from app.engine.session.own_file import read_regular
+from app.engine.session.paths import Paths
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 
@@ -29,15 +30,15 @@ class Leftover:
     """The last run it was used for."""
 
 
-def leftover_scratch(sessions: Path) -> tuple[Leftover, ...]:
+def leftover_scratch(paths: Paths) -> tuple[Leftover, ...]:
     """Files of ours that the last session to use them did not remove, and that nobody writes any more. Changes nothing.
 
     A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
     """
     found: dict[Path, Leftover | None] = {}
-    for folder in store.folders(sessions):
+    for folder in pool.each_folder(paths):
         try:
-            if not _NAMES_ONE.search(read_regular(folder / store.LOG)):
+            if not _NAMES_ONE.search(read_regular(folder / pool.LOG)):
                 continue  # most sessions: taking all of them apart would delay every start
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):

@@ -215,9 +215,7 @@ class Measuring:
         """What is known of devices from one session to the next: which were written in full, and when."""
         from app.engine.measure.preconditioning import DeviceMemory
 
-        return DeviceMemory(
-            self._record.paths.devices_of(simulated=self._record.simulated, apart=self._record.host.capabilities.apart)
-        )
+        return DeviceMemory(self._record.paths.devices)
 
     def remembered(self, thing: Controller | Array | Drive) -> Controller | Array | Drive:
         """The thing with what is known of it from earlier sessions among its facts."""

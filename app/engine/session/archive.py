@@ -17,9 +17,10 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from app.engine.session import wire
 from app.engine.session.joint_names import LINES, joint_hosts
 from app.engine.session.paths import share
+from app.engine.session.pool import LOG
 from app.engine.session.redaction import redacted, redactor_of
 from app.engine.session.state import Session
-from app.engine.session.store import LOG, load
+from app.engine.session.store import load
 from backends.errors import RefusedError, StorageError
 from backends.formats import FORMATS, Kept
 from backends.output_file import new_file

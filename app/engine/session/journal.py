@@ -76,6 +76,15 @@ class OpenChange:
     uid: int | None = None
     """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
 
+    @property
+    def is_undecided_now(self) -> bool:
+        """Whether it is a trial of this boot whose watchdog is not overdue."""
+        return self.is_undecided_within(OVERDUE)
+
+    def is_undecided_within(self, overdue: float) -> bool:
+        """Return whether it is a trial of this boot that is at most `overdue` seconds over its deadline."""
+        return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
+
 
 _Key = tuple[str, str]
 """Session and id of a change."""
@@ -268,14 +277,8 @@ class Journal:
         return self.trials_within(OVERDUE)
 
     def trials_within(self, overdue: float) -> tuple[OpenChange, ...]:
-        """As `trials`, up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
-        boot, now = boot_id(), boot_clock()
-        found = [
-            intent
-            for intent in self._open().values()
-            if intent.until is not None and intent.boot == boot and now < intent.until + overdue
-        ]
-        return tuple(reversed(found))
+        """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
+        return tuple(intent for intent in reversed(self._open().values()) if intent.is_undecided_within(overdue))
 
     def newer(self) -> NewerError | None:
         """Why this program does not know all that is open, None where it does. Never raises."""

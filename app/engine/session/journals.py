@@ -13,7 +13,7 @@ from app.engine.session.json_values import structure
 from app.engine.session.own_file import open_own, read_own
 from app.engine.session.paths import private_folder
 from backends.change import Change
-from backends.errors import NewerError, RefusedError, StorageError
+from backends.errors import NewerError, RaidbenchError, RefusedError, StorageError
 from backends.host import Host
 from backends.rootside import RootSide, raised
 
@@ -84,6 +84,14 @@ class RootJournal(Journal):
         """Whether this user may decide about a change: root about each, everybody else about their own."""
         return os.getuid() in (0, change.uid)
 
+    async def trials_told(self) -> tuple[OpenChange, ...]:
+        """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
+        try:
+            told: list[Any] = (await self._side.ask("journal"))["trials"]
+            return tuple(structure(one, OpenChange) for one in told)
+        except RaidbenchError:
+            return ()
+
     def _asked(self, which: str) -> tuple[OpenChange, ...]:
         try:
             told: list[Any] = self._side.ask_now("journal")[which]
@@ -121,14 +129,18 @@ def enrol(locks: Path, journal: Journal) -> None:
         ) from error
 
 
-def trials_elsewhere(locks: Path, journal: Journal) -> tuple[OpenChange, ...]:
-    """Trials of this boot in other journals than this one, that are not decided yet. Never raises."""
+def other_journals(locks: Path, journal: Journal) -> tuple[Journal, ...]:
+    """Return the other journals that have had a trial since the machine began. Never raises."""
     own = str(journal.file.parent.absolute())
     try:
-        others = [folder for folder in _folders(locks) if folder != own]
+        return tuple(Journal(Path(folder)) for folder in _folders(locks) if folder != own)
     except OSError:
         return ()
-    return tuple(trial for folder in others for trial in Journal(Path(folder)).trials())
+
+
+def trials_elsewhere(locks: Path, journal: Journal) -> tuple[OpenChange, ...]:
+    """Trials of this boot in other journals than this one, that are not decided yet. Never raises."""
+    return tuple(trial for other in other_journals(locks, journal) for trial in other.trials())
 
 
 def _folders(locks: Path) -> list[str]:

@@ -23,9 +23,9 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _LARGEST = 8 << 20
 
 
-def looked_file(state: Path, rack: str = "") -> Path:
-    """Where it lies, in the folder that the sessions are in. `rack`: the name of a simulated one."""
-    return state / (f"looked-{rack}.json" if rack else "looked.json")
+def looked_file(state: Path) -> Path:
+    """Where it lies, in the state folder of the machine."""
+    return state / "looked.json"
 
 
 def last_look(file: Path) -> Mapping[str, Any]:

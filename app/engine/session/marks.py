@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from app.engine.session import store
+from app.engine.session import pool, store
+from app.engine.session.paths import Paths
 from backends.errors import StorageError
 from backends.values import dataclass
 
@@ -35,13 +36,13 @@ class SessionMark:
         with contextlib.suppress(OSError):
             (folder / self.name).unlink()
 
-    def folders(self, sessions: Path, *, simulated: bool, host: str | None = None) -> tuple[Path, ...]:
-        """Sessions of that kind of machine that carry it, or of the host of this name, newest first. Never raises."""
+    def folders(self, paths: Paths) -> tuple[Path, ...]:
+        """Sessions of the machine that carry it, newest first. Never raises."""
         try:
-            marked = sorted((mark.parent for mark in sessions.glob(f"*/{self.name}")), reverse=True)
+            marked = sorted((mark.parent for mark in paths.sessions.glob(f"*/{self.name}")), reverse=True)
         except OSError:
             return ()
-        return tuple(folder for folder in marked if _is_of(folder, simulated=simulated, host=host))
+        return tuple(folder for folder in marked if store.beginning(folder) and pool.is_of(paths, folder))
 
 
 STOP = SessionMark("sweep.stop")
@@ -65,16 +66,11 @@ def is_written(folder: Path) -> bool:
     return False
 
 
-def under_way(mark: SessionMark, sessions: Path, *, simulated: bool, host: str | None = None) -> tuple[Path, ...]:
+def under_way(mark: SessionMark, paths: Paths) -> tuple[Path, ...]:
     """Sessions with the mark that a process is at now, newest first. Never raises."""
-    return tuple(folder for folder in mark.folders(sessions, simulated=simulated, host=host) if is_written(folder))
+    return tuple(folder for folder in mark.folders(paths) if is_written(folder))
 
 
-def left_behind(mark: SessionMark, sessions: Path, *, simulated: bool, host: str | None = None) -> tuple[Path, ...]:
+def left_behind(mark: SessionMark, paths: Paths) -> tuple[Path, ...]:
     """Sessions with the mark that nobody is at, newest first. Never raises."""
-    return tuple(folder for folder in mark.folders(sessions, simulated=simulated, host=host) if not is_written(folder))
-
-
-def _is_of(folder: Path, *, simulated: bool, host: str | None) -> bool:
-    begun = store.beginning(folder)
-    return begun is not None and begun.simulated is simulated and host in (None, begun.machine.host)
+    return tuple(folder for folder in mark.folders(paths) if not is_written(folder))

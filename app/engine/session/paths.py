@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.engine.session.own_file import require_owner
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from backends.host import Host
 
 ROOTS_STATE = Path("/var/lib/raidbench")
 ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
@@ -15,6 +21,9 @@ ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
 
 ROOTS_LOCKS = Path("/run/raidbench")
 """Where root's locks are, wherever else it keeps things: a device has one writer whatever the environment says."""
+
+SIMULATED = "simulated"
+"""Below it in the state folder of a user is all that belongs to simulated and recorded machines, a folder each."""
 
 ARRAYS = "arrays.log"
 """Name of the journal of arrays that were made, beside that of changes."""
@@ -47,71 +56,108 @@ class Paths:
     """flock files, one a controller or disk."""
     config: Path
     """The configuration file; may be missing."""
+    apart: str = ""
+    """Which simulated or recorded machine these folders are of; "" for this machine."""
 
-    def journal_of(self, *, simulated: bool, apart: str = "") -> Path:
-        """The journal of this machine, or that of simulated and recorded ones, which are never taken for it.
+    @property
+    def state(self) -> Path:
+        """The folder of all that is remembered beside the sessions."""
+        return self.sessions.parent
 
-        `apart`: see `Capabilities`.
-        """
-        return self.journal / _made_up(apart) if simulated else self.journal
+    @property
+    def devices(self) -> Path:
+        """What is remembered of devices, one file each."""
+        return self.journal.parent / "devices"
 
-    def locks_of(self, *, simulated: bool) -> Path:
-        """Where locks are of devices of this machine, or of made up ones, which nobody else can have."""
-        return self.journal.parent / "simulated-locks" if simulated else self.locks
-
-    def devices_of(self, *, simulated: bool, apart: str = "") -> Path:
-        """What is remembered of devices, one file each; that of simulated and recorded ones apart."""
-        folder = self.journal.parent / "devices"
-        return folder / _made_up(apart) if simulated else folder
+    @property
+    def simulated(self) -> bool:
+        """Whether these are the folders of a machine that is not this one."""
+        return bool(self.apart)
 
     @classmethod
-    def default(cls) -> Paths:
-        """As root /var/lib and /run, otherwise the user's state folder; root's own where sudo left the user's HOME.
+    def of_host(cls, host: Host) -> Paths:
+        """Return the folders of a host; a simulated or recorded one has its own."""
+        return cls.of(_apart(host))
 
+    def for_host(self, host: Host) -> Paths:
+        """Return these very folders as those of a host."""
+        return replace(self, apart=_apart(host))
+
+    @classmethod
+    def of(cls, apart: str) -> Paths:
+        """Return the folders of the simulated or recorded machine `apart`, or of this machine for "".
+
+        No folder of the one is a folder of the other, and root's own places are for this machine alone.
         RAIDBENCH_STATE_DIR puts everything below one folder: tests, trials, several users on one account.
         """
         override = os.environ.get("RAIDBENCH_STATE_DIR")
         if override:
             base = _plain(override)
-            return cls(
-                sessions=base / "sessions",
-                journal=base / "journal",
-                locks=ROOTS_LOCKS if os.geteuid() == 0 else base / "locks",
-                config=base / "config.toml",
-            )
-        import platformdirs
+            state, config = base, base / "config.toml"
+        else:
+            import platformdirs
 
-        config = platformdirs.user_config_path("raidbench") / "config.toml"
-        state = _plain(platformdirs.user_state_path("raidbench"))
-        if os.geteuid() == 0:
-            if not _only_root_writes(state):
-                state = ROOTS_STATE
-            if not _only_root_writes(config):
-                config = ROOTS_CONFIG
-            return cls(
-                sessions=state / "sessions",
-                journal=ROOTS_STATE / "journal",
-                locks=ROOTS_LOCKS,
-                config=config,
-            )
+            state = _plain(platformdirs.user_state_path("raidbench"))
+            config = platformdirs.user_config_path("raidbench") / "config.toml"
+        if os.geteuid() != 0:
+            return cls.below(state, apart, config) if apart else cls.at(state, config)
+        if not override and not _only_root_writes(config):
+            config = ROOTS_CONFIG
+        if apart:
+            return cls.below(state if override else _of_user_of_root(state), apart, config)
+        if override:
+            return replace(cls.at(state, config), locks=ROOTS_LOCKS)
+        sessions = (state if _only_root_writes(state) else ROOTS_STATE) / "sessions"
+        return cls(sessions=sessions, journal=ROOTS_STATE / "journal", locks=ROOTS_LOCKS, config=config)
+
+    @classmethod
+    def below(cls, state: Path, apart: str, config: Path | None = None) -> Paths:
+        """Return the folders of a simulated or recorded machine in the state folder of a user."""
+        own = state / SIMULATED / apart
+        return replace(cls.at(own, config or state / "config.toml"), apart=apart)
+
+    @classmethod
+    def at(cls, state: Path, config: Path | None = None) -> Paths:
+        """Return the folders in a state folder, and its configuration unless another one is named."""
+        config = config or state / "config.toml"
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
 
 
 def _plain(path: str | Path) -> Path:
-    """The path without `..`: changes are known by the folder of their session, which has one spelling."""
+    """Return the path without `..`: changes are known by the folder of their session, which has one spelling."""
     return Path(os.path.abspath(path))
 
 
-def _made_up(apart: str) -> str:
-    return f"simulated-{apart}" if apart else "simulated"
+def _apart(host: Host) -> str:
+    return host.capabilities.apart or "made-up" if host.simulated else ""
+
+
+def _of_user_of_root(state: Path) -> Path:
+    """Return the state folder for simulated machines of root, or of the user who became root, each separate.
+
+    Root writes nothing where another user may write, so what such a user simulates is in the home of root.
+    """
+    safe, caller = _only_root_writes(state), os.environ.get("SUDO_UID", "")
+    if safe and (not caller.isdecimal() or caller == "0"):
+        return state
+    try:
+        home = pwd.getpwuid(0).pw_dir
+    except KeyError:
+        home = "/root"
+    user = int(caller) if caller.isdecimal() else os.lstat(_nearest(state)).st_uid
+    return (state if safe else Path(home, ".local", "state", "raidbench")) / f"user-{user}"
 
 
 def _only_root_writes(path: Path) -> bool:
     """Whether nobody but root can put something there, or has: links and folders on the way included."""
     from backends.hosts.local.programs import is_roots
 
-    there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
-    return is_roots(str(there))
+    return is_roots(str(_nearest(path)))
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or the nearest folder above it that exists."""
+    return next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
 
 
 def private_folder(path: Path) -> Path:

@@ -19,13 +19,13 @@ from app.engine.session.locks import LockPlace
 from app.engine.session.machine import machine_facts
 from app.engine.session.paths import Paths
 from app.engine.session.state import Session, fold
-from app.engine.session.store import SessionLog, continuable, load, new_folder
+from app.engine.session.store import SessionLog, beginning, continuable, load, new_folder
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.formats import FORMATS, Kept
 from backends.host import Host
 from backends.hosts.silence import heeding
 from backends.hosts.wrapped import LoggingHost, Ran
-from backends.text import clean_lines
+from backends.text import clean, clean_lines
 from backends.version import program_version
 
 Listener = Callable[[Session, AnyEvent], None]
@@ -37,7 +37,7 @@ class Recorder:
     """Keeps the session of one host: on disk once opened, in memory before."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
-        self.paths = paths or Paths.default()
+        self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
         """Where things lie."""
         self.host: Host = heeding(LoggingHost(host, self._heard))
         """The host, every command on it noted, and what gave no answer spared for a while."""
@@ -58,7 +58,7 @@ class Recorder:
     @property
     def locks(self) -> LockPlace:
         """Where the locks of the host's devices are."""
-        return self.host.root_side or self.paths.locks_of(simulated=self.simulated)
+        return self.host.root_side or self.paths.locks
 
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
         """Begin a session, or go on with one: `folder`, or the last one used here unless `fresh`.
@@ -92,6 +92,7 @@ class Recorder:
 
     def _open_log(self, folder: Path | None, *, fresh: bool) -> SessionLog:
         if folder is not None:
+            self._require_its_machine(folder)
             try:
                 return SessionLog(folder)
             except BlockingIOError:
@@ -99,13 +100,27 @@ class Recorder:
                     f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
                 ) from None
         if not fresh:
-            last = continuable(self.paths.sessions, host=self.host.name, simulated=self.simulated)
+            last = continuable(self.paths, host=self.host.name, simulated=self.simulated)
             if last is not None:
                 try:
                     return SessionLog(last)
                 except (BlockingIOError, StorageError):
                     pass
         return SessionLog(new_folder(self.paths.sessions))
+
+    def _require_its_machine(self, folder: Path) -> None:
+        """Raises StorageError for a session of another machine where either of them is simulated or recorded."""
+        begun = beginning(folder)
+        if begun is None or (begun.simulated, begun.machine.host if self.simulated else "") == (
+            self.simulated,
+            self.host.name if self.simulated else "",
+        ):
+            return
+        kind = "simulated or recorded " if begun.simulated else ""
+        raise StorageError(
+            f"The session {folder.name} is of the {kind}machine {clean(begun.machine.host, 64)}.",
+            hint="Start raidbench for that machine, or choose another session.",
+        )
 
     @property
     def recording(self) -> bool:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from app.engine.session import wire
 from app.engine.session.events import DURABLE, LoggedEvent, SessionStarted
-from app.engine.session.own_file import NotOursError, open_own, open_regular, read_regular
-from app.engine.session.paths import private_folder
+from app.engine.session.own_file import NotOursError, open_own, read_regular
+from app.engine.session.paths import Paths, private_folder
+from app.engine.session.pool import LOG, each_folder, first_line, last_used
 from app.engine.session.state import Session, replay
 from backends.errors import NotFoundError, StorageError
 from backends.formats import FORMATS, Kept, require_known
 from backends.values import dataclass
 
-LOG = "session.jsonl"
 CONTINUE_WITHIN = 12 * 3600.0
 """A command continues the last session of the same machine if that was used within these seconds."""
 
@@ -132,22 +131,9 @@ def load(folder: Path) -> Loaded:
     return Loaded(folder=folder, session=replay(events), passed_over=passed_over)
 
 
-def folders(root: Path) -> list[Path]:
-    """Session folders below `root`, newest first."""
-    try:
-        used = {entry: when for entry in root.iterdir() if (when := _last_used(entry)) is not None}
-    except OSError:
-        return []
-    return sorted(used, key=lambda entry: (used[entry], entry.name), reverse=True)
-
-
-def _last_used(folder: Path) -> float | None:
-    """Seconds since the epoch; None if there is no log, or not any more."""
-    try:
-        info = (folder / LOG).stat()
-    except OSError:
-        return None
-    return info.st_mtime if stat.S_ISREG(info.st_mode) else None
+def folders(paths: Paths) -> list[Path]:
+    """Return the folders of the sessions of the machine that the paths are of, newest first."""
+    return list(each_folder(paths))
 
 
 def new_folder(root: Path) -> Path:
@@ -174,17 +160,16 @@ def _names(base: str) -> Iterator[str]:
         number += 1
 
 
-def latest(root: Path) -> Path | None:
+def latest(paths: Paths) -> Path | None:
     """The session used last, None if there is none."""
-    found = folders(root)
-    return found[0] if found else None
+    return next(each_folder(paths), None)
 
 
-def continuable(root: Path, *, host: str, simulated: bool) -> Path | None:
+def continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
     """The last session of this machine, if it is young enough for the next command to go on with it."""
     ours = FORMATS[Kept.SESSION]
-    for folder in folders(root):
-        used = _last_used(folder)
+    for folder in each_folder(paths):
+        used = last_used(folder)
         if used is None or not 0 <= time.time() - used < CONTINUE_WITHIN:
             continue
         begun = beginning(folder)
@@ -197,8 +182,7 @@ def continuable(root: Path, *, host: str, simulated: bool) -> Path | None:
 def beginning(folder: Path) -> SessionStarted | None:
     """The event that a log begins with."""
     try:
-        with open_regular(folder / LOG) as lines:
-            event = wire.decode(lines.readline(65536).decode("utf-8", "replace"))
+        event = wire.decode(first_line(folder))
     except OSError:
         return None
     return event if isinstance(event, SessionStarted) else None

@@ -31,7 +31,8 @@ from app.engine.session.archive import (
     checksum_of,
     digest_of,
 )
-from app.engine.session.store import LOG, Loaded, load
+from app.engine.session.pool import LOG
+from app.engine.session.store import Loaded, load
 from backends.errors import NotFoundError, RefusedError, StorageError
 from backends.formats import Kept, require_known
 from backends.input_file import NotRegularError, open_input

@@ -15,8 +15,8 @@ from app.engine.session.event_values import Progress
 from app.engine.session.events import AnyEvent, LiveEvent, RunStarted
 from app.engine.session.json_values import structure, unstructure
 from app.engine.session.marks import is_written
+from app.engine.session.pool import LOG
 from app.engine.session.state import Session, fold
-from app.engine.session.store import LOG
 from app.engine.session.sweep_record import SweepRecord
 from backends.input_file import open_input
 

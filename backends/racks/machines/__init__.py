@@ -15,21 +15,18 @@ HOSTS: Mapping[str, str] = {
 
 FIRST = next(iter(HOSTS))
 
+STATE_FILE = "demo-rack.json"
+"""Where a rack keeps its state, in the state folder of its own."""
 
-def option(host: str) -> str:
-    """The words that choose the rack of this host: `--demo`, `--demo hpe`; `--demo` where no rack is called so."""
-    name = rack_of(host)
-    return "--demo" if name in ("", FIRST) else f"--demo {name}"
+
+def demo_words(rack: str) -> str:
+    """Return the words that choose a rack: `--demo`, `--demo hpe`; `--demo` for ""."""
+    return "--demo" if rack in ("", FIRST) else f"--demo {rack}"
 
 
 def rack_of(host: str) -> str:
     """Which rack this is the host of; "" for none."""
     return next((name for name, known in HOSTS.items() if known == host), "")
-
-
-def state_file(name: str) -> str:
-    """Where a rack keeps its state, beside the sessions."""
-    return "demo-rack.json" if name == FIRST else f"demo-rack-{name}.json"
 
 
 SOUND = "sound"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -362,8 +363,8 @@ async def test_without_root_everything_says_so() -> None:
     assert {one.availability.why_not for one in readings.values()} == {"needs root"}
 
 
-async def test_changed_verified_and_undone_through_the_workbench(machine: Listening, tmp_path: object) -> None:
-    paths = Paths(**{name: tmp_path / name for name in ("sessions", "journal", "locks", "config")})  # type: ignore[operator]
+async def test_changed_verified_and_undone_through_the_workbench(machine: Listening, tmp_path: Path) -> None:
+    paths = Paths.at(tmp_path)
     bench = Workbench(machine, paths=paths)
     await bench.open()
     await bench.hardware.probe()

@@ -30,8 +30,7 @@ async def bench(host: FakeHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         """A watchdog that never comes."""
 
     monkeypatch.setattr(changes, "arm", armed)
-    places = {name: tmp_path / name for name in ("sessions", "journal", "locks", "config")}
-    made = Workbench(host, paths=Paths(**places))
+    made = Workbench(host, paths=Paths.at(tmp_path))
     await made.open()
     await made.hardware.probe()
     change = await made.hardware.plan(Target(backend="block", address="sda"), "read_ahead_kb", "256")

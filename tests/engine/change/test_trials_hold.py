@@ -315,6 +315,6 @@ def test_the_locks_of_root_lie_in_one_place_whatever_its_environment_says(
     places = []
     for name in ("a", "b"):
         monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path / name))
-        places.append(Paths.default().locks)
+        places.append(Paths.of("").locks)
     assert places == [ROOTS_LOCKS] * 2
     assert ROOTS_LOCKS.parts[:2] == ("/", "run")

@@ -46,7 +46,7 @@ def saved(tmp_path: Path) -> Baseline:
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Baselines:
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path / "state"))
-    return Baselines(Paths.default())
+    return Baselines(Paths.of(""))
 
 
 def file_of(tmp_path: Path) -> Path:

@@ -24,7 +24,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path))
     for name in ("a", "b", "c"):
         sessions.written(tmp_path / "sessions" / name, sessions.started(), sessions.seen(), *sessions.run("r1"))
-    return Paths.default()
+    return Paths.of("")
 
 
 def names(known: KnownRuns) -> list[str]:

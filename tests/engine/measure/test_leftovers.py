@@ -11,6 +11,7 @@ from app.engine.measure.leftovers import leftover_scratch
 from app.engine.measure.scratch import plan_scratch
 from app.engine.measure.scratch_hold import HeldScratch
 from app.engine.session import store
+from app.engine.session.paths import Paths
 from app.engine.session.store import SessionLog
 from tests.engine import sessions
 
@@ -26,41 +27,41 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def test_the_file_of_a_run_that_never_ended_is_left(tmp_path: Path, scratch: Path) -> None:
-    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run(scratch=str(scratch), ended=False))
-    assert [left.path for left in leftover_scratch(tmp_path / "all")] == [scratch]
+    sessions.written(tmp_path / "sessions/one", sessions.started(), *sessions.run(scratch=str(scratch), ended=False))
+    assert [left.path for left in leftover_scratch(Paths.at(tmp_path))] == [scratch]
 
 
 def test_the_file_that_was_to_serve_the_next_run_of_an_experiment_is_left(tmp_path: Path, scratch: Path) -> None:
-    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run(scratch=str(scratch)))
-    assert [left.path for left in leftover_scratch(tmp_path / "all")] == [scratch]
+    sessions.written(tmp_path / "sessions/one", sessions.started(), *sessions.run(scratch=str(scratch)))
+    assert [left.path for left in leftover_scratch(Paths.at(tmp_path))] == [scratch]
 
 
 def test_a_file_that_somebody_made_his_own_is_not(tmp_path: Path, scratch: Path) -> None:
-    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run(scratch=str(scratch), ended=False))
+    sessions.written(tmp_path / "sessions/one", sessions.started(), *sessions.run(scratch=str(scratch), ended=False))
     scratch.unlink()
     scratch.write_text("precious")
-    assert leftover_scratch(tmp_path / "all") == ()
+    assert leftover_scratch(Paths.at(tmp_path)) == ()
 
 
 def test_a_file_that_a_later_session_is_using_is_not(tmp_path: Path, scratch: Path) -> None:
     for name in ("one", "two"):
-        sessions.written(tmp_path / "all" / name, sessions.started(), *sessions.run(scratch=str(scratch)))
-    os.utime(tmp_path / "all/one/session.jsonl", (0, 0))
-    held = SessionLog(tmp_path / "all/two")
-    found = leftover_scratch(tmp_path / "all")
+        sessions.written(tmp_path / "sessions" / name, sessions.started(), *sessions.run(scratch=str(scratch)))
+    os.utime(tmp_path / "sessions/one/session.jsonl", (0, 0))
+    held = SessionLog(tmp_path / "sessions/two")
+    found = leftover_scratch(Paths.at(tmp_path))
     held.close()
     assert found == ()
 
 
 def test_a_file_that_is_gone_is_not(tmp_path: Path) -> None:
-    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run(scratch="/nowhere/x", ended=False))
-    assert leftover_scratch(tmp_path / "all") == ()
+    sessions.written(tmp_path / "sessions/one", sessions.started(), *sessions.run(scratch="/nowhere/x", ended=False))
+    assert leftover_scratch(Paths.at(tmp_path)) == ()
 
 
 def test_the_file_of_a_session_in_use_is_not(tmp_path: Path, scratch: Path) -> None:
-    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run(scratch=str(scratch), ended=False))
-    held = SessionLog(tmp_path / "all/one")
-    found = leftover_scratch(tmp_path / "all")
+    sessions.written(tmp_path / "sessions/one", sessions.started(), *sessions.run(scratch=str(scratch), ended=False))
+    held = SessionLog(tmp_path / "sessions/one")
+    found = leftover_scratch(Paths.at(tmp_path))
     held.close()
     assert found == ()
 
@@ -68,8 +69,8 @@ def test_the_file_of_a_session_in_use_is_not(tmp_path: Path, scratch: Path) -> N
 def test_sessions_that_name_no_scratch_file_are_not_taken_apart_at_every_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sessions.written(tmp_path / "all/one", sessions.started(), *sessions.run())
+    sessions.written(tmp_path / "sessions/one", sessions.started(), *sessions.run())
     taken: list[Path] = []
     monkeypatch.setattr(store, "load", taken.append)
-    leftover_scratch(tmp_path / "all")
+    leftover_scratch(Paths.at(tmp_path))
     assert taken == []

@@ -167,7 +167,7 @@ async def test_a_file_that_a_crash_left_beside_a_disk_is_found(tmp_path: Path, p
     await running
     assert [each.scratch for each in named] == [None, str(tmp_path / "scratch")]
     bench.close()
-    assert leftover_scratch(bench.paths.sessions) == ()
+    assert leftover_scratch(bench.paths) == ()
 
 
 async def test_a_job_that_ends_by_amount_is_refused(tmp_path: Path, pair: Pair) -> None:

@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.engine.session.archive import MANIFEST, ArchivedFile, digest_of, write_archive
-from app.engine.session.store import LOG, load
+from app.engine.session.pool import LOG
+from app.engine.session.store import load
 from app.engine.session.unpacking import load_archive, opened_archive
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from backends.version import program_version

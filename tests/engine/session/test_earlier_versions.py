@@ -9,6 +9,7 @@ import pytest
 
 from app.engine.judge.comparison import compare_experiment
 from app.engine.session.journal import Journal, boot_id, read_records
+from app.engine.session.paths import Paths
 from app.engine.session.state import ChangeRecord, Session
 from app.engine.session.store import load
 from app.engine.view.comparison_words import sentence
@@ -138,12 +139,13 @@ def test_what_the_journal_left_open_is_found() -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The state folder of version 0.1, to be written to."""
-    folder = tmp_path / "state"
+    """The state folder of the rack with which version 0.1 wrote it, to be written to."""
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(tmp_path / "state"))
+    folder = Paths.of("lsi").state
     shutil.copytree(WRITTEN, folder)
+    shutil.copytree(WRITTEN / "journal/simulated", folder / "journal", dirs_exist_ok=True)
     for log in folder.glob("sessions/*/session.jsonl"):  # as if this machine had not been restarted since
         log.write_text(log.read_text().replace(BOOT, boot_id()))
-    monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(folder))
     monkeypatch.setenv("COLUMNS", "200")
     return folder
 

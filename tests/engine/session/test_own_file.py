@@ -12,7 +12,8 @@ import pytest
 from app.engine.session.journal import FILE, Journal
 from app.engine.session.locks import hold_lock
 from app.engine.session.own_file import NotOursError, open_own, read_own, read_regular
-from app.engine.session.store import LOG, SessionLog, beginning, load
+from app.engine.session.pool import LOG
+from app.engine.session.store import SessionLog, beginning, load
 from backends.errors import StorageError
 from tests.engine.doubles import planned
 

@@ -40,7 +40,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_in_a_home_of_its_own_root_keeps_things_there(own: Path) -> None:
-    paths = Paths.default()
+    paths = Paths.of("")
     assert (paths.sessions, paths.config) == (
         own / ".local/state/raidbench/sessions",
         own / ".config/raidbench/config.toml",
@@ -48,11 +48,11 @@ def test_in_a_home_of_its_own_root_keeps_things_there(own: Path) -> None:
 
 
 def test_in_the_home_of_a_user_it_leaves_no_state(janes: Path) -> None:
-    assert Paths.default().sessions == Path("/var/lib/raidbench/sessions")
+    assert Paths.of("").sessions == Path("/var/lib/raidbench/sessions")
 
 
 def test_the_configuration_of_a_user_is_not_read_as_root(janes: Path) -> None:
-    assert Paths.default().config == Path("/etc/raidbench/config.toml")
+    assert Paths.of("").config == Path("/etc/raidbench/config.toml")
 
 
 @pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "XDG_CONFIG_HOME"])
@@ -63,14 +63,14 @@ def test_a_folder_of_a_user_counts_wherever_it_was_named(
     folder.mkdir()
     os.chown(folder, JANE, JANE)
     monkeypatch.setenv(variable, str(folder))
-    paths = Paths.default()
+    paths = Paths.of("")
     assert folder not in (*paths.sessions.parents, *paths.config.parents)
 
 
 def test_a_link_of_a_user_on_the_way_counts(own: Path, tmp_path: Path) -> None:
     (own / ".config").symlink_to(tmp_path)
     os.chown(own / ".config", JANE, JANE, follow_symlinks=False)
-    assert Paths.default().config == Path("/etc/raidbench/config.toml")
+    assert Paths.of("").config == Path("/etc/raidbench/config.toml")
 
 
 def test_a_configuration_file_that_a_user_put_there_counts(own: Path) -> None:
@@ -78,11 +78,11 @@ def test_a_configuration_file_that_a_user_put_there_counts(own: Path) -> None:
     file.parent.mkdir(parents=True, mode=0o755)
     file.write_text("")
     os.chown(file, JANE, JANE)
-    assert Paths.default().config == Path("/etc/raidbench/config.toml")
+    assert Paths.of("").config == Path("/etc/raidbench/config.toml")
 
 
 async def test_the_doctor_says_where_things_are_then(janes: Path, tmp_path: Path) -> None:
-    chosen = Paths.default()
+    chosen = Paths.of("")
     kept = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=chosen.config)
     said = [finding.detail for finding in await examine(FakeHost({}), kept, {}) if finding.what == "environment"]
     assert said == [

@@ -20,7 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from app.engine.session import wire
 from app.engine.session.events import ChangeIntended, NoteAdded, SessionEnded
 from app.engine.session.journal import read_records
-from app.engine.session.store import LOG, SessionLog, continuable, folders, latest, load, new_folder
+from app.engine.session.paths import Paths
+from app.engine.session.pool import LOG
+from app.engine.session.store import SessionLog, continuable, folders, latest, load, new_folder
 from backends.errors import NotFoundError, StorageError
 from tests.engine.doubles import Bench, FakeBackend
 from tests.engine.generated import KINDS, logged_events, values
@@ -275,6 +277,10 @@ async def test_a_folder_without_the_right_to_write_refuses_a_change(tmp_path: Pa
 # -- which one -----------------------------------------------------------------------------------------------------
 
 
+def of(sessions: Path) -> Paths:
+    return Paths(sessions=sessions, journal=sessions, locks=sessions, config=sessions)
+
+
 def aged(folder: Path, seconds: float) -> Path:
     file = written(folder)
     when = time.time() - seconds
@@ -284,37 +290,37 @@ def aged(folder: Path, seconds: float) -> Path:
 
 def test_sessions_come_newest_first(tmp_path: Path) -> None:
     old, new = aged(tmp_path / "old", 100), aged(tmp_path / "new", 10)
-    assert (folders(tmp_path), latest(tmp_path)) == ([new, old], new)
+    assert (folders(of(tmp_path)), latest(of(tmp_path))) == ([new, old], new)
 
 
 def test_what_is_no_session_is_not_listed(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
     (tmp_path / "odd" / LOG).mkdir(parents=True)
-    assert folders(tmp_path) == []
+    assert folders(of(tmp_path)) == []
 
 
 def test_without_a_folder_there_are_no_sessions(tmp_path: Path) -> None:
-    assert folders(tmp_path / "none") == []
+    assert folders(of(tmp_path / "none")) == []
 
 
 @pytest.mark.parametrize(("age", "goes_on"), [(60, True), (13 * 3600, False), (-600, False)])
 def test_a_command_goes_on_with_a_session_used_lately(tmp_path: Path, age: float, goes_on: bool) -> None:
     folder = aged(tmp_path / "last", age)
-    assert continuable(tmp_path, host="apricot", simulated=False) == (folder if goes_on else None)
+    assert continuable(of(tmp_path), host="apricot", simulated=False) == (folder if goes_on else None)
 
 
 @pytest.mark.parametrize(("host", "simulated"), [("banana", False), ("apricot", True)])
 def test_a_command_does_not_go_on_with_a_session_of_another_machine(tmp_path: Path, host: str, simulated: bool) -> None:
     aged(tmp_path / "last", 60)
-    assert continuable(tmp_path, host=host, simulated=simulated) is None
+    assert continuable(of(tmp_path), host=host, simulated=simulated) is None
 
 
 def test_a_command_goes_on_with_its_own_session_though_another_machines_is_newer(tmp_path: Path) -> None:
     own, other = aged(tmp_path / "own", 60), aged(tmp_path / "other", 10)
     text = (other / LOG).read_text().replace("apricot", "banana")
     (other / LOG).write_text(text)
-    assert continuable(tmp_path, host="apricot", simulated=False) == own
+    assert continuable(of(tmp_path), host="apricot", simulated=False) == own
 
 
 def test_two_sessions_of_one_second_have_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

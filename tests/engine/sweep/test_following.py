@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.session import store
 from app.engine.session.marks import SWEEP, left_behind, under_way
-from app.engine.session.store import LOG
+from app.engine.session.paths import Paths
+from app.engine.session.pool import LOG
 from app.engine.session.sweep_steps import SweepResult
 from app.engine.sweep import following
 from app.engine.sweep.following import Follower
@@ -75,27 +75,23 @@ def test_one_that_nobody_writes_any_more_is_over(sweep: WrittenSweep, monkeypatc
     assert follower.over
 
 
+def pool_of(sweep: WrittenSweep) -> Paths:
+    return Paths.at(sweep.folder.parents[1])
+
+
 def test_sweeps_are_under_way_or_left_behind(sweep: WrittenSweep) -> None:
-    sessions = sweep.folder.parent
-    assert under_way(SWEEP, sessions, simulated=False) == (sweep.folder,)
-    assert left_behind(SWEEP, sessions, simulated=False) == ()
+    paths = pool_of(sweep)
+    assert (under_way(SWEEP, paths), left_behind(SWEEP, paths)) == ((sweep.folder,), ())
     sweep.close()
-    assert under_way(SWEEP, sessions, simulated=False) == ()
-    assert left_behind(SWEEP, sessions, simulated=False) == (sweep.folder,)
+    assert (under_way(SWEEP, paths), left_behind(SWEEP, paths)) == ((), (sweep.folder,))
 
 
-def test_those_of_the_simulated_rack_are_another_machine_s(sweep: WrittenSweep) -> None:
-    assert under_way(SWEEP, sweep.folder.parent, simulated=True) == ()
+def test_one_of_a_simulated_machine_among_those_of_this_one_is_neither(sweep: WrittenSweep) -> None:
+    log = sweep.folder / LOG
+    log.write_text(log.read_text().replace('"simulated":false', '"simulated":true', 1))
+    assert (under_way(SWEEP, pool_of(sweep)), left_behind(SWEEP, pool_of(sweep))) == ((), ())
 
 
 def test_a_finished_one_is_neither(sweep: WrittenSweep) -> None:
     sweep.end(SweepResult.FINISHED)
-    sessions = sweep.folder.parent
-    assert (*under_way(SWEEP, sessions, simulated=False), *left_behind(SWEEP, sessions, simulated=False)) == ()
-
-
-def test_those_of_another_host_of_the_same_kind_are_too(sweep: WrittenSweep) -> None:
-    begun = store.beginning(sweep.folder)
-    assert begun is not None
-    assert under_way(SWEEP, sweep.folder.parent, simulated=False, host=begun.machine.host) == (sweep.folder,)
-    assert under_way(SWEEP, sweep.folder.parent, simulated=False, host="another") == ()
+    assert (*under_way(SWEEP, pool_of(sweep)), *left_behind(SWEEP, pool_of(sweep))) == ()

@@ -494,7 +494,7 @@ class DevicesScreen(DevicesAndOne):
 
     def action_undo(self) -> None:
         """Take back the last change."""
-        if self.workbench_app.workbench.changes.trial_left() is not None:
+        if self.workbench_app.trials.decidable:
             self.action_take_back()
             return
         changes = self.workbench_app.workbench.changes.undoable()

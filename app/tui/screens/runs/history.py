@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,8 +16,9 @@ from app.engine.history.earlier_runs import PastRun
 from app.engine.history.series import series_of
 from app.engine.picture.histories import history_picture
 from app.engine.picture.subject import PlacedRun
+from app.engine.session.pool import each_folder
 from app.engine.session.state import Session
-from app.engine.session.store import folders, load
+from app.engine.session.store import load
 from app.engine.view.history import change_lines, headline_text, history_table
 from app.engine.view.preview import PREVIEWED
 from app.engine.view.run import figures_table
@@ -45,7 +47,7 @@ EARLIER_SESSIONS = 50
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
     """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
     found: dict[Path, Session] = {}
-    for folder in reversed(folders(bench.paths.sessions)[:EARLIER_SESSIONS]):
+    for folder in reversed([*islice(each_folder(bench.paths), EARLIER_SESSIONS)]):
         if folder != bench.folder:
             with suppress(RaidbenchError):
                 found[folder] = load(folder).session
@@ -59,7 +61,7 @@ def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
 
 def earlier_with_runs(bench: Workbench) -> int:
     """How many of these sessions have runs on disk."""
-    earlier = [folder for folder in folders(bench.paths.sessions)[:EARLIER_SESSIONS] if folder != bench.folder]
+    earlier = [folder for folder in islice(each_folder(bench.paths), EARLIER_SESSIONS) if folder != bench.folder]
     return sum(any((folder / "runs").glob("*")) for folder in earlier)
 
 

@@ -201,15 +201,13 @@ class Sweeping:
 
     async def find(self) -> None:
         """Show a sweep that is under way; offer to mend one that was cut short."""
-        bench = self._app.workbench
-        sessions, simulated = bench.paths.sessions, bench.simulated
-        host = bench.host.name if simulated else None
-        going = await asyncio.to_thread(lambda: under_way(SWEEP, sessions, simulated=simulated, host=host))
+        paths = self._app.workbench.paths
+        going = await asyncio.to_thread(under_way, SWEEP, paths)
         if going:
             self.follow(going[0])
             self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
             return
-        for folder in await asyncio.to_thread(lambda: left_behind(SWEEP, sessions, simulated=simulated, host=host)):
+        for folder in await asyncio.to_thread(left_behind, SWEEP, paths):
             await self._offer(folder)
 
     async def _offer(self, folder: Path) -> None:
