@@ -35,7 +35,9 @@ SUBJECTS = (
                 for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")
             ),
             *("backends.topology.room", "backends.topology.room_look"),
-            *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
+            *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "app.engine.measure.scratch_use"),
+            *("app.engine.measure.ending", "backends.topology.file_users", "backends.topology.footing"),
+            "tests.backends.guard_states",
             *("tests.lab.writing", "tests.lab.uses"),
         ),
     ),

@@ -51,8 +51,9 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/test_layers.py", "tests/backends/test_guard_verdict.py"),
     ),
     "scratch": Target(
-        modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
-        tests=("tests/engine/measure/test_scratch.py",),
+        modules=tuple(f"app/engine/measure/scratch_{name}.py" for name in ("mark", "hold", "use"))
+        + ("backends/topology/file_users.py",),
+        tests=("tests/engine/measure/test_scratch.py", "tests/engine/measure/test_scratch_use.py"),
     ),
     "programs": Target(modules=("backends/hosts/local/programs.py",), tests=("tests/backends/test_programs.py",)),
     "megaraid": Target(

@@ -154,6 +154,7 @@ class Measurer:
 
     async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
         plan = await self._scratching.plan(asked.where, job.size, writes=writes)
+        await self._scratching.require_free(plan)
         device, block = await self._gate.beneath(await self._scratching.beneath(plan))
         target = JobTarget(
             path=str(plan.path),
