@@ -36,7 +36,12 @@ SUBJECTS = (
             ),
             *("backends.topology.room", "backends.topology.room_look"),
             *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "app.engine.measure.scratch_use"),
-            *("app.engine.measure.ending", "backends.topology.file_users", "backends.topology.footing"),
+            *(
+                "app.engine.measure.ending",
+                "app.engine.measure.footing_watch",
+                "backends.topology.file_users",
+                "backends.topology.footing",
+            ),
             "tests.backends.guard_states",
             *("tests.lab.writing", "tests.lab.uses"),
         ),

@@ -509,7 +509,7 @@ ROWS: tuple[Row, ...] = (
         " another table during a run",
         mark="the other one is refused with both named, a run ends where its table leads elsewhere",
         least=30,
-        tests=(f"{BACKENDS}test_mapped.py", f"{ENGINE}measure/test_remapped.py"),
+        tests=(f"{BACKENDS}test_mapped.py", f"{ENGINE}measure/test_footing_watch.py"),
         lab=("tests/lab/test_layers.py",),
     ),
     Row(

@@ -378,7 +378,15 @@ def test_a_user_learns_that_root_has_the_file_open_and_removes_it_afterwards(tmp
     script = folder / "as_user.py"
     script.write_text(AS_A_USER)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, str(script), str(folder / "x")]
+    words = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        sys.executable,
+        str(script),
+        str(folder / "x"),
+    ]
     try:
         with subprocess.Popen(
             words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
