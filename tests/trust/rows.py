@@ -716,6 +716,23 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
+        number="A38",
+        what="scratch files that a kill left or a run kept, then looped, mounted, swapped on, exported, open or mapped,"
+        " formatted, resized, copied over, given away; tables, members, snapshots, loop devices and mounts that change"
+        " during a run; dmsetup that is slow, silent, broken or gone",
+        mark="no such file is written or removed, and its user is named; the run ends, at the latest after 15 s without"
+        " an answer, and says why",
+        least=120,
+        tests=(
+            f"{ENGINE}measure/test_scratch.py",
+            f"{ENGINE}measure/test_scratch_use.py",
+            f"{ENGINE}measure/test_footing_watch.py",
+            f"{CLI}test_scratch_in_use.py",
+        ),
+        lab=("tests/lab/test_changing_tables.py",),
+        minutes=1,
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
         " snapshot and its hidden parts",
