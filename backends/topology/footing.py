@@ -47,12 +47,9 @@ def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[
 def table_text(segments: Collection[Segment]) -> str:
     """Return a device-mapper table as far as it says where data go: kinds, lengths, and ranges of other devices.
 
-    The rest (the path group in use, the policy of a cache) changes by itself.
+    The rest changes by itself (the path group in use, the policy of a cache), or is secret (a key).
     """
-    return ", ".join(
-        f"{one.start}+{one.length} {one.kind} {' '.join(lies_on(one)) or ' '.join(one.words)}".strip()
-        for one in segments
-    )
+    return ", ".join(f"{one.start}+{one.length} {one.kind} {' '.join(lies_on(one))}".strip() for one in segments)
 
 
 def layers_in(footing: Footing) -> tuple[str, ...]:

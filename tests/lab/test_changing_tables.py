@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import threading
@@ -13,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from backends.hosts.local.mapper import read_tables
 from tests.lab.disks import BLOCK, Disk, wait_until
-from tests.lab.making import Dm, dm_target
+from tests.lab.making import Dm, dm_node, dm_target
 from tests.lab.results import Results
 from tests.lab.running import Outcome, run
 from tests.lab.uses import mount
@@ -131,7 +131,7 @@ def volume(disk: Disk) -> Iterator[str]:
     run("lvm", "vgcreate", "--yes", "--physicalextentsize=1M", "labtables", disk.device)
     try:
         run("lvm", "lvcreate", "--yes", "-Zn", "-Wn", "--size=96M", "--name=lin", "labtables")
-        yield os.path.realpath("/dev/labtables/lin")
+        yield dm_node("labtables-lin")
     finally:
         run("lvm", "vgremove", "--force", "--yes", "labtables")
         run("lvm", "pvremove", "--yes", disk.device)
@@ -170,8 +170,20 @@ def test_a_snapshot_made_without_lvm_ends_the_run_and_is_named(
     outcome, said = During(raidbench, made.device, made.name).measure(act)
     made.load(f"0 {SECTORS} linear {below.device} 0")
     print(said[-400:])
-    ok = outcome.status == FAILED and f"the origin of the active snapshot /dev/mapper/{names[0]}" in said
+    ok = outcome.status == FAILED and f"the origin of the active snapshot {names[0]}" in said
     assert table.add("Faults", "snapshot by dmsetup", "at the first write", "ended, the snapshot named", ok=ok), said
+
+
+def test_the_kernel_tells_what_dmsetup_tells(blank: Blank, table: Results, stack: ExitStack) -> None:
+    first, second = blank("nvme0", "nvme3")
+    linear: Dm = stack.enter_context(dm_target(f"0 2048 linear {first.device} 8\n2048 2048 error"))
+    striped: Dm = stack.enter_context(dm_target(f"0 2048 striped 2 128 {second.device} 0 {linear.device} 0"))
+    for made in (linear, striped):
+        number = made.read("dev")
+        told = read_tables([number]).replace(f"{number}: ", "")
+        assert told.split() == run("dmsetup", "table", made.name).split()
+    assert read_tables(["253:99"]) == ""
+    assert table.add("Faults", "tables of device-mapper", "asked of the kernel", "as dmsetup tells them", ok=True)
 
 
 def test_a_neighbour_that_is_made_during_a_run_does_not_end_it(
@@ -182,7 +194,7 @@ def test_a_neighbour_that_is_made_during_a_run_does_not_end_it(
 
     def act() -> None:
         run("lvm", "lvcreate", "--yes", "-Zn", "-Wn", "--size=16M", "--name=beside", "labtables")
-        run("mkfs.ext4", "-q", "/dev/labtables/beside")
+        run("mkfs.ext4", "-q", dm_node("labtables-beside"))
 
     outcome, said = During(raidbench, device, "labtables/lin", runtime="5").measure(act)
     ok = outcome.status == 0

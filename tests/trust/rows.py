@@ -727,6 +727,7 @@ ROWS: tuple[Row, ...] = (
             f"{ENGINE}measure/test_scratch.py",
             f"{ENGINE}measure/test_scratch_use.py",
             f"{ENGINE}measure/test_footing_watch.py",
+            f"{BACKENDS}test_mapper.py",
             f"{CLI}test_scratch_in_use.py",
         ),
         lab=("tests/lab/test_changing_tables.py",),

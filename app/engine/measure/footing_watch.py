@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 
 from app.engine.measure.ending import Ending
@@ -15,6 +16,8 @@ from app.engine.session.figures import RunFigures, RunStatus
 from backends.errors import RaidbenchError
 from backends.guard import Intent, use_clause
 from backends.host import Host
+from backends.hosts.local.apart import apart
+from backends.hosts.local.mapper import read_tables
 from backends.lent import lent_facts
 from backends.text import clean
 from backends.topology import kernel_name, look, node_path
@@ -75,8 +78,8 @@ def footing_watch(host: Host, ready: Preparation, stop: asyncio.Event) -> Footin
 class FootingWatch:
     """Compares what the devices of a run are built on with what the guard judged. An asynchronous context manager.
 
-    Sysfs is read ten times a second, which needs no program. Device-mapper's tables are read before the run, once a
-    second, after every event of a device, and when the run is over.
+    Ten times a second sysfs is read, and by root the tables in the kernel, which needs no program. dmsetup is asked for
+    the tables before the run, once a second, after every event of a device, and when the run is over.
     """
 
     def __init__(
@@ -174,8 +177,19 @@ class FootingWatch:
         await self._until_answered()
 
     async def _quick(self) -> None:
-        """Compare what sysfs tells."""
+        """Compare what the kernel tells without a program: sysfs, and to root the tables."""
         self._end(changes(self._before, await read_quick(self._host, self._layers)))
+        if self._mapped and self._host.is_root and self._host.capabilities.opens_devices:
+            with suppress(OSError):  # it is asked again soon, and dmsetup too
+                self._end(changes(self._before, await self._kernel_tables()))
+
+    async def _kernel_tables(self) -> Footing:
+        paths = {layer: f"/sys/block/{layer}/dev" for layer in self._mapped}
+        texts = await self._host.read_many(list(paths.values()))
+        numbers = {layer: texts[path] for layer, path in paths.items() if path in texts}
+        told = by_name(await apart("tables", partial(read_tables, list(numbers.values()))))
+        known = {layer: told[number] for layer, number in numbers.items() if told.get(number)}
+        return {f"{layer} {TABLE}": table_text(parts) for layer, parts in known.items()}
 
     async def _until_answered(self) -> None:
         """Compare the tables, once dmsetup has told them; without an answer in time the run is over, if it writes."""

@@ -275,6 +275,40 @@ async def test_fifteen_seconds_are_the_limit() -> None:
     assert footing_watch.BLIND_SECONDS == 15
 
 
+# -- what the kernel tells root, with dmsetup silent -----------------------------------------------------------------
+
+
+async def test_a_table_in_the_kernel_ends_the_run_before_dmsetup_answers(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = await judged(host)
+    kernel = {"253:0": WHOLE}
+    lines = lambda numbers: "".join(f"{one}: {kernel[one]}\n" for one in numbers)  # noqa: E731
+    monkeypatch.setattr(footing_watch, "read_tables", lines)
+    host.reached = replace(host.reached, opens_devices=True)
+
+    def load() -> None:
+        host.silent = True
+        kernel["253:0"] = f"0 {SECTORS} linear 8:0 {SECTORS}"
+
+    figures = await ended(host, device, by=load)
+    assert ELSEWHERE in (figures.reason or "")
+
+
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
+async def test_where_the_kernel_does_not_tell_dmsetup_does(
+    host: Host, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    def refuse(_numbers: object) -> str:
+        raise error
+
+    device = await judged(host)
+    monkeypatch.setattr(footing_watch, "read_tables", refuse)
+    host.reached = replace(host.reached, opens_devices=True)
+    figures = await ended(host, device, by=lambda: other(host))
+    assert ELSEWHERE in (figures.reason or "")
+
+
 # -- what sysfs tells, with dmsetup silent ---------------------------------------------------------------------------
 
 
