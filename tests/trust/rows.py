@@ -722,9 +722,12 @@ ROWS: tuple[Row, ...] = (
         " during a run; dmsetup that is slow, silent, broken or gone",
         mark="no such file is written or removed, and its user is named; the run ends, at the latest after 15 s without"
         " an answer, and says why",
-        least=120,
+        least=100,
         tests=(
-            f"{ENGINE}measure/test_scratch.py",
+            f"{SCRATCH}an_interrupted_file_of_another_size_than_planned_is_somebodys",
+            f"{SCRATCH}an_interrupted_file_that_somebody_copied_another_into_is_his",
+            f"{SCRATCH}a_mark_that_says_another_file_makes_it_somebodys",
+            f"{SCRATCH}a_file_can_be_used_again_with_more_and_with_less",
             f"{ENGINE}measure/test_scratch_use.py",
             f"{ENGINE}measure/test_footing_watch.py",
             f"{BACKENDS}test_mapper.py",

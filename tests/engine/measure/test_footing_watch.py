@@ -408,6 +408,21 @@ async def test_a_mount_of_the_same_part_of_the_disk_ends_the_run(host: Host) -> 
     assert "/dev/mapper/a is on the same part of /dev/sda as /dev/mapper/c, mounted on /mnt" in (figures.reason or "")
 
 
+async def test_swap_on_the_same_part_of_the_disk_ends_the_run(host: Host) -> None:
+    device = await judged(host)
+    host.files.update(disk("dm-2", devno="253:2", dm__name="c", dm__uuid="CRYPT-c"))
+    host.files.update({"/sys/block/dm-2/slaves/sda": "", "/sys/block/sda/holders/dm-2": ""})
+    host.stats["/dev/dm-2"] = FileStat(kind="block", size=0, devno="253:2")
+    tell(host, f"a: {WHOLE}\nb: {AFTER}\nc: {WHOLE}\n")
+    swaps = "Filename Type Size Used Priority\n/dev/dm-2 partition 1 0 -2\n"
+    watching = watch(host, device)
+    async with watching:
+        await until(lambda: "dm-2" in " ".join(watching._signs))  # judged, and free so far
+        host.files["/proc/swaps"] = swaps
+        await asyncio.wait_for(watching._stop.wait(), LONG)
+    assert "/dev/mapper/c, active swap" in " ".join(watching._found)
+
+
 async def test_a_loop_device_set_up_on_the_disk_below_ends_the_run(host: Host) -> None:
     def set_up() -> None:
         host.files.update(disk("loop0", devno="7:0", loop__backing_file="/dev/sda", loop__offset="0"))
