@@ -51,9 +51,15 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/test_layers.py", "tests/backends/test_guard_verdict.py"),
     ),
     "scratch": Target(
-        modules=tuple(f"app/engine/measure/scratch_{name}.py" for name in ("mark", "hold", "use"))
-        + ("backends/topology/file_users.py",),
+        modules=(
+            *(f"app/engine/measure/scratch_{name}.py" for name in ("mark", "hold", "use")),
+            "backends/topology/file_users.py",
+        ),
         tests=("tests/engine/measure/test_scratch.py", "tests/engine/measure/test_scratch_use.py"),
+    ),
+    "footing": Target(
+        modules=("app/engine/measure/footing_watch.py", "backends/topology/footing.py"),
+        tests=("tests/engine/measure/test_footing_watch.py",),
     ),
     "programs": Target(modules=("backends/hosts/local/programs.py",), tests=("tests/backends/test_programs.py",)),
     "megaraid": Target(
