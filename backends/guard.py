@@ -35,6 +35,7 @@ __all__ = [
     "require_free",
     "require_shown",
     "secure",
+    "use_clause",
 ]
 
 
@@ -187,9 +188,13 @@ def _place(facts: DeviceFacts, part: str | None) -> str:
     return node_path(part) if part is not None else facts.disk or facts.shown
 
 
+def use_clause(place: str, use: Use) -> str:
+    """Return a use of the device at `place`, as a sentence without its full stop."""
+    return f"{place} is {use.detail}" if use.elsewhere or use.kind in IS else f"{place}: {use.detail}"
+
+
 def _sentence(facts: DeviceFacts, use: Use) -> str:
-    place = _place(facts, use.part)
-    return f"{place} is {use.detail}." if use.elsewhere or use.kind in IS else f"{place}: {use.detail}."
+    return f"{use_clause(_place(facts, use.part), use)}."
 
 
 def _found(facts: DeviceFacts, signature: Signature) -> str:

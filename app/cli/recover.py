@@ -154,7 +154,7 @@ async def _recover(
             if interruption.asked():
                 return INTERRUPTED
     for file in left.files:
-        _one_file(file, answer)
+        worst = max(worst, await _told(_one_file(file, answer)))
     return worst
 
 
@@ -300,13 +300,16 @@ async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) ->
     return DONE
 
 
-def _one_file(left: Leftover, answer: str | None) -> None:
-    for row in file_rows(left):
+async def _one_file(left: Leftover, answer: str | None) -> int:
+    for row in await file_rows(left):
         say(row)
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
-        return
-    remove_scratch(left.path)
+        return DONE
+    if (refusal := await remove_scratch(left.path)) is not None:
+        lines([f"kept  {clean(str(left.path), 300)}"])
+        raise refusal
     gone = not left.path.exists()
     lines(
         [f"removed  {clean(str(left.path), 300)}" if gone else f"not ours any more, kept  {clean(str(left.path), 300)}"]
     )
+    return DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from app.engine.ab.interrupted import CutShort
 from app.engine.arrays.made_here import ArrayEntry, ArrayStage
 from app.engine.change.unfinished import still_running
 from app.engine.measure.leftovers import Leftover, leftover_scratch
+from app.engine.measure.scratch_hold import leftover_in_use
 from app.engine.session.journal import OpenChange
 from app.engine.view import change as view
 from app.engine.view import schema
@@ -61,7 +61,7 @@ async def rows_of(bench: Workbench, left: Left) -> list[str]:
     rows += (clean(experiment.sentence, 300) for experiment in left.experiments)
     rows += [row for intent in left.intents for row in await intent_rows(bench, intent)]
     rows += [row for entry in left.arrays for row in await array_rows(bench, entry)]
-    rows += [row for file in left.files for row in file_rows(file)]
+    rows += [row for file in left.files for row in await file_rows(file)]
     return [*rows, *(f"empty working folder {folder}" for folder in left.folders)]
 
 
@@ -75,10 +75,7 @@ async def json_of(bench: Workbench, left: Left) -> schema.Json:
             {"session": str(experiment.folder), "id": experiment.record.id, "sentence": experiment.sentence}
             for experiment in left.experiments
         ],
-        "scratch_files": [
-            {"path": str(file.path), "size_bytes": file.size, "session": file.session, "run": file.run}
-            for file in left.files
-        ],
+        "scratch_files": [await _file(file) for file in left.files],
         "folders": list(left.folders),
     }
 
@@ -137,9 +134,22 @@ async def _array_found(bench: Workbench, entry: ArrayEntry) -> ArrayFound | Raid
         return error
 
 
-def file_rows(left: Leftover) -> Iterator[str]:
-    """A scratch file that no run needs any more."""
-    yield f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
+async def file_rows(left: Leftover) -> list[str]:
+    """Return the rows of a scratch file that no run needs any more, with what uses it."""
+    row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
+    refusal = await leftover_in_use(left.path)
+    return [row, *(clean(line, 600) for line in (refusal.message, refusal.hint) if line)] if refusal else [row]
+
+
+async def _file(left: Leftover) -> dict[str, Any]:
+    refusal = await leftover_in_use(left.path)
+    return {
+        "path": str(left.path),
+        "size_bytes": left.size,
+        "session": left.session,
+        "run": left.run,
+        "why_not": None if refusal is None else refusal.message,
+    }
 
 
 async def _intent(bench: Workbench, intent: OpenChange) -> dict[str, Any]:

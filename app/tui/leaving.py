@@ -206,9 +206,12 @@ class Leaving:
                 )
             )
             if answer == "remove":
-                remove_scratch(left.path)
+                refusal = await remove_scratch(left.path)
                 gone = not left.path.exists()
-                self._app.notify(f"{left.path} {'is removed' if gone else 'is not ours any more: it was left alone'}.")
+                text = f"{left.path} {'is removed' if gone else 'is not ours any more: it was left alone'}."
+                if refusal is not None:
+                    text = f"{refusal.message} {refusal.hint}"
+                self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)
 
 
 def _file_words(left: Leftover) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import field
 from functools import partial
 
 from backends.host import Host
@@ -13,6 +14,7 @@ from backends.identity import Identity, Signature, Use
 from backends.model import Drive
 from backends.text import clean
 from backends.topology.clones import Clones, with_content
+from backends.topology.footing import Footing, footing_of
 from backends.topology.leftovers import Reader, leftovers, places
 from backends.topology.look import look, probe_signatures
 from backends.topology.naming import Relation, identity, identity_in, interface, nameless
@@ -73,6 +75,8 @@ class DeviceFacts:
     """Content of it that another device in use has as well, each with the proof that both are apart."""
     others: tuple[Identity, ...] = ()
     """All other disks of the machine: what means this one must not mean another."""
+    footing: Footing = field(default_factory=dict)
+    """What it and all layers below it are built on, by the kernel."""
     apart: bool = False
     """Whether those are other disks whatever they report; else one may be this one under another name."""
 
@@ -148,6 +152,7 @@ async def inspect(
         if probe and not uses
         else (),
         others=_others(picture, disk),
+        footing=footing_of(picture.tree, picture.tables, picture.backings, node.name),
         apart=True,
     )
 

@@ -40,20 +40,28 @@ async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
     only together with an empty list from `wipefs`, which does say so. Anything else counts as found: kind `unknown`.
     """
     part = node.name if node.parent is not None else None
-    unknown = Signature(kind="unknown", part=part, size_bytes=node.size_bytes)
+    return tuple(
+        [await _with_group(host, node, found) for found in await probe_path(host, node.device, part, node.size_bytes)]
+    )
+
+
+async def probe_path(
+    host: Host, path: str, part: str | None = None, size_bytes: int | None = None
+) -> tuple[Signature, ...]:
+    """Return what `probe_signatures` does, of a device or a file by its path."""
+    unknown = Signature(kind="unknown", part=part, size_bytes=size_bytes)
     blkid, wipefs = host.which(("blkid",)), host.which(("wipefs",))
     if blkid is None or wipefs is None:
         return (unknown,)
     try:
-        low = await host.run(Command(argv=(blkid, "-p", "-o", "export", node.device), timeout=30, stall=STALL))
-        full = await host.run(Command(argv=(wipefs, "--no-act", "--json", node.device), timeout=30, stall=STALL))
+        low = await host.run(Command(argv=(blkid, "-p", "-o", "export", path), timeout=30, stall=STALL))
+        full = await host.run(Command(argv=(wipefs, "--no-act", "--json", path), timeout=30, stall=STALL))
     except RaidbenchError:
         return (unknown,)
-    listed = wipefs_signatures(full.stdout, part, node.size_bytes)
-    seen = blkid_signatures(low.stdout, part, node.size_bytes) if low.returncode == _FOUND else ()
+    listed = wipefs_signatures(full.stdout, part, size_bytes)
+    seen = blkid_signatures(low.stdout, part, size_bytes) if low.returncode == _FOUND else ()
     kinds = {signature.kind for signature in seen}
     found = (*seen, *(signature for signature in listed or () if signature.kind not in kinds))
-    found = tuple([await _with_group(host, node, signature) for signature in found])
     sure = low.returncode in (_FOUND, _NOTHING) and not low.stderr.strip()
     sure = sure and full.returncode == 0 and listed is not None
     return found if sure else (*found, unknown)

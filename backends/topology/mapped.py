@@ -234,9 +234,23 @@ def parse_segments(text: str) -> Segments:
     return found
 
 
+def lies_on(segment: Segment) -> tuple[str, ...]:
+    """Return the ranges of other devices that a segment names, as words; none where its arguments are not known."""
+    try:
+        found = list(_GRAMMARS.get(segment.kind, _whole)(segment.words, segment.length))
+    except (ValueError, IndexError):
+        return ()
+    return tuple(f"{one.on}+{one.start}{f'#{one.thin}' if one.thin else ''}" for one in found)
+
+
+def by_name(text: str) -> Segments:
+    """Return what `parse_segments` does, by names without escapes."""
+    return {_plain(name): parts for name, parts in parse_segments(text).items()}
+
+
 def by_kernel(text: str, tree: Tree) -> Segments:
     """The same by kernel name; of a device that it does not tell of there is nothing."""
-    told = {_plain(name): parts for name, parts in parse_segments(text).items()}
+    told = by_name(text)
     given = {name: node.attributes["dm/name"] for name, node in tree.nodes.items() if "dm/name" in node.attributes}
     return {name: told[_plain(own)] for name, own in given.items() if _plain(own) in told}
 

@@ -35,8 +35,10 @@ SUBJECTS = (
                 for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")
             ),
             *(f"backends.topology.{name}" for name in ("room", "room_look", "quiet_users", "leftovers", "replicas")),
-            *("app.engine.arrays", "backends.vendors.mdraid.made"),
-            *("app.engine.measure.scratch_mark", "app.engine.measure.scratch_hold", "tests.backends.guard_states"),
+            *("backends.topology.file_users", "backends.topology.footing"),
+            *(f"app.engine.measure.{name}" for name in ("scratch_mark", "scratch_hold", "scratch_use")),
+            *("app.engine.measure.ending", "app.engine.measure.footing_watch"),
+            *("app.engine.arrays", "backends.vendors.mdraid.made", "tests.backends.guard_states"),
             *("backends.hosts.local.replacing", "backends.input_file", "backends.output_file"),
             *("tests.lab.writing", "tests.lab.uses"),
         ),

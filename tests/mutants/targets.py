@@ -61,8 +61,15 @@ TARGETS: dict[str, Target] = {
     ),
     "replicas": Target(modules=("backends/topology/replicas.py",), tests=("tests/backends/test_drbd.py",)),
     "scratch": Target(
-        modules=("app/engine/measure/scratch_mark.py", "app/engine/measure/scratch_hold.py"),
-        tests=("tests/engine/measure/test_scratch.py",),
+        modules=(
+            *(f"app/engine/measure/scratch_{name}.py" for name in ("mark", "hold", "use")),
+            "backends/topology/file_users.py",
+        ),
+        tests=("tests/engine/measure/test_scratch.py", "tests/engine/measure/test_scratch_use.py"),
+    ),
+    "footing": Target(
+        modules=("app/engine/measure/footing_watch.py", "backends/topology/footing.py"),
+        tests=("tests/engine/measure/test_footing_watch.py",),
     ),
     "programs": Target(
         modules=("backends/hosts/local/programs.py",),

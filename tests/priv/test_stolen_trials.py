@@ -102,8 +102,8 @@ async def test_another_user_silences_no_trial(tmp_path: Path, device: Loop, othe
     done.append(await joe.ask("remake", session=SESSION, id="c1"))
 
     assert not any(done)
-    assert [trial.id for trial in Journal(places["journal"]).trials()] == ["c1"]
+    assert [trial.id for trial in Journal(paths.journal).trials()] == ["c1"]
     await asyncio.to_thread(wait_for, lambda: read_ahead(device) == before, 60.0)
-    await asyncio.to_thread(wait_for, lambda: not Journal(places["journal"]).trials(), 60.0)
+    await asyncio.to_thread(wait_for, lambda: not Journal(paths.journal).trials(), 60.0)
     await jane.requests.close()
     await joe.requests.close()

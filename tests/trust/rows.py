@@ -509,7 +509,7 @@ ROWS: tuple[Row, ...] = (
         " another table during a run",
         mark="the other one is refused with both named, a run ends where its table leads elsewhere",
         least=30,
-        tests=(f"{BACKENDS}test_mapped.py", f"{ENGINE}measure/test_remapped.py"),
+        tests=(f"{BACKENDS}test_mapped.py", f"{ENGINE}measure/test_footing_watch.py"),
         lab=("tests/lab/test_layers.py",),
     ),
     Row(
@@ -713,6 +713,27 @@ ROWS: tuple[Row, ...] = (
             f"{CLI}test_side_effects_on_loops.py",
         ),
         lab=("tests/lab/test_effects.py",),
+        minutes=1,
+    ),
+    Row(
+        number="A38",
+        what="scratch files that a kill left or a run kept, then looped, mounted, swapped on, exported, open or mapped,"
+        " formatted, resized, copied over, given away; tables, members, snapshots, loop devices and mounts that change"
+        " during a run; dmsetup that is slow, silent, broken or gone",
+        mark="no such file is written or removed, and its user is named; the run ends, at the latest after 15 s without"
+        " an answer, and says why",
+        least=100,
+        tests=(
+            f"{SCRATCH}an_interrupted_file_of_another_size_than_planned_is_somebodys",
+            f"{SCRATCH}an_interrupted_file_that_somebody_copied_another_into_is_his",
+            f"{SCRATCH}a_mark_that_says_another_file_makes_it_somebodys",
+            f"{SCRATCH}a_file_can_be_used_again_with_more_and_with_less",
+            f"{ENGINE}measure/test_scratch_use.py",
+            f"{ENGINE}measure/test_footing_watch.py",
+            f"{BACKENDS}test_mapper.py",
+            f"{CLI}test_scratch_in_use.py",
+        ),
+        lab=("tests/lab/test_changing_tables.py",),
         minutes=1,
     ),
     Row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 
 from app.engine.measure.scratch_place import Held
 from backends.changing import locks_of
@@ -15,6 +15,7 @@ from backends.identity import Identity
 from backends.lent import LentDevice
 from backends.model import KERNEL, Inventory
 from backends.topology import kernel_name, look, node_path
+from backends.topology.footing import Footing
 from backends.topology.room import WHOLE, Area, Room
 from backends.topology.room_look import rooms_at
 from backends.values import dataclass
@@ -47,6 +48,8 @@ class DeviceJudgement:
     """What is written to at most."""
     rooms: tuple[Room, ...] = ()
     """What it takes room from as it is written, where it promises more than there is."""
+    footing: Footing = field(default_factory=dict)
+    """What it was built on when it was judged."""
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -95,6 +98,7 @@ class Gate:
             verdict=verdict,
             area=area,
             rooms=facts.rooms,
+            footing=facts.footing,
         )
 
     async def rooms(self, devno: str, path: str = "") -> tuple[Room, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
@@ -15,10 +15,8 @@ from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Drive, Inventory, Media
 from backends.sizes import size_words
-from backends.topology.mapped import TABLE, Stretch, asked_of, is_mapped, parse_mapped
 from backends.topology.room import Lying, Room, low
 from backends.topology.room_look import asked_again, rooms_at
-from backends.topology.tree import kernel_name, read_tree
 from backends.values import dataclass
 
 # -- ends a run by what is looked at while it goes on, and says so in its figures -------------------------------------
@@ -226,51 +224,3 @@ HEAT = Ending(
     reason="Stopped for heat",
     hint="Let it cool down, and see to the air that it gets; a shorter or slower job warms it less.",
 )
-
-
-# -- ends a run whose device lies on something else all at once -------------------------------------------------------
-
-# Somebody loaded another table into device-mapper.
-
-REMAPPED = Ending(
-    name="remapped",
-    every=1.0,
-    reason="Stopped",
-    hint="What was written since went elsewhere: look at what the table says now (dmsetup table), and measure anew.",
-)
-
-_Lying = Mapping[str, tuple[Stretch, ...]]
-
-
-class RemapLook:
-    """One look after the other at what the devices of a run lie on, all layers of it; the first one is the measure."""
-
-    def __init__(self, host: Host, devices: Sequence[str]) -> None:
-        """`devices`: their nodes by the kernel's names."""
-        self._host = host
-        self._names = tuple(map(kernel_name, devices))
-        self._first: _Lying | None = None
-
-    async def __call__(self) -> tuple[str, ...]:
-        """Which lie elsewhere now, a clause each. What dmsetup does not tell has not changed as far as is known."""
-        now = await self._now()
-        if not self._first:
-            self._first = now
-        changed = (name for name, before in self._first.items() if now.get(name, before) != before)
-        return tuple(
-            f"/dev/{name} lies on something else since its device-mapper table was changed" for name in changed
-        )
-
-    async def _now(self) -> _Lying:
-        if not await self._host.list("/sys/block/dm-*"):
-            return {}
-        tree = await read_tree(self._host)
-        layers = {one for name in self._names for one in (tree.disk_of(name), *(low.name for low in tree.below(name)))}
-        mapped = parse_mapped(await asked_of(self._host, tree, TABLE), tree) if any(map(is_mapped, layers)) else {}
-        return {name: stretches for name, stretches in mapped.items() if name in layers | set(self._first or ())}
-
-
-def remap_look(host: Host, ready: Preparation) -> Look | None:
-    """The looks that a run needs; None of one on a file, or where nothing would be harmed."""
-    devices = [site.judgement.device for site in ready.sites if site.judgement is not None]
-    return RemapLook(host, devices) if devices and host.capabilities.harmed else None

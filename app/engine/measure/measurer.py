@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,9 @@ from app.engine.measure.beginning import make_folder, run_started
 from app.engine.measure.course_watch import CourseWatch, told_of
 from app.engine.measure.device_access import Gate
 from app.engine.measure.device_faults import Witness
-from app.engine.measure.ending import HEAT, REMAPPED, ROOM, EndingWatch, Look, WriteCap
+from app.engine.measure.ending import HEAT, ROOM, EndingWatch, Look, WriteCap
 from app.engine.measure.following import Following
+from app.engine.measure.footing_watch import FootingWatch
 from app.engine.measure.preparation import NamedTarget, Preparation, Request, Site, require_apart, suits_several
 from app.engine.measure.scratch_place import Held, LocalScratching, Scratching
 from app.engine.members import Member, MemberMeter
@@ -57,7 +58,7 @@ class Measurer:
         course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[CourseWatch | None]] | None = None,
         heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
         room: Callable[[Preparation], Look | None] = lambda ready: None,
-        remap: Callable[[Preparation], Look | None] = lambda ready: None,
+        footing: Callable[[Preparation, asyncio.Event], FootingWatch] | None = None,
         lying: Callable[[str], tuple[Lying, ...]] = lambda path: (),
         caps: Callable[[Preparation], Sequence[int | None]] = lambda ready: (),
         found: Callable[[], Awaitable[object]] | None = None,
@@ -68,8 +69,9 @@ class Measurer:
         `members`: the meter of the devices below some disks and files; None counts none. `witness`: sees what befalls
         them. `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
         `heat`: which of them are too warm, which ends a run; None where nothing tells. `room`: looks at what is left
-        beneath, and `remap` at what a device lies on, which end it too. `lying`: what earlier runs left on a device, by
-        its number, or in a file. `caps`: after how many bytes that it wrote to each target a run ends, None for never.
+        beneath, and `footing` at what a device is built on, which end it too. `lying`: what earlier runs left on a
+        device, by its number, or in a file. `caps`: after how many bytes that it wrote to each target a run ends, None
+        for never.
         """
         self._load = load
         self._preflight = preflight
@@ -83,7 +85,7 @@ class Measurer:
         self._course = course
         self._heat = heat
         self._room = room
-        self._remap = remap
+        self._footing = footing
         self._lying = lying
         self._caps = caps
         self._simulated = simulated
@@ -154,6 +156,7 @@ class Measurer:
 
     async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
         plan = await self._scratching.plan(asked.where, job.size, writes=writes)
+        await self._scratching.require_free(plan)
         device, block = await self._gate.beneath(await self._scratching.beneath(plan))
         target = JobTarget(
             path=str(plan.path),
@@ -307,13 +310,15 @@ class Measurer:
         """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
         look = None if self._heat is None or not ready.disks else partial(self._warm, self._heat, ready.disks)
         cap = WriteCap(self._caps(ready), stop)
+        footing = None if self._footing is None else self._footing(ready, stop)
         async with (
             EndingWatch(HEAT, look, stop) as heat,
             EndingWatch(ROOM, self._room(ready), stop) as room,
-            EndingWatch(REMAPPED, self._remap(ready), stop) as remap,
+            footing or nullcontext(),
         ):
             figures = await self._run(run_id, ready, targets, workdir, stop, watch, cap, until)
-        return remap.tell(cap.tell(room.tell(heat.tell(figures))))
+        figures = cap.tell(room.tell(heat.tell(figures)))
+        return figures if footing is None else footing.tell(figures)
 
     async def _warm(self, heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys([one for disk in disks for one in await heat(disk)]))

@@ -67,7 +67,8 @@ class Measuring:
         from app.engine.measure.course_watch import course_watch
         from app.engine.measure.device_access import Gate
         from app.engine.measure.device_faults import witness
-        from app.engine.measure.ending import caps_of, remap_look, room_look
+        from app.engine.measure.ending import caps_of, room_look
+        from app.engine.measure.footing_watch import footing_watch
         from app.engine.measure.measurer import Measurer
         from app.engine.members import member_meter
 
@@ -85,7 +86,7 @@ class Measuring:
             course=partial(course_watch, self._record.host),
             heat=partial(too_warm, self._record.host),
             room=partial(room_look, self._record.host),
-            remap=partial(remap_look, self._record.host),
+            footing=partial(footing_watch, self._record.host),
             lying=self._left.on,
             caps=lambda ready: caps_of(ready, self._record.session.inventory),
             simulated=self._record.simulated,

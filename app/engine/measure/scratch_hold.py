@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.engine.measure.scratch import ScratchPlan
 from app.engine.measure.scratch_mark import forget, is_own, mark_busy, mark_left
+from app.engine.measure.scratch_use import end_lease, require_unused
 from backends.errors import RefusedError, StorageError
 from backends.text import clean
 
@@ -33,10 +34,11 @@ class HeldScratch:
         """What fio is to open: `/proc/PID/fd/N`, which leads to this file even if its name passes to another one."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
 
-    def open(self) -> None:
+    async def open(self) -> None:
         """Make the empty file (0600, marked as ours), or open the one that was planned with.
 
-        Raises StorageError, RefusedError when it is not the file of the plan any more, or another raidbench has it.
+        Raises StorageError, RefusedError when it is not the file of the plan any more, is used by something, has
+        content of somebody else, or another raidbench has it.
         """
         try:
             self._folder = open_folder(self._plan.path.parent)
@@ -46,7 +48,7 @@ class HeldScratch:
             else:
                 flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _FILE
                 self._file = os.open(self._plan.path.name, flags, 0o600, dir_fd=self._folder)
-            self._check()
+            await self._check()
         except FileExistsError:
             self._let_go()
             raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
@@ -60,21 +62,24 @@ class HeldScratch:
             self._let_go()
             raise
 
-    def _check(self) -> None:
+    async def _check(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
             raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
         if not self._plan.own:
             return
         if self._plan.exists and not is_own(self._file, self._plan.path):
             raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not is_locked(self._file):
             raise RefusedError(
                 f"{self._shown} is being measured by another raidbench.",
                 hint="Wait until it is done, or name another file.",
-            ) from None
-        mark_busy(self._file, self._plan.path)
+            )
+        if self._plan.exists:
+            await require_unused(self._file, self._plan.path)
+            if not is_own(self._file, self._plan.path):  # meanwhile
+                raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
+        mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
+        end_lease(self._file)  # fio opens it anew
 
     def moved(self) -> str:
         """A sentence where the name does not lead to this file any more, "" where all is as it was."""
@@ -82,18 +87,28 @@ class HeldScratch:
             return ""
         return f"{self._shown} was moved or replaced during the run; what has this name now was left alone"
 
-    def close(self, *, keep: bool) -> None:
-        """Let go of it. A file of ours is removed unless it is to be kept; no other is, and none that took its name."""
+    async def close(self, *, keep: bool) -> str:
+        """Let go of it; return why a file that was to be removed is still there, "" where none is.
+
+        A file of ours is removed unless it is to be kept, or something uses it; no other is, and none that took its
+        name.
+        """
         try:
             if not self._plan.own:
-                return
+                return ""
             info = os.fstat(self._file)
             if keep:
                 mark_left(self._file, self._plan.path)
             elif _leads_to(self._folder, self._plan.path.name, info):
+                try:
+                    await require_unused(self._file, self._plan.path, probe=False)
+                except RefusedError as refusal:
+                    mark_left(self._file, self._plan.path)
+                    return refusal.message
                 with contextlib.suppress(OSError):
                     os.unlink(self._plan.path.name, dir_fd=self._folder)
                     forget(info)
+            return ""
         finally:
             self._let_go()
 
@@ -122,22 +137,52 @@ def open_folder(path: Path) -> int:
     return descriptor
 
 
-def remove_scratch(path: Path) -> None:
-    """Remove a file of ours that no raidbench has open; any other stays."""
-    with contextlib.suppress(OSError):
+def is_locked(file: int) -> bool:
+    """Lock an open scratch file for this raidbench; return whether no other has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def remove_scratch(path: Path) -> RefusedError | None:
+    """Remove a file of ours that nothing uses; any other stays. Return why one of ours stays, None where none does."""
+    return await _with_leftover(path, remove=True)
+
+
+async def leftover_in_use(path: Path) -> RefusedError | None:
+    """Return why `remove_scratch` would leave a file of ours alone; None where it would not."""
+    return await _with_leftover(path, remove=False)
+
+
+async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
+    try:
         folder = open_folder(path.parent)
+    except OSError:
+        return None
+    try:
+        file = os.open(path.name, os.O_RDONLY | _FILE, dir_fd=folder)
         try:
-            file = os.open(path.name, os.O_RDONLY | _FILE, dir_fd=folder)
-            try:
-                info = os.fstat(file)
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if is_own(file, path) and _leads_to(folder, path.name, info):
-                    os.unlink(path.name, dir_fd=folder)
-                    forget(info)
-            finally:
-                os.close(file)
+            info = os.fstat(file)
+            if not is_own(file, path) or not is_locked(file):
+                return None
+            await require_unused(file, path)
+            if remove and is_own(file, path) and _leads_to(folder, path.name, info):
+                os.unlink(path.name, dir_fd=folder)
+                forget(info)
         finally:
-            os.close(folder)
+            os.close(file)
+    except RefusedError as refusal:
+        return refusal
+    except OSError as error:
+        gone = isinstance(error, FileNotFoundError)
+        return (
+            None if gone else RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
+        )
+    finally:
+        os.close(folder)
+    return None
 
 
 def _leads_to(folder: int, name: str, info: os.stat_result) -> bool:

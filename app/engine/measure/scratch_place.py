@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import posixpath
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,9 +16,9 @@ from app.engine.measure.scratch import (
     device_number,
     plan_scratch,
 )
-from app.engine.measure.scratch_hold import HeldScratch, remove_scratch
+from app.engine.measure.scratch_hold import HeldScratch, leftover_in_use, remove_scratch
 from backends.errors import InvalidValueError, RefusedError
-from backends.host import Host
+from backends.host import Host, to_the_end
 from backends.lent import RootHold
 from backends.text import clean
 from backends.topology.mounts import file_mount, parse_mountinfo
@@ -50,6 +51,10 @@ class Scratching(Protocol):
         """What measuring at `where` would do. Raises InvalidValueError, RefusedError."""
         ...
 
+    async def require_free(self, plan: ScratchPlan) -> None:
+        """Raise RefusedError where something uses a file of ours, or somebody put content into it."""
+        ...
+
     def hold(self, plan: ScratchPlan) -> AbstractAsyncContextManager[Held]:
         """The file, held while inside; gone afterwards unless `keep` is set. Raises StorageError, RefusedError."""
         ...
@@ -75,21 +80,26 @@ class LocalScratching:
         """See `plan_scratch`."""
         return plan_scratch(where, size, writes=writes)
 
+    async def require_free(self, plan: ScratchPlan) -> None:
+        """See `leftover_in_use`."""
+        if plan.own and plan.exists and (refusal := await leftover_in_use(plan.path)) is not None:
+            raise refusal
+
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:
         """See `HeldScratch`."""
         file = HeldScratch(plan)
-        file.open()
+        await file.open()
         held = Held(path=file.path, moved=file.moved)
         try:
             yield held
         finally:
-            file.close(keep=held.keep)
+            await to_the_end(asyncio.ensure_future(file.close(keep=held.keep)))
 
     async def remove(self, plan: ScratchPlan) -> None:
         """See `remove_scratch`."""
         if plan.own:
-            remove_scratch(plan.path)
+            await remove_scratch(plan.path)
 
     async def beneath(self, plan: ScratchPlan) -> str:
         """The filesystem's own number."""
@@ -123,6 +133,9 @@ class ImaginedScratching:
         wanted = size or (found.size if found is not None else 0) or DEFAULT_SIZE
         fill = found is None or found.size < wanted
         return ScratchPlan(path=Path(path), size=wanted, exists=found is not None, own=True, fill=fill, free_after=None)
+
+    async def require_free(self, plan: ScratchPlan) -> None:
+        """Nothing uses files that nobody has."""
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[Held, None]:

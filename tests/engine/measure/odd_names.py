@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import subprocess
@@ -35,7 +36,7 @@ def run(folder: Path, tries: int, seed: int) -> Tally:
 def _written(place: Path, name: str) -> None:
     file = HeldScratch(plan_scratch(str(place / name), SIZE, writes=True))
     try:
-        file.open()
+        asyncio.run(file.open())
     except RaidbenchError:
         assert sorted(os.listdir(place)) == ["bystander", "work"], "a name that was refused left something"
         return
@@ -48,7 +49,7 @@ def _written(place: Path, name: str) -> None:
         text=True,
     )
     written = Path(file.path).read_bytes()
-    file.close(keep=True)
+    asyncio.run(file.close(keep=True))
     assert done.returncode == 0, done.stderr
     assert any(written), "fio wrote elsewhere"
     assert sorted(os.listdir(place)) == sorted(["bystander", "work", name]), os.listdir(place)

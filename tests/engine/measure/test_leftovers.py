@@ -17,12 +17,12 @@ from tests.engine import sessions
 
 
 @pytest.fixture
-def scratch(tmp_path: Path) -> Path:
+async def scratch(tmp_path: Path) -> Path:
     plan = plan_scratch(str(tmp_path / "scratch.dat"), 8192, writes=True)
     file = HeldScratch(plan)
-    file.open()
+    await file.open()
     Path(file.path).write_bytes(b"x" * 8192)
-    file.close(keep=True)
+    await file.close(keep=True)
     return plan.path
 
 

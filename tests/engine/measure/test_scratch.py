@@ -42,25 +42,24 @@ def marks(tmp_path: Path) -> None:
         (tmp_path / "probe").unlink()
 
 
-def made(plan: ScratchPlan, data: bytes = b"", *, keep: bool = True) -> Path:
+async def made(plan: ScratchPlan, data: bytes = b"", *, keep: bool = True) -> Path:
     """The file of a run that is over."""
     file = HeldScratch(plan)
-    file.open()
+    await file.open()
     Path(file.path).write_bytes(data)
-    file.close(keep=keep)
+    await file.close(keep=keep)
     return plan.path
 
 
-def own(path: Path, data: bytes = b"") -> Path:
+async def own(path: Path, data: bytes = b"") -> Path:
     """A file that raidbench made and kept."""
-    return made(plan_scratch(str(path), MIB, writes=True), data)
+    return await made(plan_scratch(str(path), MIB, writes=True), data)
 
 
-def left_by_a_crash(path: Path, size: int = 0) -> Path:
+async def left_by_a_crash(path: Path) -> Path:
     """A file that raidbench was writing when it was killed."""
     file = HeldScratch(plan_scratch(str(path), MIB, writes=True))
-    file.open()
-    os.truncate(file.path, size)
+    await file.open()
     file._let_go()
     return path
 
@@ -187,199 +186,266 @@ def test_a_link_of_our_name_is_left_alone(tmp_path: Path) -> None:
     assert plan_scratch(str(tmp_path), MIB, writes=True).path == tmp_path / "raidbench-scratch-2.dat"
 
 
-def test_a_file_made_by_somebody_since_the_plan_is_refused(tmp_path: Path) -> None:
+async def test_a_file_made_by_somebody_since_the_plan_is_refused(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     foreign(tmp_path / "x")
     with pytest.raises(RefusedError):
-        HeldScratch(plan).open()
+        await HeldScratch(plan).open()
 
 
-def test_a_link_made_by_somebody_since_the_plan_is_not_followed(tmp_path: Path) -> None:
+async def test_a_link_made_by_somebody_since_the_plan_is_not_followed(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     (tmp_path / "x").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(RefusedError):
-        HeldScratch(plan).open()
+        await HeldScratch(plan).open()
     assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_file_replaced_by_somebody_since_the_plan_is_refused(tmp_path: Path) -> None:
-    plan = plan_scratch(str(own(tmp_path / "x")), MIB, writes=True)
+async def test_our_file_replaced_by_somebody_since_the_plan_is_refused(tmp_path: Path) -> None:
+    plan = plan_scratch(str(await own(tmp_path / "x")), MIB, writes=True)
     (tmp_path / "x").unlink()
     foreign(tmp_path / "x")
     with pytest.raises(RefusedError, match="replaced"):
-        HeldScratch(plan).open()
+        await HeldScratch(plan).open()
 
 
 @pytest.mark.usefixtures("marks")
-def test_a_foreign_file_is_not_removed(tmp_path: Path) -> None:
-    remove_scratch(foreign(tmp_path / "db"))
+async def test_a_foreign_file_is_not_removed(tmp_path: Path) -> None:
+    await remove_scratch(foreign(tmp_path / "db"))
     assert (tmp_path / "db").exists()
 
 
-def test_a_file_that_took_our_name_during_the_run_is_not_removed(tmp_path: Path) -> None:
+async def test_a_file_that_took_our_name_during_the_run_is_not_removed(tmp_path: Path) -> None:
     file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
-    file.open()
+    await file.open()
     (tmp_path / "x").rename(tmp_path / "y")
     foreign(tmp_path / "x")
-    file.close(keep=False)
+    await file.close(keep=False)
     assert (tmp_path / "x").read_text() == "precious"
 
 
-def test_a_link_that_took_our_name_during_the_run_is_neither_followed_nor_removed(tmp_path: Path) -> None:
+async def test_a_link_that_took_our_name_during_the_run_is_neither_followed_nor_removed(tmp_path: Path) -> None:
     file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
-    file.open()
+    await file.open()
     (tmp_path / "x").unlink()
     (tmp_path / "x").symlink_to(foreign(tmp_path / "db"))
     Path(file.path).write_bytes(b"measured")
-    file.close(keep=False)
+    await file.close(keep=False)
     assert (tmp_path / "x").is_symlink()
     assert (tmp_path / "db").read_text() == "precious"
 
 
-def test_what_took_our_name_during_the_run_is_told(tmp_path: Path) -> None:
+async def test_what_took_our_name_during_the_run_is_told(tmp_path: Path) -> None:
     file = HeldScratch(plan_scratch(str(tmp_path / "x"), MIB, writes=True))
-    file.open()
+    await file.open()
     before = file.moved()
     (tmp_path / "x").unlink()
     foreign(tmp_path / "x")
     assert (before, "moved or replaced" in file.moved()) == ("", True)
-    file.close(keep=False)
+    await file.close(keep=False)
 
 
-def test_a_folder_exchanged_for_a_link_since_the_plan_is_not_entered(tmp_path: Path) -> None:
+async def test_a_folder_exchanged_for_a_link_since_the_plan_is_not_entered(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     plan = plan_scratch(str(tmp_path / "mine" / "x"), MIB, writes=True)
     (tmp_path / "mine").rmdir()
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").symlink_to(tmp_path / "theirs")
     with pytest.raises(StorageError):
-        HeldScratch(plan).open()
+        await HeldScratch(plan).open()
     assert list((tmp_path / "theirs").iterdir()) == []
 
 
 @pytest.mark.usefixtures("marks")
-def test_a_copy_of_our_file_is_somebody_elses(tmp_path: Path) -> None:
-    subprocess.run(["cp", "--preserve=all", own(tmp_path / "x", b"ours"), tmp_path / "copy"], check=True)
+async def test_a_copy_of_our_file_is_somebody_elses(tmp_path: Path) -> None:
+    subprocess.run(["cp", "--preserve=all", await own(tmp_path / "x", b"ours"), tmp_path / "copy"], check=True)
     assert os.getxattr(tmp_path / "copy", scratch_mark._MARK)
     with pytest.raises(RefusedError, match="did not make it"):
         plan_scratch(str(tmp_path / "copy"), MIB, writes=True)
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_file_under_another_name_is_somebody_elses(tmp_path: Path) -> None:
-    own(tmp_path / "x", b"ours").rename(tmp_path / "taken")
+async def test_our_file_under_another_name_is_somebody_elses(tmp_path: Path) -> None:
+    (await own(tmp_path / "x", b"ours")).rename(tmp_path / "taken")
     with pytest.raises(RefusedError, match="did not make it"):
         plan_scratch(str(tmp_path / "taken"), MIB, writes=True)
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_kept_file_that_somebody_wrote_to_is_his(tmp_path: Path) -> None:
-    own(tmp_path / "x", b"ours").write_bytes(b"precious, and longer")
+async def test_our_kept_file_that_somebody_wrote_to_is_his(tmp_path: Path) -> None:
+    (await own(tmp_path / "x", b"ours")).write_bytes(b"precious, and longer")
     with pytest.raises(RefusedError, match="did not make it"):
         plan_scratch(str(tmp_path / "x"), MIB, writes=True)
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_kept_file_that_somebody_wrote_to_in_place_is_his(tmp_path: Path) -> None:
-    path = own(tmp_path / "x", b"ours")
+async def test_our_kept_file_that_somebody_wrote_to_in_place_is_his(tmp_path: Path) -> None:
+    path = await own(tmp_path / "x", b"ours")
     with path.open("r+b") as file:
         file.write(b"MINE")
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
-    remove_scratch(path)
+    await remove_scratch(path)
     assert path.read_bytes() == b"MINE"
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_file_with_a_second_name_is_not_written_to(tmp_path: Path) -> None:
-    path = own(tmp_path / "x", b"ours")
+async def test_our_file_with_a_second_name_is_not_written_to(tmp_path: Path) -> None:
+    path = await own(tmp_path / "x", b"ours")
     os.link(path, tmp_path / "y")
     with pytest.raises(RefusedError, match="did not make it"):
         plan_scratch(str(path), MIB, writes=True)
 
 
-def test_two_of_us_do_not_measure_one_file(tmp_path: Path) -> None:
-    own(tmp_path / "x")
+async def test_two_of_us_do_not_measure_one_file(tmp_path: Path) -> None:
+    await own(tmp_path / "x")
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     if not plan.own:
         pytest.skip("files cannot be marked here")
     first = HeldScratch(plan)
-    first.open()
+    await first.open()
     with pytest.raises(RefusedError, match="another raidbench"):
-        HeldScratch(plan).open()
-    remove_scratch(tmp_path / "x")
+        await HeldScratch(plan).open()
+    await remove_scratch(tmp_path / "x")
     assert (tmp_path / "x").exists()
-    first.close(keep=False)
+    await first.close(keep=False)
 
 
 @pytest.mark.usefixtures("marks")
-def test_a_link_to_our_file_is_not_removed(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(own(tmp_path / "x"))
-    remove_scratch(tmp_path / "link")
+async def test_a_link_to_our_file_is_not_removed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(await own(tmp_path / "x"))
+    await remove_scratch(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
 
 
 # -- our files -------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_made_is_removed(tmp_path: Path) -> None:
-    path = made(plan_scratch(str(tmp_path / "x"), MIB, writes=True), keep=False)
+async def test_what_was_made_is_removed(tmp_path: Path) -> None:
+    path = await made(plan_scratch(str(tmp_path / "x"), MIB, writes=True), keep=False)
     assert not path.exists()
 
 
 @pytest.mark.usefixtures("marks")
-def test_what_a_crash_left_is_removed_by_its_mark_alone(tmp_path: Path) -> None:
-    path = left_by_a_crash(tmp_path / "x", 8192)
-    remove_scratch(path)
+async def test_what_a_crash_left_is_removed_by_its_mark_alone(tmp_path: Path) -> None:
+    path = await left_by_a_crash(tmp_path / "x")
+    await remove_scratch(path)
     assert not path.exists()
 
 
-def test_where_files_cannot_be_marked_the_identity_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_where_files_cannot_be_marked_the_identity_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def unsupported(*args: object, **options: object) -> None:
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(os, "setxattr", unsupported)
     monkeypatch.setattr(os, "getxattr", unsupported)
-    path = own(tmp_path / "x")
-    remove_scratch(path)
+    path = await own(tmp_path / "x")
+    await remove_scratch(path)
     assert not path.exists()
 
 
-def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
-    remove_scratch(tmp_path / "x")
+async def test_removing_what_is_gone_is_no_error(tmp_path: Path) -> None:
+    await remove_scratch(tmp_path / "x")
 
 
-def test_only_its_owner_may_read_a_scratch_file(tmp_path: Path) -> None:
-    assert own(tmp_path / "x").stat().st_mode & 0o777 == 0o600
+async def test_only_its_owner_may_read_a_scratch_file(tmp_path: Path) -> None:
+    assert (await own(tmp_path / "x")).stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_file_is_used_again(tmp_path: Path) -> None:
-    own(tmp_path / NAME)
+async def test_our_file_is_used_again(tmp_path: Path) -> None:
+    await own(tmp_path / NAME)
     plan = plan_scratch(str(tmp_path), MIB, writes=True)
     assert (plan.path, plan.exists, plan.own) == (tmp_path / NAME, True, True)
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_file_full_of_data_is_not_filled_again(tmp_path: Path) -> None:
-    own(tmp_path / "x", os.urandom(MIB))
+async def test_our_file_full_of_data_is_not_filled_again(tmp_path: Path) -> None:
+    await own(tmp_path / "x", os.urandom(MIB))
     assert not plan_scratch(str(tmp_path / "x"), MIB, writes=True).fill
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_file_with_holes_is_filled(tmp_path: Path) -> None:
-    assert plan_scratch(str(left_by_a_crash(tmp_path / "x", MIB)), MIB, writes=True).fill
+async def test_our_file_with_holes_is_filled(tmp_path: Path) -> None:
+    assert plan_scratch(str(await left_by_a_crash(tmp_path / "x")), MIB, writes=True).fill
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_file_left_empty_by_a_crash_gets_the_default_size(tmp_path: Path) -> None:
-    assert plan_scratch(str(left_by_a_crash(tmp_path / "x")), None, writes=True).size == DEFAULT_SIZE
+async def test_our_empty_file_gets_the_default_size(tmp_path: Path) -> None:
+    assert plan_scratch(str(await own(tmp_path / "x")), None, writes=True).size == DEFAULT_SIZE
 
 
-def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("marks")
+async def test_a_file_has_its_planned_size_from_the_beginning(tmp_path: Path) -> None:
+    path = await left_by_a_crash(tmp_path / "x")
+    assert path.stat().st_size == MIB
+    assert path.stat().st_blocks * 512 < MIB, "it takes no room before it is written"
+
+
+@pytest.mark.usefixtures("marks")
+@pytest.mark.parametrize("size", [0, 4096, MIB - 1, MIB + 1])
+async def test_an_interrupted_file_of_another_size_than_planned_is_somebodys(tmp_path: Path, size: int) -> None:
+    path = await left_by_a_crash(tmp_path / "x")
+    os.truncate(path, size)
+    assert await remove_scratch(path) is None
+    assert path.exists()
+    with pytest.raises(RefusedError, match="did not make it"):
+        plan_scratch(str(path), MIB, writes=True)
+    assert plan_scratch(str(tmp_path), MIB, writes=True).path.name == NAME
+
+
+@pytest.mark.usefixtures("marks")
+async def test_an_interrupted_file_that_somebody_copied_another_into_is_his(tmp_path: Path) -> None:
+    path = await left_by_a_crash(tmp_path / "x")
+    subprocess.run(["cp", foreign(tmp_path / "db"), path], check=True)
+    assert await remove_scratch(path) is None
+    assert path.read_text() == "precious"
+
+
+@pytest.mark.usefixtures("marks")
+async def test_a_file_can_be_used_again_with_more_and_with_less(tmp_path: Path) -> None:
+    path = await own(tmp_path / "x", os.urandom(MIB))
+    for wanted, kept in ((2 * MIB, 2 * MIB), (4096, 2 * MIB)):
+        file = HeldScratch(plan_scratch(str(path), wanted, writes=True))
+        await file.open()
+        assert path.stat().st_size == kept
+        await file.close(keep=True)
+        assert scratch_mark.is_own(path, path)
+
+
+@pytest.mark.usefixtures("marks")
+@pytest.mark.parametrize("field", ["owner", "inode", "device", "path", "version"])
+async def test_a_mark_that_says_another_file_makes_it_somebodys(tmp_path: Path, field: str) -> None:
+    path = await left_by_a_crash(tmp_path / "x")
+    words = os.getxattr(path, scratch_mark._MARK).decode().split(" ", 7)
+    number, boot = words[4].split("@")
+    changed = {
+        "owner": (3, str(os.geteuid() + 1)),
+        "inode": (2, str(int(words[2]) + 1)),
+        "device": (4, f"{int(number) + 1}@{boot}"),
+        "path": (7, str(tmp_path / "y")),
+        "version": (0, "2"),
+    }[field]
+    words[changed[0]] = changed[1]
+    os.setxattr(path, scratch_mark._MARK, " ".join(words).encode())
+    assert not scratch_mark.is_own(path, path)
+
+
+@pytest.mark.usefixtures("marks")
+async def test_a_device_may_have_another_number_after_a_reboot(tmp_path: Path) -> None:
+    path = await left_by_a_crash(tmp_path / "x")
+    words = os.getxattr(path, scratch_mark._MARK).decode().split(" ", 7)
+    words[4] = "1@another-boot"
+    os.setxattr(path, scratch_mark._MARK, " ".join(words).encode())
+    assert scratch_mark.is_own(path, path)
+
+
+async def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
     with pytest.raises(StorageError, match="cannot be made"):
-        HeldScratch(replace(plan, path=tmp_path / "gone" / "x")).open()
+        await HeldScratch(replace(plan, path=tmp_path / "gone" / "x")).open()
 
 
 # -- room ------------------------------------------------------------------------------------------------------------
@@ -402,8 +468,8 @@ def test_a_file_that_would_eat_into_the_reserve_is_refused(tmp_path: Path, monke
 
 
 @pytest.mark.usefixtures("marks")
-def test_our_full_file_needs_no_more_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own(tmp_path / "x", os.urandom(MIB))
+async def test_our_full_file_needs_no_more_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    await own(tmp_path / "x", os.urandom(MIB))
     disk(monkeypatch, size=100 * GIB, free=0)
     assert plan_scratch(str(tmp_path / "x"), MIB, writes=True).free_after is None
 
@@ -416,15 +482,15 @@ def test_a_folder_without_the_right_to_write_is_a_refusal(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
-def test_a_file_below_a_folder_that_may_only_be_searched_is_made_and_removed(tmp_path: Path) -> None:
+async def test_a_file_below_a_folder_that_may_only_be_searched_is_made_and_removed(tmp_path: Path) -> None:
     folder = tmp_path / "searched" / "mine"
     folder.mkdir(parents=True)
     folder.parent.chmod(0o311)
     try:
         file = HeldScratch(plan_scratch(str(folder / "x"), MIB, writes=True))
-        file.open()
+        await file.open()
         assert (folder / "x").exists()
-        file.close(keep=False)
+        await file.close(keep=False)
         assert not (folder / "x").exists()
     finally:
         folder.parent.chmod(0o755)

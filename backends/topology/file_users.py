@@ -1,0 +1,182 @@
+"""Users of a regular file: loop devices, swap, mounts, exports and programs, each in words."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Collection
+
+from backends.host import Host
+from backends.text import clean
+from backends.topology.backings import read_backings
+from backends.topology.exports import read_exports
+from backends.topology.mounts import Mount, file_mount, parse_mountinfo, parse_swaps
+from backends.topology.openers import openers
+from backends.topology.tree import Node, node_path, tree_of
+from backends.values import dataclass
+
+_BACKING = "/loop/backing_file"
+_MAPPED = re.compile(r"^\S+ \S+ \S+ ([0-9a-f]{2,8}):([0-9a-f]{2,8}) (\d{1,20})\s", re.MULTILINE)
+"""Device and inode number of a line of /proc/PID/maps (proc(5))."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileUser:
+    """What uses a file."""
+
+    words: str
+    """A clause that completes "the file ...": `is active swap`."""
+    hint: str
+    """How to end that."""
+
+
+async def find_file_users(
+    host: Host, path: str, place: str, *, programs: bool, ignore: Collection[int] = ()
+) -> tuple[tuple[FileUser, ...], bool]:
+    """Return what uses the file at `path`, and whether all that this asked could be seen.
+
+    `place`: its device and inode number. `programs`: whether open and mapped files of programs are searched, which
+    without root reaches this user's programs alone. `ignore`: process ids that do not count, our own.
+    """
+    mounts = await _mounts(host)
+    places = {place, *await _layers(host, path, mounts)}
+    found = await asyncio.gather(
+        _loops(host, path, places, mounts),
+        _swaps(host, path, places),
+        _mounted(host, path, places, mounts),
+        _exported(host, path, places),
+    )
+    users = [user for part in found for user in part]
+    seen = True
+    if programs:
+        running, seen = await _programs(host, places, ignore)
+        users += running
+    return tuple(dict.fromkeys(users)), seen
+
+
+async def _mounts(host: Host) -> list[tuple[str, Mount]]:
+    """Return the mounts of every mount namespace that can be read, each with the folder of /proc that leads there."""
+    found: dict[Mount, tuple[str, Mount]] = {}
+    spaces: set[str] = set()
+    for folder in ("/proc/self", *await host.list("/proc/[0-9]*")):
+        space = await host.link(f"{folder}/ns/mnt")
+        if space is None or (space := space.rsplit("/", 1)[-1]) in spaces:
+            continue
+        spaces.add(space)
+        for mount in parse_mountinfo(await host.read(f"{folder}/mountinfo") or ""):
+            found.setdefault(mount, (f"{folder}/root" if folder != "/proc/self" else "", mount))
+    return list(found.values())
+
+
+async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:
+    """Return the places of the same data below an overlay, where another file has them."""
+    mount = file_mount(path, [mount for root, mount in mounts if not root])
+    if mount is None or not mount.layers:
+        return ()
+    below = path.removeprefix(mount.point.rstrip("/"))
+    stats = [await host.stat(layer.rstrip("/") + below) for layer in mount.layers]
+    return tuple(stat.place for stat in stats if stat is not None and stat.place is not None)
+
+
+async def _loops(
+    host: Host, path: str, places: Collection[str], mounts: Collection[tuple[str, Mount]]
+) -> list[FileUser]:
+    """Return loop devices on the file, by the numbers that the kernel has and by their paths."""
+    listed = await host.list(f"/sys/block/loop*{_BACKING}")
+    texts = await host.read_many([*listed, *(f"{one.removesuffix(_BACKING)}/dev" for one in listed)])
+    nodes = [
+        Node(
+            name=(name := one.split("/")[3]),
+            devno=texts.get(f"/sys/block/{name}/dev"),
+            size_bytes=None,
+            attributes={"loop/backing_file": texts.get(one, "")},
+        )
+        for one in listed
+    ]
+    backings = await read_backings(host, tree_of(nodes), (), sure=host.is_root) if nodes else {}
+    users: list[FileUser] = []
+    for node in nodes:
+        backing = backings.get(node.name)
+        if backing is None or (backing.place not in places and backing.path != path):
+            continue
+        device = node_path(node.name)
+        points = list(dict.fromkeys(clean(mount.point) for _, mount in mounts if mount.devno == node.devno))
+        hint = f"Detach it first (losetup -d {device})."
+        if points:
+            hint = f"Unmount {points[0]} and detach {device} first (umount, losetup -d)."
+        words = f"is in use by {device}" + (f", which is mounted on {', '.join(points)}" if points else "")
+        users.append(FileUser(words=words, hint=hint))
+    return users
+
+
+async def _swaps(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
+    areas = parse_swaps(await host.read("/proc/swaps") or "")
+    stats = [await host.stat(area) for area in areas]
+    return [
+        FileUser(words="is active swap", hint=f"Turn it off first (swapoff {clean(area)}).")
+        for area, stat in zip(areas, stats, strict=True)
+        if area == path or (stat is not None and stat.place in places)
+    ]
+
+
+async def _mounted(
+    host: Host, path: str, places: Collection[str], mounts: Collection[tuple[str, Mount]]
+) -> list[FileUser]:
+    """Return mounts that show the file under another name (bind), or that a filesystem was mounted from.
+
+    Only mounts of the file's own filesystem are entered: another one may not answer.
+    """
+    own = file_mount(path, [mount for root, mount in mounts if not root and mount.point != path])
+    users: list[FileUser] = []
+    for root, mount in mounts:
+        bound = own is not None and mount.devno == own.devno and await _is_at(host, root + mount.point, places)
+        if bound or mount.source == path:
+            point = clean(mount.point)
+            where = f"{point} in another mount namespace" if root else point
+            users.append(FileUser(words=f"is mounted on {where}", hint=f"Unmount {point} first (umount)."))
+    return users
+
+
+async def _is_at(host: Host, path: str, places: Collection[str]) -> bool:
+    stat = await host.stat(path)
+    return stat is not None and stat.kind == "file" and stat.place in places
+
+
+async def _exported(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
+    exports = await read_exports(host, tree_of(()))
+    return [
+        FileUser(words=f"is exported by {export.words}", hint="Take it out of the target first.")
+        for export in exports
+        if export.path == path or (export.place is not None and export.place in places)
+    ]
+
+
+async def _programs(host: Host, places: Collection[str], ignore: Collection[int]) -> tuple[list[FileUser], bool]:
+    """Return programs that have the file open or mapped, and whether all programs could be seen."""
+    known, unseen = await openers(host, places, ignore=ignore)
+    found = {program.pid: "has it open" for programs in known.values() for program in programs}
+    if not host.is_root:
+        for path in await host.list("/proc/[0-9]*/fd/*"):
+            pid = path.split("/")[2]
+            if pid not in found and int(pid) not in ignore and await _is_at(host, path, places):
+                found[pid] = "has it open"
+    for path in await host.list("/proc/[0-9]*/maps"):
+        pid = path.split("/")[2]
+        if pid not in found and int(pid) not in ignore and _mapped(await host.read(path) or "") & set(places):
+            found[pid] = "has it mapped"
+    users = []
+    for pid, does in found.items():
+        name = clean(await host.read(f"/proc/{pid}/comm") or "?", 32)
+        users.append(FileUser(words=f"is in use: {name} (process {pid}) {does}", hint="End that program first."))
+    return users, unseen is None
+
+
+def _mapped(maps: str) -> set[str]:
+    """Return the places of all files in the text of a /proc/PID/maps."""
+    return {f"{int(major, 16)}:{int(minor, 16)}:{inode}" for major, minor, inode in _MAPPED.findall(maps)}
+
+
+def place_of(info: os.stat_result) -> str:
+    """Return the device and inode number of a file."""
+    return f"{os.major(info.st_dev)}:{os.minor(info.st_dev)}:{info.st_ino}"

@@ -1,0 +1,104 @@
+"""What a device was built on when the guard judged it, and whether the kernel still says the same during a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from backends.host import Host
+from backends.topology.backings import Backing
+from backends.topology.mapped import Segment, Segments, is_mapped, lies_on
+from backends.topology.tree import Tree, node_path
+
+Footing = Mapping[str, str]
+"""Facts of a device and of all layers below it, each under the kernel name of the layer and a word: `dm-0 table`."""
+
+SLAVES, TABLE, BACKING, HOLDERS = "slaves", "table", "backing", "holders"
+
+
+def footing_of(tree: Tree, tables: Segments, backings: Mapping[str, Backing], name: str) -> dict[str, str]:
+    """Return the footing of the device `name` by the picture that it is judged by."""
+    found: dict[str, str] = {}
+    for layer in _layers(tree, backings, name):
+        node = tree.nodes[layer]
+        family = [node, *(tree.nodes[part] for part in node.partitions if part in tree.nodes)]
+        found[f"{layer} {SLAVES}"] = " ".join(sorted(node.slaves))
+        found[f"{layer} {HOLDERS}"] = " ".join(sorted({holder for one in family for holder in one.holders}))
+        found[f"{layer} {BACKING}"] = node.attributes.get("loop/backing_file", "")
+        if is_mapped(layer) and layer in tables:
+            found[f"{layer} {TABLE}"] = table_text(tables[layer])
+    return found
+
+
+def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[str]:
+    seen: set[str] = set()
+    waiting = [tree.disk_of(name)]
+    while waiting:
+        layer = waiting.pop()
+        if layer in seen or layer not in tree.nodes:
+            continue
+        seen.add(layer)
+        yield layer
+        backing = backings.get(layer)
+        under = tree.by_devno(backing.devno) if backing is not None and backing.devno is not None else None
+        waiting += [tree.disk_of(lower) for lower in tree.nodes[layer].slaves]
+        waiting += [tree.disk_of(under.name)] if under is not None else []
+
+
+def table_text(segments: Collection[Segment]) -> str:
+    """Return a device-mapper table as far as it says where data go: kinds, lengths, and ranges of other devices.
+
+    The rest changes by itself (the path group in use, the policy of a cache), or is secret (a key).
+    """
+    return ", ".join(f"{one.start}+{one.length} {one.kind} {' '.join(lies_on(one))}".strip() for one in segments)
+
+
+def layers_in(footing: Footing) -> tuple[str, ...]:
+    """Return the kernel names of its layers."""
+    return tuple(dict.fromkeys(key.rpartition(" ")[0] for key in footing))
+
+
+async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
+    """Return the part of a footing that sysfs tells, to every user and without a program."""
+    found: dict[str, str] = {}
+    backings = await host.read_many([f"/sys/block/{layer}/loop/backing_file" for layer in layers])
+    for layer in layers:
+        folder = f"/sys/block/{layer}"
+        holders = (*await host.list(f"{folder}/holders/*"), *await host.list(f"{folder}/{layer}*/holders/*"))
+        found[f"{layer} {SLAVES}"] = _names(await host.list(f"{folder}/slaves/*"))
+        found[f"{layer} {HOLDERS}"] = _names(holders)
+        found[f"{layer} {BACKING}"] = backings.get(f"{folder}/loop/backing_file", "")
+    return found
+
+
+def holder_signs(footing: Footing) -> Iterator[str]:
+    """Yield every device that is built on a layer, with the name of the layer."""
+    for key, text in footing.items():
+        if key.endswith(f" {HOLDERS}"):
+            yield from (f"{key} {holder}" for holder in text.split())
+
+
+def _names(paths: Collection[str]) -> str:
+    return " ".join(sorted({path.rsplit("/", 1)[1] for path in paths}))
+
+
+def changes(before: Footing, now: Footing) -> tuple[str, ...]:
+    """Return what the device lies on now that it did not lie on when it was judged, a clause each.
+
+    A member that an array loses is no such change. What one of the two footings does not have is not compared.
+    """
+    found: dict[str, str] = {}
+    for key, old in before.items():
+        layer, _, what = key.rpartition(" ")
+        new = now.get(key, old)
+        if new == old or what == HOLDERS or layer in found:
+            continue
+        device = node_path(layer)
+        added = ", ".join(node_path(one) for one in new.split() if one not in old.split())
+        if what == SLAVES and added:
+            words = f"another device-mapper table was loaded for {device}, with {added}"
+            found[layer] = words if is_mapped(layer) else f"{device} got another member, {added}"
+        elif what == TABLE:
+            found[layer] = f"{device} lies on something else since its device-mapper table was changed"
+        elif what == BACKING:
+            found[layer] = f"{device} has another file behind it"
+    return tuple(found.values())
