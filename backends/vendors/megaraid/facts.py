@@ -138,6 +138,8 @@ class VirtualDrive:
     """It is no volume but a CacheCade cache of one."""
     cached: Word | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
+    refused: str = ""
+    """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
 
 
 PRESERVED = "The card keeps unwritten data of a missing array (preserved cache)"
@@ -199,6 +201,8 @@ class PhysicalDrive:
     """Virtual drives it is a member of, if told."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Rebuild, copyback, erase."""
+    refused: str = ""
+    """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
 
     @property
     def place(self) -> str:
