@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TypeVar
 
 from backends.model import Level, Media, State
 from backends.values import dataclass
@@ -208,6 +209,10 @@ class PhysicalDrive:
     def place(self) -> str:
         """`245:1`, or `:1` without an enclosure."""
         return f"{'' if self.enclosure is None else self.enclosure}:{'?' if self.slot is None else self.slot}"
+
+
+Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
+"""What an answer about a card lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

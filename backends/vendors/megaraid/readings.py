@@ -123,7 +123,11 @@ def strip(view: VolumeView) -> Reading:
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
     made = shape(view.contents, view.volume)
-    why_not = view.volume.refused or made.why_not or (None if legal else "the card does not say which strip sizes it can make")
+    why_not = (
+        view.volume.refused
+        or made.why_not
+        or (None if legal else "the card does not say which strip sizes it can make")
+    )
     if why_not is None and made.new is not None:
         new = made.new
         legal = _spoken(

@@ -156,7 +156,7 @@ def numbers_of(text: str) -> set[int]:
     """Every number that the digits of a text can stand for, in any unit."""
     plain = {Decimal(match) for match in re.findall(r"[0-9]{1,25}(?:\.[0-9]{1,12})?", text)}
     plain |= {Decimal(match[1]) for match in re.finditer(r"(?=([0-9]{1,15}))", text)}
-    found = {way(number * 1024**power) for number in plain for power in range(6) for way in (int, round)}
+    found = {way(number * 1024**power) for number in plain for power in range(7) for way in (int, round)}
     sectors = {int(match, 16) for match in re.findall(r"\[0x([0-9a-fA-F]{1,14})", text)}
     widths = {512, *(int(number) for number in plain if number < 100_000)}
     return found | {0, 1, 3} | {count * width for count in sectors for width in widths}

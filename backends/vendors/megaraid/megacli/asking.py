@@ -61,7 +61,9 @@ def misnamed(words: tuple[str, ...], text: str) -> str:
     return misnamed_reason(asked, ())
 
 
-_SAYS_MUCH = re.compile(r"^(?:Virtual D|CacheCade V|Enclosure Device|Slot Number|Product Name)", re.ASCII | re.MULTILINE)
+_SAYS_MUCH = re.compile(
+    r"^(?:Virtual D|CacheCade V|Enclosure Device|Slot Number|Product Name)", re.ASCII | re.MULTILINE
+)
 """What an answer has that lists something: an error names no adapter."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
@@ -12,7 +11,7 @@ from backends.model import State
 from backends.subject import refused_text, refused_words
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import BackgroundOperation, Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
     card_numbers,
@@ -38,9 +37,6 @@ _MAKING = (("-CfgLDAdd",), ("-CfgSpanAdd",), _SETS, ("-CfgLdDel",))
 
 _TELLS_PROGRESS = 8
 """From this major version on the lists themselves hold `Ongoing Progresses`, so nobody has to ask for each job."""
-
-
-Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
 
 
 class MegaCli:
