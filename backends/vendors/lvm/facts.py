@@ -139,8 +139,13 @@ def pairs(text: str | None) -> dict[str, str]:
 
 
 def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
-    """All volumes, and how many rows could not be understood. A volume of several segments has as many rows."""
+    """All volumes, and how many rows could not be understood. A volume of several segments has as many rows.
+
+    A name with two UUIDs, or a UUID with two names, is understood of none of them.
+    """
     found: dict[str, LvFacts] = {}
+    names: dict[str, str] = {}
+    mixed: set[str] = set()
     strange = 0
     for report in rows(table(document(text)).get("report")):
         for row in rows(report.get("lv"), most=20_000):
@@ -149,13 +154,18 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
                 strange += 1
                 continue
             before = found.get(one.address)
+            if names.setdefault(one.uuid, one.address) != one.address:
+                mixed |= {names[one.uuid], one.address}
+            if before is not None and (before.uuid, before.group_uuid) != (one.uuid, one.group_uuid):
+                mixed.add(one.address)
             if before is None:
                 found[one.address] = one
             else:  # its segments may have other places and stripes
                 larger = {key: str(max(one.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
                 places = tuple(dict.fromkeys((*before.places, *one.places)))
                 found[one.address] = replace(before, places=places, told={**before.told, **larger})
-    return tuple(found.values()), strange
+    believed = tuple(one for address, one in found.items() if address not in mixed)
+    return believed, strange + len(found) - len(believed)
 
 
 def _volume(row: Mapping[str, object]) -> LvFacts | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from backends.json_text import document, flag, rows, table, whole, word
+from backends.subject import REFUSED, misnamed_reason
 from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd")
@@ -86,11 +87,17 @@ class Health:
     """Why there is nothing else, in smartctl's words."""
 
 
-def parse_smartctl(text: str) -> Health | None:
-    """The health in one JSON document; None for what is none."""
+def parse_smartctl(text: str, device: str = "") -> Health | None:
+    """Return the health in one JSON document; None for what is none, and for one about another device.
+
+    `device`: the device that was asked for; "" for any.
+    """
     top = table(document(text))
     if "smartctl" not in top:
         return None
+    named = word(table(top.get("device")).get("name"))
+    if device and named is not None and misnamed_reason(device, (named,)):
+        return Health(message=f"{REFUSED}: {misnamed_reason(device, (named,))}")
     said = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, said), None)
     attributes = _attributes(top)

@@ -18,6 +18,7 @@ from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Reading, Setting
+from backends.subject import refused_text
 from backends.text import clean
 from backends.topology import look
 from backends.values import dataclass
@@ -233,7 +234,10 @@ class Smcli(Settable[SystemView]):
             said = told.text
             profile = parse_profile(whole_sections(said) if told.cut else said)
             if profile is not None and profile.name == name:
-                self._kept[name] = profile = replace(profile, cut="" if told.problem is None else told.problem.message)
+                line = Command(argv=asked(program, name, f"show {nouns.system} profile;"))
+                refused = refused_text(line, profile.refused) if profile.refused else ""
+                cut = refused if told.problem is None else told.problem.message
+                self._kept[name] = profile = replace(profile, cut=cut)
                 return profile
             if told.problem is not None:
                 raise ToolFailedError(told.problem.message, hint=told.problem.hint)

@@ -67,6 +67,9 @@ class SystemProfile:
     cut: str = ""
     """Why it is only the beginning, as a sentence; "" where it is all. No section of it is half of one."""
 
+    refused: str = ""
+    """Why some or all of it is not believed, as a clause; "" where all is."""
+
     @property
     def wwn(self) -> str | None:
         """World wide name of the disk system."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from backends.identity import Identity
 from backends.model import (
     Array,
@@ -61,8 +59,8 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
     lying = {place: array for array in profile.arrays for place in array.members}
     return Inventory(
         controllers=(_system(profile, owner),),
-        arrays=tuple(_volume(profile, one, owner, picture) for one in _each_once(profile.volumes)),
-        drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in _each_once(profile.drives)),
+        arrays=tuple(_volume(profile, one, owner, picture) for one in profile.volumes),
+        drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in profile.drives),
         problems=(Problem(where=f"{NAME}:{profile.name}", message=profile.cut),) if profile.cut else (),
     )
 
@@ -70,14 +68,6 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
 def node_of(volume: SystemPart, picture: Topology) -> Node | None:
     """The kernel's disk that a logical drive is."""
     return _disk_systems.node_of(volume.wwn(*VOLUME_ID), picture)
-
-
-def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
-    """The first of a name counts."""
-    found: dict[str, SystemPart] = {}
-    for record in records:
-        found.setdefault(record.name, record)
-    return tuple(found.values())
 
 
 def _system(profile: SystemProfile, owner: Target) -> Controller:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import field
 
+from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
@@ -41,7 +42,8 @@ _SECTIONS = {
 _HEADS = {
     "controllers": re.compile(r"(?:RAID )?Controller (?:Module )?in (.{1,60})"),
     "arrays": re.compile(
-        r"(?:Name:[ \t]{0,60}|(?:Array|Volume Group|Disk Group) )(\S{1,64})(?: \(RAID \d{1,2}\))?", re.IGNORECASE
+        r"(?:Name:[ \t]{0,60}|(?:Array|Volume Group|Disk Group) )(\S{1,64})(?: \(RAID \d{1,2}\))?",
+        re.IGNORECASE | re.ASCII,
     ),
     "volumes": re.compile(r"(?:Logical Drive|Volume|Virtual Disk) name:[ \t]{0,60}(\S.{0,63})", re.IGNORECASE),
 }
@@ -63,9 +65,10 @@ class _Being:
 def parse_profile(text: str) -> SystemProfile | None:
     """The disk system that it tells of; None where it tells of none."""
     lines = [raw.strip() for raw in text.splitlines()[:LINES]]
-    title = next((found for line in lines if (found := _TITLE.fullmatch(line))), None)
-    if title is None:
+    titles = [found for line in lines if (found := _TITLE.fullmatch(line))]
+    if not titles:
         return None
+    title = titles[0]
     beings: dict[str, list[_Being]] = {name: [] for name in ("controllers", "arrays", "volumes", "drives")}
     summary = _Being(clean(title[1]))
     batteries: list[str] = []
@@ -87,8 +90,15 @@ def parse_profile(text: str) -> SystemProfile | None:
                 batteries.append(clean(value))
         elif section in beings:
             listing = _into(beings[section], section, line, listing)
+    twice = [f"{name[:-1]} {one}" for name, found in beings.items() for one in sorted(repeated(b.name for b in found))]
+    others = misnamed_reason(summary.name, (clean(one[1]) for one in titles))
+    beings = {
+        name: [being for being in found if being.name not in repeated(one.name for one in found)]
+        for name, found in beings.items()
+    }
     return SystemProfile(
         name=summary.name,
+        refused=others or (twice_reason(" and ".join(twice)) if twice else ""),
         nouns=nouns,
         summary=summary.record(),
         batteries=tuple(batteries),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends.model import Media, State
 from backends.sizes import read_size
+from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import words
@@ -78,6 +79,9 @@ def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
     """`torn`: the sections in which the answer was cut; None for a whole one."""
     if torn is not None:
         found = _untorn(found, torn)
+    twice = _twice(found.sections)
+    sections = [section for section in found.sections if (section.kind, section.name) not in twice]
+    found = replace(found, sections=sections)
     groups = {
         section.name: _group(section)
         for section in found.sections
@@ -100,7 +104,17 @@ def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
         groups=tuple(groups.values()),
         volumes=tuple(volumes.values()),
         drives=tuple(drives.values()),
+        twice=twice_reason(" and ".join(f"{_KINDS[kind]} {name}" for kind, name in sorted(twice))) if twice else "",
     )
+
+
+_KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"}
+
+
+def _twice(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
+    """Return what is described more than once, by kind and name. Drives are listed beside their description."""
+    told = [one for one in sections if one.kind in _KINDS and (one.fields or (one.kind == "volume" and one.row))]
+    return repeated((one.kind, str(int(one.name)) if one.kind == "volume" else one.name) for one in told)
 
 
 def _untorn(found: CardSections, torn: list[TextSection]) -> CardSections:
