@@ -22,7 +22,7 @@ _KINDS = (("mpath-", "multipath"), ("CRYPT-", "crypt"))
 _INNER = (MARK, "stratis-1-private", "stratis-1-")
 """UUIDs of what another layer keeps for itself, or another vendor tells of."""
 
-_PARTITION = re.compile(r"part\d+-")
+_PARTITION = re.compile(r"part\d+-", re.ASCII)
 """Of a partition that kpartx made of another device: lsblk, too, shows it as a part."""
 
 _LEVELS = {
@@ -32,7 +32,7 @@ _LEVELS = {
     "striped": Level.RAID0,
     "mirror": Level.RAID1,
 }
-_PATH = re.compile(r"(\d+:\d+) ([AF]) ")
+_PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
 

@@ -28,7 +28,7 @@ _TOLD = ("layout", "chunk", "data_offset")
 """What a member says of how the array is made."""
 
 _NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
-_COPIES = re.compile(r"(near|far|offset)=(\d{1,3})")
+_COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
 async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str | None:

@@ -61,7 +61,7 @@ def rows(text: str) -> dict[str, str]:
     for line in text.splitlines():
         key, colon, value = line.partition(":")
         name = " ".join(key.lower().replace("_", " ").split())
-        if colon and name and len(name) < 64 and not name.startswith("["):
-            if found.setdefault(name, value.strip()) != value.strip():
-                twice.add(name)
+        told = colon and name and len(name) < 64 and not name.startswith("[")
+        if told and found.setdefault(name, value.strip()) != value.strip():
+            twice.add(name)
     return {name: value for name, value in found.items() if name not in twice}

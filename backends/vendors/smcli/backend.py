@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from re import Pattern
 
-from backends.answers import Heard, judged, told_once
+from backends.answers import Heard, by_hand, judged, told_once
 from backends.change import Change, Write
 from backends.changing import Wanted, denial_of, gone, lock_of, not_found
 from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
@@ -235,9 +235,11 @@ class Smcli(Settable[SystemView]):
             profile = parse_profile(whole_sections(said) if told.cut else said)
             if profile is not None and profile.name == name:
                 line = Command(argv=asked(program, name, f"show {nouns.system} profile;"))
-                refused = refused_text(line, profile.refused) if profile.refused else ""
-                cut = refused if told.problem is None else told.problem.message
-                self._kept[name] = profile = replace(profile, cut=cut)
+                if profile.misnamed:
+                    raise ToolFailedError(refused_text(line, profile.misnamed), hint=by_hand(line))
+                twice = refused_text(line, profile.twice) if profile.twice else ""
+                cut = "" if told.problem is None else told.problem.message
+                self._kept[name] = profile = replace(profile, cut=cut, twice=twice)
                 return profile
             if told.problem is not None:
                 raise ToolFailedError(told.problem.message, hint=told.problem.hint)

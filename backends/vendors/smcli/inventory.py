@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from backends.identity import Identity
 from backends.model import (
     Array,
@@ -59,15 +61,22 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
     lying = {place: array for array in profile.arrays for place in array.members}
     return Inventory(
         controllers=(_system(profile, owner),),
-        arrays=tuple(_volume(profile, one, owner, picture) for one in profile.volumes),
-        drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in profile.drives),
-        problems=(Problem(where=f"{NAME}:{profile.name}", message=profile.cut),) if profile.cut else (),
+        arrays=tuple(_volume(profile, one, owner, picture) for one in _each_once(profile.volumes)),
+        drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in _each_once(profile.drives)),
+        problems=tuple(
+            Problem(where=f"{NAME}:{profile.name}", message=words) for words in (profile.cut, profile.twice) if words
+        ),
     )
 
 
 def node_of(volume: SystemPart, picture: Topology) -> Node | None:
     """The kernel's disk that a logical drive is."""
     return _disk_systems.node_of(volume.wwn(*VOLUME_ID), picture)
+
+
+def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
+    """Return the records, one of each name: of those that have a name twice nothing else is known."""
+    return tuple({record.name: record for record in records}.values())
 
 
 def _system(profile: SystemProfile, owner: Target) -> Controller:

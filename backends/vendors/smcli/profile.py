@@ -90,15 +90,15 @@ def parse_profile(text: str) -> SystemProfile | None:
                 batteries.append(clean(value))
         elif section in beings:
             listing = _into(beings[section], section, line, listing)
-    twice = [f"{name[:-1]} {one}" for name, found in beings.items() for one in sorted(repeated(b.name for b in found))]
+    twice = {name: repeated(one.name for one in found) for name, found in beings.items()}
+    for name, found in beings.items():
+        beings[name] = [_Being(one.name) if one.name in twice[name] else one for one in found]
+    named = [f"{name.removesuffix('s')} {one}" for name, ones in twice.items() for one in sorted(ones)]
     others = misnamed_reason(summary.name, (clean(one[1]) for one in titles))
-    beings = {
-        name: [being for being in found if being.name not in repeated(one.name for one in found)]
-        for name, found in beings.items()
-    }
     return SystemProfile(
         name=summary.name,
-        refused=others or (twice_reason(" and ".join(twice)) if twice else ""),
+        misnamed=others,
+        twice=twice_reason(" and ".join(named)) if named else "",
         nouns=nouns,
         summary=summary.record(),
         batteries=tuple(batteries),

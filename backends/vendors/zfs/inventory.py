@@ -219,7 +219,7 @@ def _mounted(dataset: ListedDataset) -> Iterator[Fact]:
 def _level(status: PoolStatus | None) -> Level:
     """What the pool's data lie on; a stripe over mirrors is RAID 10 as far as figures go."""
     tops = [vdev for vdev in status.vdevs if vdev.depth == 1 and not vdev.role] if status is not None else []
-    kinds = {"disk" if top.is_leaf else re.sub(r"-\d+$", "", top.name) for top in tops}
+    kinds = {"disk" if top.is_leaf else re.sub(r"-\d+$", "", top.name, flags=re.ASCII) for top in tops}
     if kinds == {"mirror"}:
         return Level.RAID1 if len(tops) == 1 else Level.RAID10
     if len(kinds) == 1:
@@ -247,4 +247,4 @@ def link_of(name: str) -> str:
 def node_of(link: str | None) -> str | None:
     """The block device that a link below /dev/zvol leads to; None for anything else."""
     name = (link or "").rpartition("/")[2]
-    return node_path(name) if re.fullmatch(r"zd\d{1,9}", name) else None
+    return node_path(name) if re.fullmatch(r"zd\d{1,9}", name, re.ASCII) else None

@@ -32,7 +32,7 @@ STATES = {
 _SCANS = {"resilver": "resync", "scrub": "consistency-check"}
 _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
-_DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done")
+_DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done", re.ASCII)
 _SCAN = re.compile(r"(resilver|scrub) (in progress|paused) since")
 
 
@@ -177,4 +177,4 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[PoolDevice]:
 
 def _kind(vdev: PoolDevice) -> str:
     """`mirror` of `mirror-0`; `disk` of a device."""
-    return "disk" if vdev.is_leaf else clean(re.sub(r"-\d+$", "", vdev.name), 40)
+    return "disk" if vdev.is_leaf else clean(re.sub(r"-\d+$", "", vdev.name, flags=re.ASCII), 40)

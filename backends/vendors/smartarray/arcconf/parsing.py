@@ -116,6 +116,7 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
         one for one in passages if one.kind and (one.kind != "card" or any(mark in one.fields for mark in marks))
     ]
     twice = repeated((one.kind, one.name) for one in described)
+    torn = any(kind in ("drive", "array") for kind, _ in twice)
     passages = [one for one in passages if (one.kind, one.name) not in twice or one.kind == "card"]
     card = next(
         (passage for passage in passages if passage.kind == "card" and any(mark in passage.fields for mark in marks)),
@@ -127,7 +128,9 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
     groups = tuple(_group(passage) for passage in passages if passage.kind == "array")
     jobs = tasks(status)
     volumes = tuple(
-        _volume(passage, groups, None if cut else drives, jobs) for passage in passages if passage.kind == "volume"
+        _volume(passage, groups, None if cut or torn else drives, jobs)
+        for passage in passages
+        if passage.kind == "volume"
     )
     family = _family(passages)
     owners = {place: volume.array for volume in volumes for place in volume.drives}

@@ -96,8 +96,9 @@ def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
             drives[section.name] = _drive(section, alone=torn is not None)
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
+    told = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
     volumes = {
-        int(section.name): _volume(section, groups, drives) for section in found.sections if section.kind == "volume"
+        int(section.name): _volume(section, groups, told) for section in found.sections if section.kind == "volume"
     }
     return CardText(
         card=_facts(found),
@@ -229,7 +230,10 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
     return words.phrase(caching, {"enable": "controller-cache", "disable": "none"}.get(words.switch(caching) or ""))
 
 
-def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapping[str, BayDrive]) -> LogicalDrive:
+def _volume(
+    section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapping[str, BayDrive] | None
+) -> LogicalDrive:
+    """Return a logical drive. `drives`: those of the card; None where one of them, or its array, is refused."""
     fields = dict(section.fields)
     if section.row:
         parts = [part.strip() for part in section.row.split(",")]
@@ -240,7 +244,9 @@ def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapp
     group = groups.get(section.array or "")
     named = tuple(dict.fromkeys(section.drives))
     members = tuple(
-        place for place, drive in drives.items() if drive.array == section.array and drive.state is not State.SPARE
+        place
+        for place, drive in (drives or {}).items()
+        if drive.array == section.array and drive.state is not State.SPARE
     )
     old = "caching" not in fields and "array accelerator" in fields
     return LogicalDrive(
