@@ -83,8 +83,8 @@ Said = dict[str, object]
 """By object and field, what is believed."""
 
 
-async def said(backend: Backend, keys: tuple[Target, ...] = ()) -> Said:
-    """Return everything that a backend says of each object, and of the settings of `keys`."""
+async def said(backend: Backend) -> Said:
+    """Return everything that a backend says of each object, and of its settings."""
     found: Said = {}
     try:
         inventory = await backend.inventory()
@@ -96,7 +96,8 @@ async def said(backend: Backend, keys: tuple[Target, ...] = ()) -> Said:
     for drive in inventory.drives:
         for name in ("model", "serial", "state", "wwn"):
             found[f"{drive.target} {name}"] = getattr(drive, name)
-    for target in keys or tuple(one.target for one in (*inventory.arrays, *inventory.controllers)):
+    targets = [array.target for array in inventory.arrays] + [card.target for card in inventory.controllers]
+    for target in targets:
         try:
             readings = await backend.read(target)
         except RaidbenchError:

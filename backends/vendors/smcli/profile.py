@@ -90,9 +90,9 @@ def parse_profile(text: str) -> SystemProfile | None:
                 batteries.append(clean(value))
         elif section in beings:
             listing = _into(beings[section], section, line, listing)
-    twice = {name: repeated(one.name for one in found) for name, found in beings.items()}
-    for name, found in beings.items():
-        beings[name] = [_Being(one.name) if one.name in twice[name] else one for one in found]
+    twice = {name: repeated(one.name for one in told) for name, told in beings.items()}
+    for name, told in beings.items():
+        beings[name] = [_Being(one.name) if one.name in twice[name] else one for one in told]
     named = [f"{name.removesuffix('s')} {one}" for name, ones in twice.items() for one in sorted(ones)]
     others = misnamed_reason(summary.name, (clean(one[1]) for one in titles))
     return SystemProfile(
