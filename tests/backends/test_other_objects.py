@@ -11,7 +11,7 @@ import pytest
 from backends.json_text import document
 from backends.vendors.lvm.facts import parse_lvs
 from backends.vendors.lvm.groups import parse_pvs
-from backends.vendors.mdraid.details import foreign_member, misnamed_examine, parse_export
+from backends.vendors.mdraid.details import misnamed_examine, parse_export
 from backends.vendors.nvme.answers import rows as nvme_rows
 from backends.vendors.nvme.answers import tolerant
 from backends.vendors.scsi.asking import _Answer
@@ -191,12 +191,6 @@ def test_nvme_a_line_that_is_told_both_ways_is_none() -> None:
 
 def test_mdadm_a_key_with_two_values_has_none() -> None:
     assert parse_export("MD_UUID=a\nMD_UUID=b\nMD_LEVEL=raid1\n") == {"MD_LEVEL": "raid1"}
-
-
-def test_mdadm_members_of_another_array_are_noticed() -> None:
-    told = parse_export("MD_DEVICE_dev_sda1_ROLE=0\nMD_DEVICE_dev_sdx1_ROLE=1\n")
-    assert foreign_member(told, ("sda1", "sdx1")) is None
-    assert foreign_member(told, ("sda1",)) == "sdx1"
 
 
 def test_mdadm_examine_names_the_member() -> None:

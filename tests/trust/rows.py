@@ -736,7 +736,7 @@ ROWS: tuple[Row, ...] = (
         what="hosts of a run on many that contradict themselves (histograms, totals, rates, times), repeat themselves,"
         " tell of another run, or answer after their lease",
         mark="each is left out of the sum and named with the reason, the others count",
-        least=60,
+        least=50,
         tests=(f"{ENGINE}joint/test_lies.py",),
         minutes=1,
     ),

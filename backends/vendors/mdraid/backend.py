@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
-from backends.answers import by_hand, cut_error, cut_problem, each_once, hear, judged
+from backends.answers import cut_error, cut_problem, each_once, hear, judged
 from backends.change import Change, Write
 from backends.changing import (
     LOOK_AGAIN,
@@ -34,12 +34,11 @@ from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArr
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
-from backends.subject import refused_text
 from backends.topology import Node, Topology, look, node_path
 from backends.topology.naming import identity
 from backends.topology.tree import kernel_name, number, page_bytes, read_node
 from backends.vendors.mdraid.backup import backup_for
-from backends.vendors.mdraid.details import WHOLE_EXPORT, foreign_member, parse_export, unnamed
+from backends.vendors.mdraid.details import WHOLE_EXPORT, parse_export, unnamed
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
 from backends.vendors.mdraid.made import find_made
@@ -341,9 +340,6 @@ class MdRaid:
         told, problem = parse_export(heard.text), heard.problem
         if problem is None and (absent := unnamed(told, (member.name for member in array.members))) is not None:
             problem = cut_problem(where, command, f"{node_path(absent)} is not in it")
-        if (other := foreign_member(told, (member.name for member in array.members))) is not None:
-            why = f"it names the member {other}, which {array.name} does not have"
-            return known, Problem(where=where, message=refused_text(command, why), hint=by_hand(command))
         return told or known, problem
 
     async def _platforms(

@@ -48,13 +48,6 @@ def parse_export(text: str) -> Mapping[str, str]:
     return {key: value for key, value in found.items() if key not in twice}
 
 
-def foreign_member(properties: Mapping[str, str], members: Iterable[str]) -> str | None:
-    """Return a member, as `mdadm --detail --export` spells it, that the array does not have; None without one."""
-    own = {re.sub(r"[^A-Za-z0-9]", "_", member) for member in members}
-    named = (found[1] for key in properties if (found := _ROLE.fullmatch(key)))
-    return next((name for name in named if name not in own), None)
-
-
 def misnamed_examine(text: str, device: str) -> str:
     """Return why what `mdadm --examine` says is not about a device alone, as a clause; "" where it is."""
     return misnamed_reason(device, _EXAMINED.findall(text[:20_000]), required=False)
