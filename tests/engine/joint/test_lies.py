@@ -145,10 +145,11 @@ def test_bytes_that_do_not_fit_the_block_size_are_a_lie() -> None:
         account.result(result(), {"bs": "4k"})
 
 
-def test_a_run_of_several_block_sizes_is_believed() -> None:
+@pytest.mark.parametrize("job", [{"bs": "4k-64k"}, {"bs": "4k", "bssplit": "512/90:4k/10"}, {}])
+def test_a_run_of_several_block_sizes_is_believed(job: dict[str, str]) -> None:
     account = HostAccount(LEASE)
     ticks(account, bytes=100)
-    account.result(result(), {"bs": "4k-64k"})
+    account.result(result(), job)
 
 
 @pytest.mark.parametrize("end", [100.0, 99.0])
