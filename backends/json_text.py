@@ -55,9 +55,19 @@ def document(text: str, begin: str = "{") -> object:
     """What a text says from `begin` on, which is `{` or `[`; None where that is not JSON."""
     start = text.find(begin)
     try:
-        return json.loads(text[start:], strict=False) if start >= 0 else None
+        return json.loads(text[start:], strict=False, object_pairs_hook=keys_once) if start >= 0 else None
     except (ValueError, RecursionError):
         return None
+
+
+def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON without the keys that it has twice with different values: neither is believed."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        for key, value in pairs:
+            if key in found and found[key] != value:
+                del found[key]
+    return found
 
 
 def table(value: object) -> Mapping[str, object]:

@@ -199,6 +199,91 @@ Areca and Marvell cards are listed and have nothing to set ([listed-only.md](lis
 of any block device is in [cli.md](cli.md), of SATA and SAS disks in [scsi.md](scsi.md), of arrays in [md.md](md.md).
 """
 
+NAMED_HEAD = """## Answers about another object
+
+An answer names the object that was asked for, once, or it is refused. Of a refused answer nothing is believed,
+its settings cannot be changed, and the sentence names the command, both objects and what to do. Other objects
+stay listed. Of an object that an answer names twice neither version is believed. The reading after a set is
+refused like any other.
+
+| Answer | Names | Refused |
+| --- | --- | --- |
+"""
+
+NAMED = (
+    (
+        "MegaCli: `-AdpAllInfo`, `-LdPdInfo`, `-LDInfo`, `-PDList`",
+        "`Adapter #N`, or `Adapter N -- Virtual Drive Information`, once",
+        "the answer; a virtual drive or drive that is there twice, or has one property twice with different values",
+    ),
+    (
+        "MegaCli: all others",
+        "the adapter, where they name one",
+        "the answer; `-ShowProg` names none",
+    ),
+    (
+        "storcli, perccli, storcli2, perccli2",
+        "`Controller` once; paths (`/c0/v5`), headings (`VD5 Properties`) and rows (`DG/VD`, `EID:Slt`)",
+        "the answer; a virtual drive or drive of which heading and row differ, that is there twice, or whose "
+        "world wide name another one has, on whatever card",
+    ),
+    (
+        "ssacli, hpssacli, hpacucli",
+        "the slot, in the title",
+        "the answer; arrays, logical drives and drives described twice, and then every change on the card",
+    ),
+    (
+        "SMcli",
+        "the disk system, in the title",
+        "the answer; logical drives and drives of one name",
+    ),
+    (
+        "hdparm, sdparm, mdadm --examine",
+        "the device, in the first line",
+        "the answer",
+    ),
+    (
+        "smartctl",
+        "`device.name`",
+        "the answer",
+    ),
+    (
+        "nvme id-ctrl",
+        "the serial number, compared with the kernel's",
+        "the answer, and the health log beside it",
+    ),
+    (
+        "mdadm --detail --export",
+        "its members, compared with the kernel's",
+        "the answer",
+    ),
+    (
+        "lvs, pvs",
+        "the UUIDs of volume, group and physical volume",
+        "where a UUID has two names, or a name two: all volumes of the group",
+    ),
+    (
+        "zfs, zpool",
+        "dataset or pool, in each line",
+        "lines of one name that differ",
+    ),
+    (
+        "JSON of any tool",
+        "",
+        "a key that an object has twice with different values",
+    ),
+)
+"""Answers, what of an object each names, and what is refused."""
+
+NAMED_TAIL = """
+These do not name the object, so an answer about another one is not recognised: arcconf (`getconfig` counts no
+controller, though two in one answer are refused), tw_cli `info cN` (units and ports that are there twice are
+refused), nvme smart-log, id-ns and list-ns (a feature names its number), `zpool get` of one property, cli64,
+and a `dmsetup table` of one device. Nor is it recognised where everything that names an object was exchanged
+with it.
+
+"""
+
 TAIL = """## Whole answers
 
 How it is known that a tool's answer was not cut. Of one that was, what is there is shown, with "the answer was cut";
@@ -211,6 +296,12 @@ what it does not tell is unknown, and nothing is planned on it.
 _OF = {Scope.CONTROLLER: "card", Scope.ARRAY: "array", Scope.DRIVE: "drive"}
 
 
+def named() -> str:
+    """Return the section on answers about another object."""
+    rows = "".join(f"| {' | '.join(row)} |\n" for row in NAMED)
+    return f"{NAMED_HEAD}{rows}{NAMED_TAIL}"
+
+
 async def page() -> str:
     """The whole page."""
     parts = [HEAD]
@@ -219,7 +310,7 @@ async def page() -> str:
         title = "| Of | Setting | Read | Set | In force | Takes effect | Proved |"
         table = "\n".join((title, "| --- " * 7 + "|", *rows))
         parts.append(f"## {section.title}\n\nSee [{section.page}]({section.page}).\n\n{table}\n")
-    return "\n".join(parts) + "\n" + TAIL + "".join(map(_whole, declared()))
+    return "\n".join(parts) + "\n" + named() + TAIL + "".join(map(_whole, declared()))
 
 
 def declared() -> list[Whole]:

@@ -26,7 +26,7 @@ from app.cli.steady import steady_options
 from app.engine.config import Config
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
-from app.engine.joint.words import LEASE_S, LEASES, LineKind
+from app.engine.joint.words import LEASE_S, LEASES
 from app.engine.judge.repeats import spreads
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.measure.preparation import NamedTarget, require_reading, require_reading_job
@@ -235,7 +235,7 @@ async def _bench(
         records, said = await measured(bench, interruption, request, repeat, typed, follower, leash=leash)
     if leash is not None:
         for record in records:
-            leash.tell(LineKind.RESULT, run=schema.run(record, session=str(bench.folder)))
+            leash.tell_result(schema.run(record, session=str(bench.folder)))
     _report(bench, records, follower, said, as_json=as_json, stream=stream)
     if interruption.asked():
         return INTERRUPTED

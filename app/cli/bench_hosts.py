@@ -144,7 +144,7 @@ def measure_on_hosts(nodes: str, target: str, words: Sequence[str], how: SentHow
         await bench.open(options.session, fresh=True)
         assert bench.folder is not None
         async with _reach(options, command, hosts) as reach:
-            record = await _measure(bench, interruption, reach, hosts, target, how.stagger_s)
+            record = await _measure(bench, interruption, reach, hosts, target, how)
         _tell(record, bench.folder, as_json=how.as_json)
         return _status(record)
 
@@ -181,14 +181,21 @@ async def _measure(
     reach: Reach,
     hosts: tuple[str, ...],
     target: str,
-    stagger_s: float,
+    how: SentHow,
 ) -> JointRecord:
     """The run, kept in the session. Raises StorageError."""
     assert bench.folder is not None
     at = time.time()
     folder = JointFolder(bench.folder, hosts)
     with contextlib.closing(folder):
-        conductor = Conductor(reach, folder, hosts, stagger_s=stagger_s, say=lambda sentence: live.say(sentence))
+        conductor = Conductor(
+            reach,
+            folder,
+            hosts,
+            stagger_s=how.stagger_s,
+            say=lambda sentence: live.say(sentence),
+            lease_s=how.lease_s,
+        )
         live = JointLive(conductor)
         telling = asyncio.create_task(live.tell())
         say(f"Measuring on {plural(len(hosts), 'host')} ...")
@@ -198,7 +205,7 @@ async def _measure(
         finally:
             telling.cancel()
             live.clear()
-        return kept(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+        return kept(bench, conductor, folder, target=target, at=at, stagger_s=how.stagger_s)
 
 
 def _tell(record: JointRecord, session: Path, *, as_json: bool) -> None:

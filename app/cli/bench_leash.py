@@ -117,6 +117,7 @@ class Leash:
         self._buffer = b""
         self._ready = False
         self._at: float | None = None
+        self._timed = False
         self._moved = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._writer = LineWriter(ends[1], self._nobody_reads)
@@ -152,6 +153,10 @@ class Leash:
             self._loop.remove_reader(self._words)
             watch.cancel()
 
+    def tell_result(self, run: dict[str, Any]) -> None:
+        """A line with the run, and the start that it belongs to."""
+        self.tell(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
+
     def close(self, why: str, sentence: str, hint: str = "") -> None:
         """The last line, and a while for it to be read."""
         self.tell(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
@@ -186,7 +191,9 @@ class Leash:
         self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
         match event.progress if isinstance(event, LiveEvent) else None:
             case SampleTaken(sample=sample, read_bins=read, write_bins=write):
-                self._writer.put(tick(sample, read, write, monotonic=time.monotonic()))
+                self._timed = self._timed or bool(read or write)
+                now = time.monotonic()
+                self._writer.put(tick(sample, read, write, monotonic=now, go=self._at, timed=self._timed))
             case PhaseChanged(phase=phase, message=message):
                 self.tell(LineKind.PHASE, phase=phase.value, message=message)
             case _:

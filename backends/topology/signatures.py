@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from backends.identity import Signature
+from backends.json_text import keys_once
 from backends.text import clean
 
 # -- the UUIDs at the beginning of a disk -----------------------------------------------------------------------------
@@ -167,7 +168,7 @@ def _load(text: str) -> Any:
     """JSON or None: nothing a tool prints may raise here."""
     start = text.find("{")
     try:
-        return json.loads(text[start:], strict=False) if start >= 0 else None
+        return json.loads(text[start:], strict=False, object_pairs_hook=keys_once) if start >= 0 else None
     except (ValueError, RecursionError):
         return None
 

@@ -29,7 +29,7 @@ SUBJECTS = (
         "the guard",
         ("guard", "scratch", "swaps", "trust"),
         (
-            *("backends.guard", "backends.exclusive", "backends.changing"),
+            *("backends.guard", "backends.exclusive", "backends.changing", "backends.subject"),
             *(
                 f"backends.topology.{name}"
                 for name in ("naming", "ranges", "sight", "backings", "mapped", "openers", "look", "clones", "exports")

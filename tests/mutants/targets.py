@@ -42,6 +42,11 @@ TARGETS: dict[str, Target] = {
             "tests/engine/change/test_side_effects_on_disks.py",
         ),
     ),
+    "subject": Target(
+        modules=("backends/subject.py", "backends/vendors/megaraid/storcli/named.py"),
+        tests=("tests/backends/test_answers_of_others.py", "tests/backends/megaraid/test_named.py"),
+    ),
+    "account": Target(modules=("app/engine/joint/account.py",), tests=("tests/engine/joint/test_lies.py",)),
     "journal": Target(
         modules=("app/engine/session/journal.py",),
         tests=(

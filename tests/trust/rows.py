@@ -794,6 +794,22 @@ ROWS: tuple[Row, ...] = (
         minutes=1,
     ),
     Row(
+        number="A43",
+        what="answers of tools about another object than was asked for, appended to the right one, with a block or a"
+        " row twice, with rows below another's heading: on simulated machines, and by each parser",
+        mark="300 spoiled answers: no value is believed that is not the true one, the refusal names both objects",
+        least=380,
+        check="tests.backends.answers_of_others:run",
+        count=300,
+        quick=12,
+        tests=(
+            f"{BACKENDS}test_answers_of_others.py",
+            f"{BACKENDS}test_other_objects.py",
+            f"{BACKENDS}megaraid/test_named.py",
+        ),
+        minutes=3,
+    ),
+    Row(
         number="A44",
         what="trials that an earlier start, another terminal or another user began: kept, restored and decided"
         " elsewhere while the workbench is open, several at once, by keys typed too early, by users who may not decide",
@@ -841,6 +857,15 @@ ROWS: tuple[Row, ...] = (
         count=5_000,
         quick=150,
         minutes=3,
+    ),
+    Row(
+        number="A49",
+        what="hosts of a run on many that contradict themselves (histograms, totals, rates, times), repeat themselves,"
+        " tell of another run, or answer after their lease",
+        mark="each is left out of the sum and named with the reason, the others count",
+        least=50,
+        tests=(f"{ENGINE}joint/test_lies.py",),
+        minutes=1,
     ),
     Row(
         number="A50",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
+from app.engine.joint.account import HostAccount
 from app.engine.joint.clocks import ClockOffset, Echo, offset_of, start_moments
 from app.engine.joint.heard import (
     LINE_BYTES,
@@ -28,6 +30,7 @@ from app.engine.joint.heard import (
 from app.engine.joint.reach import HostLine, Reach, why_gone
 from app.engine.joint.record import JointFolder
 from app.engine.joint.window import Span
+from app.engine.joint.words import LEASE_S
 from backends.errors import RaidbenchError, StorageError
 from backends.values import dataclass
 
@@ -83,6 +86,8 @@ class Seat:
     """When it measured: what follows without a gap is one span."""
     rate: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """When it last told, and the IOPS and bytes per second of that interval."""
+    started: bool = False
+    """Whether it said that fio is being started."""
     result: ResultTold | None = None
     """Its run, once it is over."""
     end: EndTold | None = None
@@ -95,6 +100,10 @@ class Seat:
     """Its last pings."""
     line: HostLine | None = None
     """The way to it."""
+    go: float | None = None
+    """The moment of its start by its wall clock, as it was told; None before."""
+    account: HostAccount = field(default_factory=lambda: HostAccount(LEASE_S))
+    """What it has said, to be held against what it says next."""
 
     @property
     def offset(self) -> ClockOffset | None:
@@ -125,9 +134,12 @@ class Conductor:
         patience: JointPatience = _PATIENCE,
         say: Callable[[str], None] = lambda sentence: None,
         clock: Callable[[], float] = time.monotonic,
+        lease_s: float | None = None,
     ) -> None:
-        """`say`: hears in a sentence what befalls a host."""
-        self.seats = tuple(Seat(host=host) for host in hosts)
+        """`say`: hears in a sentence what befalls a host. `lease_s`: seconds of silence granted to each
+        host; None where each says what it was granted.
+        """
+        self.seats = tuple(Seat(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
         """The hosts, in their order."""
         self.stopped = False
         """Whether all were told to stop."""
@@ -138,8 +150,10 @@ class Conductor:
         self._patience = patience
         self._say = say
         self._clock = clock
-        self._sent: dict[str, float] = {}
+        self._sent: dict[str, tuple[int, float]] = {}
         self._pings = 0
+        self._lease = lease_s
+        self._mark = secrets.token_hex(4)
         self._doors = asyncio.Semaphore(_AT_ONCE)
         self._changed = asyncio.Event()
         self._stop = asyncio.Event()
@@ -194,10 +208,14 @@ class Conductor:
 
     def _ask(self) -> None:
         self._pings += 1
-        name = str(self._pings)
-        self._sent[name] = self._clock()
-        self._sent.pop(str(self._pings - 10 * _ECHOES), None)
+        name = self._ping_id(self._pings)
+        self._sent[name] = self._pings, self._clock()
+        self._sent.pop(self._ping_id(self._pings - 10 * _ECHOES), None)
         self._tell_all(f"ping {name}")
+
+    def _ping_id(self, number: int) -> str:
+        """Return an id that no other run gives: an answer to another run's ping is none to this one's."""
+        return f"{self._mark}-{number}"
 
     def _tell_all(self, word: str) -> None:
         for seat in self.seats:
@@ -223,7 +241,9 @@ class Conductor:
             assert seat.offset is not None
             assert seat.line is not None
             seat.planned = moment
-            seat.line.say(f"go {seat.offset.theirs(moment):.6f}")
+            start = f"{seat.offset.theirs(moment):.6f}"
+            seat.go = float(start)
+            seat.line.say(f"go {start}")
 
     def _leave_out_shared(self) -> None:
         """Hosts with one scratch file measure none: it would count twice, and the first to end would remove it."""
@@ -329,34 +349,59 @@ class Conductor:
         self._say(f"{seat.host}: {seat.lost}.")
 
     def _take(self, seat: Seat, message: Heard) -> None:
+        if seat.lost:
+            return  # what it still says counts no more, and the first reason stays
         now = self._clock()
+        seat.account.require_open()
         match message:
             case Hello():
-                if seat.hello is not None:
-                    raise HostLiesError("It says twice who it is")
-                seat.hello, seat.doing = message, "checking"
-                self._folder.called(message.host)
-                self._warn_of_same_kernel(seat)
+                self._greet(seat, message)
             case Pong(id=name):
-                sent = self._sent.get(name)
-                if sent is None:
+                number, sent = self._sent.get(name, (0, 0.0))
+                if not number:
                     raise HostLiesError("It answers a ping that was never sent")
+                seat.account.pong(number, message.monotonic)
                 seat.echoes.append(Echo(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall))
             case PhaseTold(phase=phase):
                 seat.doing = phase
             case ReadyTold():
+                if seat.ready is not None:
+                    raise HostLiesError("It says twice that it is ready")
                 seat.ready, seat.doing = message, "ready"
                 self._changed.set()
             case StartedTold():
-                seat.doing = "starting"
+                if seat.planned is None or seat.started:
+                    raise HostLiesError("It starts twice" if seat.started else "It starts before it was told to")
+                seat.doing, seat.started = "starting", True
             case TickTold():
                 self._tick(seat, message, now)
             case ResultTold():
-                seat.result = message
+                self._close(seat, message)
             case EndTold(message=sentence):
+                seat.account.end(message)
                 seat.end, seat.doing = message, "done"
                 if sentence and not seat.whole and not self.stopped:
                     self._say(f"{seat.host}: {sentence}")
+
+    def _greet(self, seat: Seat, hello: Hello) -> None:
+        if seat.hello is not None:
+            raise HostLiesError("It says twice who it is")
+        if hello.lease is not None:
+            if self._lease is not None and hello.lease != self._lease:
+                raise HostLiesError(
+                    f"It was granted a lease of {self._lease:g} s and says that it has {hello.lease:g} s"
+                )
+            seat.account.lease_s = hello.lease
+        seat.hello, seat.doing = hello, "checking"
+        self._folder.called(hello.host)
+        self._warn_of_same_kernel(seat)
+
+    def _close(self, seat: Seat, result: ResultTold) -> None:
+        self._require_own(seat, result.go)
+        if result.status == "ok" and seat.planned is None:
+            raise HostLiesError("It ends a run before it was started")
+        seat.account.result(result, {} if seat.ready is None else seat.ready.job)
+        seat.result = result
 
     def _tick(self, seat: Seat, tick: TickTold, now: float) -> None:
         offset = seat.offset
@@ -365,6 +410,8 @@ class Conductor:
         end = offset.ours(tick.monotonic)
         if not seat.planned - 1.0 <= end <= now + offset.error_s + 1.0:
             raise HostLiesError("It tells of another time than now")
+        self._require_own(seat, tick.go)
+        seat.account.tick(tick)
         ios = sum(side.ios for side in tick.sides.values())
         size = sum(side.bytes for side in tick.sides.values())
         seat.rate = (now, ios / tick.seconds, size / tick.seconds)
@@ -376,6 +423,12 @@ class Conductor:
             seat.spans[-1] = (seat.spans[-1][0], end)
         else:
             seat.spans.append(span)
+
+    @staticmethod
+    def _require_own(seat: Seat, go: float | None) -> None:
+        """Raise HostLiesError for what belongs to a run with another start."""
+        if go is not None and go != seat.go:
+            raise HostLiesError("It tells of another run, with another start")
 
     def _warn_of_same_kernel(self, seat: Seat) -> None:
         assert seat.hello is not None

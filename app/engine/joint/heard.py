@@ -22,6 +22,12 @@ LINE_BYTES = 1 << 20
 _MOST = 1 << 62
 _BUCKETS = frozenset(map(value_of, range(LAST_BUCKET + 1)))
 _BINS = 2000
+_IOPS_MOST = 1e10
+"""I/Os per second that no host does."""
+
+_RATE_MOST = 1e15
+"""Bytes per second that no host does."""
+
 _JOB_FIELDS = 60
 
 
@@ -43,6 +49,8 @@ class Hello:
     """The same for all that runs on one kernel; "" where it is not known."""
     version: str
     """Of raidbench there."""
+    lease: float | None = None
+    """Seconds without a word after which it stops; None where it does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +106,24 @@ class TickTold:
     """Whether it counts: not of the ramp."""
     sides: Mapping[str, IosMoved] = field(default_factory=dict)
     """What was moved, by direction."""
+    go: float | None = None
+    """The start that it belongs to, as it was told; None where the host does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TotalsTold:
+    """One direction of a whole run, as fio counted it."""
+
+    ios: int
+    """I/Os."""
+    bytes: int
+    """Bytes."""
+    iops: float
+    """I/Os per second."""
+    rate: float
+    """Bytes per second."""
+    seconds: float
+    """How long it took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +138,12 @@ class ResultTold:
     """Its id there."""
     session: str
     """The folder of its session there."""
+    totals: Mapping[str, TotalsTold] = field(default_factory=dict)
+    """By direction; empty where the host does not say."""
+    monotonic: float | None = None
+    """The host's monotonic clock; None where it does not say."""
+    go: float | None = None
+    """The start that it belongs to, as it was told; None where the host does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +162,7 @@ Heard = Hello | Pong | PhaseTold | ReadyTold | StartedTold | TickTold | ResultTo
 def heard(line: bytes, host: str = "") -> Heard:
     """A line without its end; `host`: what this host called itself before. Raises HostLiesError."""
     try:
-        body = json.loads(line)
+        body = json.loads(line, object_pairs_hook=_keys_once)
         kind = LineKind(_text(body, "kind", 20))
         if host and "host" in body and body["host"] != host:
             raise HostLiesError(f"It speaks of another host, {clean(str(body['host']), 60)}.")
@@ -138,6 +170,14 @@ def heard(line: bytes, host: str = "") -> Heard:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         shown = clean(line[:200].decode("utf-8", "replace"), 80)
         raise HostLiesError(f"It said what no run says: {shown}") from None
+
+
+def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object. Raise ValueError for one that has a key twice: which value counts is not decided here."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key twice")
+    return found
 
 
 def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
@@ -150,7 +190,10 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
                     f" {PROTOCOL})."
                 )
             return Hello(
-                host=_text(body, "host", 253), boot=_text(body, "boot", 64), version=_text(body, "version", 40)
+                host=_text(body, "host", 253),
+                boot=_text(body, "boot", 64),
+                version=_text(body, "version", 40),
+                lease=_given(body, "lease"),
             )
         case LineKind.PONG:
             return Pong(id=_text(body, "id", 40), monotonic=_number(body["mono"]), wall=_number(body["wall"]))
@@ -178,6 +221,9 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> Heard:
                 reason=_text(run, "reason", 1000),
                 run=_text(run, "id", 20),
                 session=_text(run, "session", 300),
+                totals={name: _totals(run[name]) for name in DIRECTIONS if run.get(name) is not None},
+                monotonic=_given(body, "mono"),
+                go=_given(body, "go"),
             )
         case LineKind.END:
             return EndTold(why=_text(body, "why", 40), message=_text(body, "message", 1000))
@@ -191,7 +237,29 @@ def _tick(body: Mapping[str, Any]) -> TickTold:
         monotonic=_number(body["mono"]),
         seconds=seconds,
         measuring=body["phase"] == Phase.MEASURING.value,
-        sides={name: moved(body[name]) for name in DIRECTIONS if body.get(name) is not None},
+        sides={name: _side(body[name], seconds) for name in DIRECTIONS if body.get(name) is not None},
+        go=_given(body, "go"),
+    )
+
+
+def _side(part: Mapping[str, Any], seconds: float) -> IosMoved:
+    """One direction of an interval of so many seconds. Raises as `moved`, and HostLiesError for what cannot be."""
+    side = moved(part)
+    timed = side.histogram.total
+    if timed and timed != side.ios:
+        raise HostLiesError(f"It tells of {side.ios} I/Os, and of the latencies of {timed}")
+    if side.ios > _IOPS_MOST * max(seconds, 1.0) or side.bytes > _RATE_MOST * max(seconds, 1.0):
+        raise HostLiesError(f"It tells of {side.ios} I/Os and {side.bytes} bytes in {seconds:g} s")
+    return side
+
+
+def _totals(part: Mapping[str, Any]) -> TotalsTold:
+    return TotalsTold(
+        ios=_whole(part["total_ios"]),
+        bytes=_whole(part["total_bytes"]),
+        iops=_number(part["iops"]),
+        rate=_number(part["bytes_per_second"], _RATE_MOST),
+        seconds=_number(part["seconds"]),
     )
 
 
@@ -223,10 +291,16 @@ def _whole(value: object) -> int:
     return value
 
 
-def _number(value: object) -> float:
+def _given(body: Mapping[str, Any], key: str) -> float | None:
+    """A number that may be missing."""
+    value = body.get(key)
+    return None if value is None else _number(value)
+
+
+def _number(value: object, most: float = 1e11) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("number")
-    if not math.isfinite(value) or not 0 <= value < 1e11:
+    if not math.isfinite(value) or not 0 <= value < most:
         raise ValueError("number")
     return float(value)
 

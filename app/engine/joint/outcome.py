@@ -110,5 +110,12 @@ def _notes(seats: Sequence[Seat], window: CommonWindow | None, figures: Mapping[
         if other := [f"{key} {job.get(key, 'none')}" for key in {**first, **job} if job.get(key) != first.get(key)]:
             yield f"{host} measured another job: {', '.join(other)}."
     for seat in seats:
+        if seat.host in window.hosts and seat.account.untimed:
+            yield f"{seat.host} reports no latencies: percentiles are those of the other hosts."
+    versions = {seat.hello.version: seat.host for seat in reversed(seats) if seat.hello is not None}
+    if len(versions) > 1:
+        shown = ", ".join(f"{version or 'unknown'} on {host}" for version, host in reversed(versions.items()))
+        yield f"The hosts have different versions of raidbench: {shown}."
+    for seat in seats:
         if seat.host in window.hosts and (offset := seat.offset) and offset.error_s > _DOUBTFUL_CLOCK_S:
             yield f"The clock of {seat.host} is known to {offset.error_s * 1000:.0f} ms only: so long is the way to it."

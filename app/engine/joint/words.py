@@ -105,22 +105,36 @@ def refused_start(at: float, now: float) -> str:
 
 
 def tick(
-    sample: Sample, read_bins: Sequence[Sequence[int]], write_bins: Sequence[Sequence[int]], *, monotonic: float
+    sample: Sample,
+    read_bins: Sequence[Sequence[int]],
+    write_bins: Sequence[Sequence[int]],
+    *,
+    monotonic: float,
+    go: float | None = None,
+    timed: bool = True,
 ) -> dict[str, Any]:
-    """An interval; `monotonic`: the clock as it was told."""
+    """Return an interval. `monotonic`: the clock as it was told.
+
+    `go`: the start that it belongs to. `timed`: whether the run has latencies; the I/Os of an interval are those of
+    its histogram then, which fio counts a moment apart from its other counters.
+    """
     return {
+        **({} if go is None else {"go": go}),
         "kind": LineKind.TICK.value,
         "mono": round(monotonic, 6),
         "at": round(sample.at, 3),
         "seconds": round(sample.seconds, 6),
         "phase": sample.phase.value,
         "stalled": sample.stalled,
-        "read": _side(sample.read, sample.seconds, read_bins),
-        "write": _side(sample.write, sample.seconds, write_bins),
+        "read": _side(sample.read, sample.seconds, read_bins, timed),
+        "write": _side(sample.write, sample.seconds, write_bins, timed),
     }
 
 
-def _side(direction: DirectionSample | None, seconds: float, bins: Sequence[Sequence[int]]) -> dict[str, Any] | None:
+def _side(
+    direction: DirectionSample | None, seconds: float, bins: Sequence[Sequence[int]], timed: bool
+) -> dict[str, Any] | None:
     if direction is None:
         return None
-    return {"ios": direction.ios, "bytes": round(direction.bytes_per_second * seconds), "bins": [list(b) for b in bins]}
+    ios = sum(count for _, count in bins) if timed else direction.ios
+    return {"ios": ios, "bytes": round(direction.bytes_per_second * seconds), "bins": [list(b) for b in bins]}

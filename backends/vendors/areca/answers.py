@@ -81,7 +81,7 @@ def drives(text: str) -> tuple[ArecaDrive, ...]:
     found: dict[str, ArecaDrive] = {}
     for _, row in _drive_rows(text):
         if row is not None and row[3].strip() != NOT_THERE:
-            place = ":".join(re.findall(r"\d{1,3}", row[2]))
+            place = ":".join(re.findall(r"\d{1,3}", row[2], re.ASCII))
             one = ArecaDrive(number=row[1], place=place, model=clean(row[3]), size=row[4], usage=clean(row[5]))
             found.setdefault(one.number, one)
     return tuple(found.values())
@@ -89,7 +89,7 @@ def drives(text: str) -> tuple[ArecaDrive, ...]:
 
 def strange_drives(text: str) -> int:
     """How many rows of `disk info` are none by its title."""
-    return sum(row is None and re.match(r"\d{1,3} ", line) is not None for line, row in _drive_rows(text))
+    return sum(row is None and re.match(r"\d{1,3} ", line, re.ASCII) is not None for line, row in _drive_rows(text))
 
 
 def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:

@@ -23,7 +23,7 @@ REQUESTS_MIN = 4
 
 _CACHE_WORDS = {"write back": "write-back", "write through": "write-through"}
 
-_NUMBER = re.compile(r"-?\d{1,19}")
+_NUMBER = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_kb: int) -> Reading:

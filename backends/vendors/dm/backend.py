@@ -24,7 +24,7 @@ _KINDS = (("mpath-", "multipath"), ("CRYPT-", "crypt"))
 _INNER = (MARK, "stratis-1-private", "stratis-1-")
 """UUIDs of what another layer keeps for itself, or another vendor tells of."""
 
-_PARTITION = re.compile(r"part\d+-")
+_PARTITION = re.compile(r"part\d+-", re.ASCII)
 """Of a partition that kpartx made of another device: lsblk, too, shows it as a part."""
 
 _LEVELS = {
@@ -39,7 +39,7 @@ _LEVELS = {
 _TELLING = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "verity")
 """Targets that say in their status how they are (Documentation/admin-guide/device-mapper)."""
 
-_PATH = re.compile(r"(\d+:\d+) ([AF]) ")
+_PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
 

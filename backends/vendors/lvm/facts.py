@@ -32,7 +32,9 @@ POOLS = (THIN_POOL, VDO_POOL)
 
 _NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
 _UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
-_PLACE = re.compile(r"(/dev/[A-Za-z0-9+_./-]{1,250}|[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}|\[unknown\])\(\d{1,12}\)")
+_PLACE = re.compile(
+    r"(/dev/[A-Za-z0-9+_./-]{1,250}|[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}|\[unknown\])\(\d{1,12}\)", re.ASCII
+)
 _NOTHING = ("", "-1", "unknown")
 _NUMBERS = ("stripes", "stripe_size", "chunk_size")
 
@@ -119,7 +121,7 @@ class LvFacts:
     @property
     def level(self) -> str:
         """`raid1` of `raid,raid1`; the kind where it is no RAID."""
-        return next((one for one in self.layout if re.fullmatch(r"raid\d{1,2}", one)), self.kind)
+        return next((one for one in self.layout if re.fullmatch(r"raid\d{1,2}", one, re.ASCII)), self.kind)
 
     def number(self, key: str) -> int | None:
         """A column as a whole number; None where it is none."""
@@ -148,8 +150,13 @@ def pairs(text: str | None) -> dict[str, str]:
 
 
 def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
-    """All volumes, and how many rows could not be understood. A volume of several segments has as many rows."""
+    """All volumes, and how many rows could not be understood. A volume of several segments has as many rows.
+
+    Where a name has two UUIDs, or a UUID two names, nothing of the group is understood: its volumes lie on each other.
+    """
     found: dict[str, LvFacts] = {}
+    names: dict[str, str] = {}
+    mixed: set[str] = set()
     strange = 0
     for report in rows(table(document(text)).get("report")):
         for row in rows(report.get("lv"), most=20_000):
@@ -158,13 +165,18 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
                 strange += 1
                 continue
             before = found.get(one.address)
+            if names.setdefault(one.uuid, one.address) != one.address:
+                mixed |= {names[one.uuid].partition("/")[0], one.group}
+            if before is not None and (before.uuid, before.group_uuid) != (one.uuid, one.group_uuid):
+                mixed.add(one.group)
             if before is None:
                 found[one.address] = one
             else:  # its segments may have other places and stripes
                 larger = {key: str(max(one.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
                 places = tuple(dict.fromkeys((*before.places, *one.places)))
                 found[one.address] = replace(before, places=places, told={**before.told, **larger})
-    return tuple(found.values()), strange
+    believed = tuple(one for one in found.values() if one.group not in mixed)
+    return believed, strange + len(found) - len(believed)
 
 
 def _volume(row: Mapping[str, object]) -> LvFacts | None:

@@ -8,6 +8,7 @@ from backends.answers import Whole
 from backends.json_text import document, rows, table, whole, word
 from backends.making import Candidate
 from backends.model import Media, Scope, Target
+from backends.subject import repeated
 from backends.text import clean
 from backends.topology import Topology
 from backends.topology.naming import interface, medium, model
@@ -73,7 +74,9 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
                     told=told,
                 )
             )
-    return tuple(found), strange
+    twice = repeated(pv.uuid for pv in found)
+    believed = tuple(pv for pv in found if pv.uuid not in twice)
+    return believed, strange + len(found) - len(believed)
 
 
 def why_no_volume(pv: PvFacts) -> tuple[str, ...]:

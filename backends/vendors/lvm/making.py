@@ -46,7 +46,8 @@ _STEPS = (
         r"(?P<tool>\S*lvcreate) --yes --config global/wait_for_locks=0 --alloc normal --type (?:striped|raid1|raid5"
         r"|raid6|raid10)(?: --mirrors \d{1,2})?(?: --nosync)?(?: --stripes \d{1,3})?(?: --stripesize \d{1,7}k)?"
         r" --wipesignatures y --zero y --extents \d{1,12} --addtag raidbench-[0-9a-f]{32} --name [A-Za-z0-9_-]{1,15}"
-        r" (?P<group>\S+)(?: /dev/[A-Za-z0-9+_./-]{1,250})+"
+        r" (?P<group>\S+)(?: /dev/[A-Za-z0-9+_./-]{1,250})+",
+        re.ASCII,
     ),
     re.compile(
         r"(?P<tool>\S*lvremove) --yes --config global/wait_for_locks=0 --select lv_uuid=[A-Za-z0-9-]{38} &&"

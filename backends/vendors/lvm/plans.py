@@ -21,7 +21,8 @@ _VALUES = re.compile(
     r"--(?:cachemode (?:writethrough|writeback|passthrough)|cachepolicy (?:smq|mq|cleaner)"
     r"|cachesettings (?:[a-z_]{1,40}=(?:\d{1,12}|default)(?: [a-z_]{1,40}=\d{1,12}){0,15})?"
     r"|readahead (?:auto|none|\d{1,10})|writemostly /dev/[A-Za-z0-9+_./-]{1,250}:[yn]"
-    r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)"
+    r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)",
+    re.ASCII,
 )
 """All that a step may set: --cachemode on a writecache, and much else, is taken for something that nobody meant."""
 

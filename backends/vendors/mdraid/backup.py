@@ -5,8 +5,9 @@ from __future__ import annotations
 from backends.answers import cut_error, cut_words
 from backends.errors import BlockedError, RaidbenchError
 from backends.host import STALL, Command, Host
+from backends.subject import refused_words
 from backends.topology import Topology
-from backends.vendors.mdraid.details import WHOLE_EXAMINE, Unused, parse_unused
+from backends.vendors.mdraid.details import WHOLE_EXAMINE, Unused, misnamed_examine, parse_unused
 from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.readings import ArrayView
 
@@ -42,6 +43,8 @@ async def _unused(host: Host, mdadm: str, member: ArrayDevice) -> Unused | None:
         return None
     if done.stdout.strip() and (why := WHOLE_EXAMINE.lost(done)):
         raise cut_error(device, cut_words(command, why))
+    if why := misnamed_examine(done.stdout, device):
+        raise cut_error(device, refused_words(command.shown(), why))
     return parse_unused(done.stdout)
 
 

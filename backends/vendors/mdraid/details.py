@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterable, Mapping
 
 from backends.answers import Whole, line_end
+from backends.subject import misnamed_reason
 from backends.text import clean
 from backends.values import dataclass
 
 _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
 _ROLE = re.compile(r"MD_DEVICE_(?:dev_)?([A-Za-z0-9_]{1,64})_ROLE")
 _STATE = re.compile(r"^ *Array State : .*\n", re.MULTILINE)
+_EXAMINED = re.compile(r"^(/dev/[^\s:]{1,200}):[ \t\r]*$", re.MULTILINE)
+"""The line with which `mdadm --examine` begins."""
+
 _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
 
 WHOLE_EXPORT = Whole(
@@ -31,13 +35,22 @@ WHOLE_EXAMINE = Whole(
 
 
 def parse_export(text: str) -> Mapping[str, str]:
-    """The `MD_...=value` lines of `mdadm --detail --export` or of udev's database; everything else is passed over."""
+    """The `MD_...=value` lines of `mdadm --detail --export` or of udev's database; everything else is passed over.
+
+    A key with two values has none.
+    """
     found: dict[str, str] = {}
+    twice: set[str] = set()
     for line in text.split("\n")[:5000]:
         key, equals, value = line.partition("=")
-        if equals and _KEY.fullmatch(key):
-            found[key] = clean(value, 256)
-    return found
+        if equals and _KEY.fullmatch(key) and found.setdefault(key, clean(value, 256)) != clean(value, 256):
+            twice.add(key)
+    return {key: value for key, value in found.items() if key not in twice}
+
+
+def misnamed_examine(text: str, device: str) -> str:
+    """Return why what `mdadm --examine` says is not about a device alone, as a clause; "" where it is."""
+    return misnamed_reason(device, _EXAMINED.findall(text[:20_000]), required=False)
 
 
 def unnamed(properties: Mapping[str, str], members: Iterable[str]) -> str | None:

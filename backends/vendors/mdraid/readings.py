@@ -200,7 +200,7 @@ def bitmap_word(attributes: Mapping[str, str]) -> str | None:
         return "clustered"
     if location == "none":
         return "none"
-    return "internal" if re.fullmatch(r"[+-]\d{1,19}", location) else "file"
+    return "internal" if re.fullmatch(r"[+-]\d{1,19}", location, re.ASCII) else "file"
 
 
 def _bitmap(view: ArrayView) -> Reading:

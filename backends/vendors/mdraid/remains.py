@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from backends.change import Change
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Host
-from backends.vendors.mdraid.details import WHOLE_EXAMINE
+from backends.vendors.mdraid.details import WHOLE_EXAMINE, misnamed_examine
 from backends.vendors.mdraid.facts import parse_uuid
 from backends.vendors.mdraid.plans import GEOMETRY
 from backends.vendors.mdraid.recreate import said
@@ -28,7 +28,7 @@ _TOLD = ("layout", "chunk", "data_offset")
 """What a member says of how the array is made."""
 
 _NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
-_COPIES = re.compile(r"(near|far|offset)=(\d{1,3})")
+_COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
 async def assembling(host: Host, mdadm: str, device: str, change: Change) -> str | None:
@@ -59,7 +59,9 @@ async def _examined(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
         done = await host.run(Command(argv=(mdadm, "--examine", member), timeout=20, stall=STALL))
     except RaidbenchError:
         return {}
-    return {} if WHOLE_EXAMINE.lost(done) else parse_examined(done.stdout)
+    if WHOLE_EXAMINE.lost(done) or misnamed_examine(done.stdout, member):
+        return {}
+    return parse_examined(done.stdout)
 
 
 def parse_examined(text: str) -> dict[str, str]:

@@ -67,12 +67,14 @@ _FILES = re.compile(
 OPTIONS = {
     "--grow": re.compile(
         r"--(?:chunk=\d{1,7}K|layout=[a-zN0-9-]{1,24}|bitmap=(?:none|internal)|bitmap-chunk=\d{1,9}K"
-        r"|consistency-policy=(?:ppl|resync)|backup-file=/\S{1,255})"
+        r"|consistency-policy=(?:ppl|resync)|backup-file=/\S{1,255})",
+        re.ASCII,
     ),
     "--stop": re.compile(r"(?!)"),
     "--create": re.compile(
         r"--(?:run|metadata=1\.[012]|level=raid\d{1,2}|raid-devices=\d{1,4}|chunk=\d{1,7}K|layout=[a-z0-9-]{1,24}"
-        r"|uuid=[0-9a-f:]{35}|name=.{1,64}|data-offset=\d{1,12}K|size=\d{1,18}K|bitmap=(?:none|internal))|/dev/\S{1,128}"
+        r"|uuid=[0-9a-f:]{35}|name=.{1,64}|data-offset=\d{1,12}K|size=\d{1,18}K|bitmap=(?:none|internal))|/dev/\S{1,128}",
+        re.ASCII,
     ),
 }
 """What each kind of command may say besides the array."""

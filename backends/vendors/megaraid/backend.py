@@ -99,8 +99,10 @@ class MegaRaid:
             return found
 
         found = Inventory(problems=troubles(search))
-        for card in await asyncio.gather(*(one(unit) for unit in units)):
-            found = found.merge(card)
+        cards = await asyncio.gather(*(one(unit) for unit in units))
+        for unit, card in zip(units, cards, strict=True):
+            mixed = unit.contents is not None and self._units.told_apart(unit, unit.contents) is not unit.contents
+            found = found.merge(await self._one(unit, picture, kept=True) if mixed else card)
         return found
 
     async def kept_inventory(self) -> Inventory:
@@ -322,6 +324,7 @@ class MegaRaid:
         except RaidbenchError as error:
             words = clean(error.message, 400)
             return Inventory(problems=(Problem(where=f"{NAME}:{unit.prefix}", message=words, hint=error.hint),))
+        contents = self._units.told_apart(unit, contents)
         return inventory(unit.prefix, contents, unit.dialect.tool, unit.dialect.version, picture)
 
     async def _unit(self, target: Target) -> tuple[Place, OpenCard]:
@@ -358,6 +361,7 @@ class MegaRaid:
         picture: Topology,
         refusal: str | None = None,
     ) -> CardView:
+        contents = self._units.told_apart(unit, contents)
         why_not = refusal or contents.cut.rstrip(".") or await denial_of(self._host, unit.dialect.tool)
         if place.volume is None:
             return CardView(contents=contents, dialect=unit.dialect, why_not=why_not)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TypeVar
 
 from backends.model import Level, Media, State
 from backends.values import dataclass
@@ -138,6 +139,8 @@ class VirtualDrive:
     """It is no volume but a CacheCade cache of one."""
     cached: Word | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
+    refused: str = ""
+    """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
 
 
 PRESERVED = "The card keeps unwritten data of a missing array (preserved cache)"
@@ -199,11 +202,17 @@ class PhysicalDrive:
     """Virtual drives it is a member of, if told."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Rebuild, copyback, erase."""
+    refused: str = ""
+    """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
 
     @property
     def place(self) -> str:
         """`245:1`, or `:1` without an enclosure."""
         return f"{'' if self.enclosure is None else self.enclosure}:{'?' if self.slot is None else self.slot}"
+
+
+Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
+"""What an answer about a card lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,11 @@ from backends.errors import InvalidValueError, NotFoundError
 from backends.host import Host
 from backends.model import Target
 from backends.settings import Reading
+from backends.subject import NEXT_STEP, REFUSED
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.dialect import CanReread, Contents, Dialect
+from backends.vendors.megaraid.facts import VirtualDrive
 from backends.vendors.megaraid.tools import Search, Slots, search
 
 _KEY = re.compile(r"[A-Za-z0-9+/=_-]{8,256}", re.ASCII)
@@ -171,6 +173,33 @@ class OpenCards:
             self.search = found
             self._looked = True
             return tuple(units.values())
+
+    def told_apart(self, unit: OpenCard, contents: Contents) -> Contents:
+        """Return what was read of a card, without belief in virtual drives whose world wide name another card claims.
+
+        One of the two answers has the lines of the other card's virtual drive.
+        """
+        others = {
+            volume.wwn: f"virtual drive {volume.number} of {other.prefix}"
+            for other in self._units.values()
+            if other is not unit and other.contents is not None
+            for volume in other.contents.volumes
+            if volume.wwn is not None
+        }
+        why = {
+            volume.number: f"{unit.dialect.tool}: virtual drive {volume.number} of {unit.prefix} has the world wide "
+            f"name of {others[volume.wwn]}, {volume.wwn}"
+            for volume in contents.volumes
+            if volume.wwn is not None and volume.wwn in others
+        }
+        if not why:
+            return contents
+        volumes = tuple(
+            VirtualDrive(card=one.card, number=one.number, refused=why[one.number]) if one.number in why else one
+            for one in contents.volumes
+        )
+        said = tuple(f"{words}: {REFUSED}. {NEXT_STEP}" for words in why.values())
+        return replace(contents, volumes=volumes, problems=tuple(dict.fromkeys((*contents.problems, *said))))
 
     async def at(self, prefix: str, shown: str) -> OpenCard:
         """The card of an address. Raises NotFoundError."""

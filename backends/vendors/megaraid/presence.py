@@ -67,7 +67,7 @@ async def anything(host: Host) -> bool:
 # By the name that the tool gives, if the world wide names do not contradict; else by world wide name; else by SCSI
 # address: megaraid_sas shows virtual drives on channel 2 with their number as target (drivers/scsi/megaraid).
 
-_ADDRESS = re.compile(r"/host(\d+)/target\d+:\d+:\d+/(\d+):(\d+):(\d+):(\d+)/")
+_ADDRESS = re.compile(r"/host(\d+)/target\d+:\d+:\d+/(\d+):(\d+):(\d+):(\d+)/", re.ASCII)
 _PCI = re.compile(r"(?:([0-9a-f]{2,4}):)?([0-9a-f]{2}):([0-9a-f]{2})[:.]0?([0-7])", re.IGNORECASE | re.ASCII)
 _CHANNELS = (2, 3)
 """Channels on which megaraid_sas shows virtual drives (MEGASAS_MAX_PD_CHANNELS = 2 come first)."""

@@ -101,6 +101,8 @@ def _unsettled(word: Word | None, legal: tuple[Choice, ...] | None, view: CardVi
 def _stands_against(view: VolumeView, key: str) -> str | None:
     """What rules a change of this setting out, whatever its value."""
     volume = view.volume
+    if volume.refused:
+        return volume.refused
     if view.card.supports.get(key) is False:
         return NOT_SUPPORTED
     if volume.ssd_cache:
@@ -121,7 +123,11 @@ def strip(view: VolumeView) -> Reading:
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
     made = shape(view.contents, view.volume)
-    why_not = made.why_not or (None if legal else "the card does not say which strip sizes it can make")
+    why_not = (
+        view.volume.refused
+        or made.why_not
+        or (None if legal else "the card does not say which strip sizes it can make")
+    )
     if why_not is None and made.new is not None:
         new = made.new
         legal = _spoken(

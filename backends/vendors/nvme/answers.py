@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from backends.json_text import keys_once
 from backends.text import clean
 
 _WHOLE = re.compile(r"\s*(0[xX][0-9a-fA-F]{1,32}|\d{1,3}(?:,\d{3}){1,12}|\d{1,39})(?:\.0{1,6})?(?![\w.,])", re.ASCII)
@@ -18,7 +19,7 @@ def tolerant(text: str) -> Mapping[str, Any]:
     if start < 0 or end < start:
         return {}
     try:
-        found = json.loads(text[start : end + 1], strict=False)
+        found = json.loads(text[start : end + 1], strict=False, object_pairs_hook=keys_once)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -54,11 +55,13 @@ def word(value: object) -> str | None:
 
 
 def rows(text: str) -> dict[str, str]:
-    """`key : value` lines by key in small letters with single blanks; the first of a key counts."""
+    """`key : value` lines by key in small letters with single blanks, without those of which two lines differ."""
     found: dict[str, str] = {}
+    twice: set[str] = set()
     for line in text.splitlines():
         key, colon, value = line.partition(":")
         name = " ".join(key.lower().replace("_", " ").split())
-        if colon and name and len(name) < 64 and not name.startswith("["):
-            found.setdefault(name, value.strip())
-    return found
+        told = colon and name and len(name) < 64 and not name.startswith("[")
+        if told and found.setdefault(name, value.strip()) != value.strip():
+            twice.add(name)
+    return {name: value for name, value in found.items() if name not in twice}

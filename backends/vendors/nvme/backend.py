@@ -16,6 +16,7 @@ from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Reading, Risk, Setting
+from backends.subject import REFUSED
 from backends.topology import look
 from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
@@ -189,7 +190,9 @@ class Nvme(Settable[ControllerView]):
         if program is None or self._blind(program, one) is not None:
             return ControllerAnswers(celsius=celsius)
         tool = NvmeCli(self._host, program, cut)
-        about, health = await asyncio.gather(tool.id_ctrl(one.device), tool.smart_log(one.device))
+        about, health = await asyncio.gather(tool.id_ctrl(one.device, one.serial), tool.smart_log(one.device))
+        if about is None and any(REFUSED in problem.message for problem in cut):
+            health = None
         return ControllerAnswers(about=about, health=health, celsius=celsius)
 
     async def _ident(self, space: KernelNamespace, cut: list[Problem]) -> NamespaceId | None:
@@ -224,9 +227,10 @@ class Nvme(Settable[ControllerView]):
         if bare.blind is not None or bare.program is None:
             return bare
         tool, device = NvmeCli(self._host, bare.program), bare.controller.device
-        about = await tool.id_ctrl(device)
+        about = await tool.id_ctrl(device, bare.controller.serial)
         if about is None:
-            return replace(bare, blind="the drive does not answer nvme-cli")
+            words = next((problem.message for problem in tool.cut if REFUSED in problem.message), "")
+            return replace(bare, blind=words.rstrip(".") or "the drive does not answer nvme-cli")
         states = await asyncio.gather(*(tool.feature(device, number, about) for number in FEATURES))
         return replace(bare, about=about, features=Features(states=dict(zip(FEATURES, states, strict=True))))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from backends.answers import CUT, Whole, judged, line_end
+from backends.answers import CUT, Whole, by_hand, judged, line_end
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Completed, Host
 from backends.model import Problem
+from backends.subject import misnamed_reason, refused_text
 from backends.text import clean
 from backends.vendors.nvme.answers import tolerant
 from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
@@ -64,10 +65,24 @@ class NvmeCli:
         self.cut = [] if cut is None else cut
         """What is told of answers that are not whole."""
 
-    async def id_ctrl(self, device: str) -> ControllerId | None:
-        """Identify Controller; None if it gave no answer that is understood."""
+    async def id_ctrl(self, device: str, serial: str | None = None) -> ControllerId | None:
+        """Identify Controller; None if it gave no answer that is understood, or one with another serial number.
+
+        `serial`: the serial number that the kernel has of the controller; None where it has none.
+        """
         for words in (("-o", "json"), ()):
             found = parse_id_ctrl(await self._said("id-ctrl", device, *words))
+            if serial and found.serial and found.serial != serial:
+                command = Command(argv=(self.program, "id-ctrl", device, *words))
+                why = misnamed_reason(f"serial number {serial}", (f"serial number {found.serial}",))
+                self.cut.append(
+                    Problem(
+                        where=f"nvme:{device.rpartition('/')[2]}",
+                        message=refused_text(command, why),
+                        hint=by_hand(command),
+                    )
+                )
+                return None
             if found.serial or found.vwc is not None:
                 return found
         return None

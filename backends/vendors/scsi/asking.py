@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
@@ -10,6 +11,7 @@ from backends.answers import CUT, Whole
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Completed, Denial, Host
 from backends.model import Problem
+from backends.subject import NEXT_STEP, REFUSED, misnamed_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.scsi import hdparm, sdparm, smartctl
@@ -18,6 +20,9 @@ from backends.vendors.scsi.hdparm import Flag
 from backends.vendors.scsi.inventory import NAME
 from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.smartctl import Health
+
+_DEVICE = re.compile(r"^[ \t]{0,8}(/dev/[A-Za-z0-9/_-]{1,64}):(?=[ \t\r\n]|\Z)", re.ASCII | re.MULTILINE)
+"""The line with which hdparm and sdparm begin what they print of a device."""
 
 # -- what is missing on a machine with SATA or SAS disks, and what is lost without it ---------------------------------
 
@@ -105,14 +110,14 @@ class SwitchReader:
             return Switches(silent=Denial.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
             answer = await self._said((tool, *hdparm.READ, disk.node.device))
-            if cut := answer.lost(hdparm.WHOLE):
+            if cut := answer.misnamed(disk.node.device) or answer.lost(hdparm.WHOLE):
                 return Switches(silent=cut)
             flags = hdparm.parse_hdparm(answer.text)
             return Switches(flags=flags, silent=None if flags else answer.trouble(hdparm.refusal(answer.text)))
         answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
         if sdparm.attention(answer.code, answer.text) and not sdparm.parse_sdparm(answer.text):
             answer = await self._said((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
-        if cut := answer.lost(sdparm.WHOLE):
+        if cut := answer.misnamed(disk.node.device) or answer.lost(sdparm.WHOLE):
             return Switches(silent=cut)
         fields = sdparm.parse_sdparm(answer.text)
         return Switches(
@@ -125,7 +130,7 @@ class SwitchReader:
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
             return None
         answer = await self._said((tool, *smartctl.ASK, disk.node.device))
-        found = smartctl.parse_smartctl(answer.out)
+        found = smartctl.parse_smartctl(answer.out, disk.node.device)
         why = f"is missing: {answer.failure}" if answer.failure else smartctl.unread_reason(answer.text)
         return found if found is not None else Health(unread=why)
 
@@ -158,6 +163,12 @@ class _Answer:
         done = Completed(returncode=self.code, stdout=self.out, stderr=self.err)
         why = whole.lost(done) if self.out.strip() else ""
         return self.trouble(f"{CUT}: {why}") if why else None
+
+    def misnamed(self, device: str) -> str | None:
+        """Return why what it printed is not about a device alone; None where it is, and where it names none."""
+        named = (found[1] for found in _DEVICE.finditer(self.out[:20_000]))
+        why = misnamed_reason(device, named, required=False)
+        return self.trouble(f"{REFUSED}: {why}. {NEXT_STEP}".rstrip(".")) if why else None
 
     def trouble(self, words: str | None) -> str:
         """Why nothing can be told of the drive."""

@@ -65,7 +65,7 @@ def is_volume(driver: str | None, channel: int | None, path: str, raid_level: st
 
 # Where it hangs, which language it speaks, what the kernel believes of it.
 
-_HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$")
+_HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$", re.ASCII)
 _PCI = re.compile(r"/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)")
 
 DEVICE_ATTRIBUTES = ("queue_depth", "raid_level")
@@ -167,7 +167,7 @@ def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
     maker = clean(node.attributes.get("device/vendor", ""))
     channel = number(hctl.split(":")[1]) if hctl else None
     volume = is_volume(driver, channel, path, texts.get(f"{front}/device/raid_level"), maker)
-    libata = re.search(r"/ata\d+/", path) is not None
+    libata = re.search(r"/ata\d+/", path, re.ASCII) is not None
     ata = libata or maker == "ATA"
     functions = _PCI.findall(path.partition("/host")[0] + "/")
     cache = texts.get(f"{front}/queue/write_cache", "")

@@ -115,7 +115,7 @@ def require_ours(step: Write, change: Change, disk: Disk, tool: str | None) -> N
 
 
 def _hdparm_switch(key: str, words: str) -> bool:
-    return key in OPTIONS and re.fullmatch(OPTIONS[key] + r"\d{1,3}", words) is not None
+    return key in OPTIONS and re.fullmatch(OPTIONS[key] + r"\d{1,3}", words, re.ASCII) is not None
 
 
 def _sdparm_switch(key: str, words: str) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from backends.answers import Whole, line_end
+from backends.subject import repeated
 from backends.text import clean
 from backends.values import dataclass
 
@@ -23,7 +24,8 @@ NOT_SAVEABLE = 97
 """Exit status of `--save` for a page that the drive cannot save."""
 
 _LINE = re.compile(
-    r"^ {0,4}(WCE|RCD|DRA) {1,20}(\d{1,3})(?: {1,4}(\[[^\]\n]{0,60}\]))?[^\S\n]*(?:$|[A-Z])", re.MULTILINE
+    r"^ {0,4}(WCE|RCD|DRA) {1,20}(\d{1,3})(?: {1,4}(\[[^\]\n]{0,60}\]))?[^\S\n]*(?:$|[A-Z])",
+    re.MULTILINE | re.ASCII,
 )
 _MARK = re.compile(r"(cha|def|sav): {0,3}(\w{1,4})")
 
@@ -52,10 +54,12 @@ class Field:
 
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
-    """The fields of the first device in the text by their names; values other than 0 and 1 are none."""
+    """The fields by their names; values other than 0 and 1 are none, and those of which two lines differ."""
     found: dict[str, Field] = {}
+    lines = set(_LINE.findall(text))
+    twice = repeated(name for name, _, _ in lines)
     for name, value, marks in _LINE.findall(text):
-        if value not in ("0", "1") or name in found:
+        if value not in ("0", "1") or name in found or name in twice:
             continue
         words = dict(_MARK.findall(marks))
         found[name] = Field(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from backends.json_text import document, flag, rows, table, whole, word
+from backends.subject import REFUSED, misnamed_reason
 from backends.text import clean
 from backends.values import dataclass
 
@@ -99,11 +100,17 @@ class Health:
         return (self.passed, self.celsius, self.hours, self.used_percent) == (None, None, None, None)
 
 
-def parse_smartctl(text: str) -> Health | None:
-    """The health in one JSON document; None for what is none."""
+def parse_smartctl(text: str, device: str = "") -> Health | None:
+    """Return the health in one JSON document; None for what is none, and for one about another device.
+
+    `device`: the device that was asked for; "" for any.
+    """
     top = table(document(text))
     if "smartctl" not in top:
         return None
+    named = word(table(top.get("device")).get("name"))
+    if device and named is not None and misnamed_reason(device, (named,)):
+        return Health(message=f"{REFUSED}: {misnamed_reason(device, (named,))}")
     said = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, said), None)
     attributes = _attributes(top)

@@ -233,6 +233,8 @@ class CardText:
     """Physical drives."""
     cut: str = ""
     """What says that this is half of what there is to say, without a full stop; "" where it is all."""
+    twice: str = ""
+    """Why nothing is believed of something that the answer names more than once, as a clause; it is not listed."""
 
     def volume(self, number: int | None) -> LogicalDrive | None:
         """The logical drive of a number."""

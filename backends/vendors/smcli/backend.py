@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from re import Pattern
 
-from backends.answers import Heard, judged, told_once
+from backends.answers import Heard, by_hand, judged, told_once
 from backends.change import Change, Write
 from backends.changing import Wanted, denial_of, gone, lock_of, not_found
 from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
@@ -18,6 +18,7 @@ from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Reading, Setting
+from backends.subject import refused_text
 from backends.text import clean
 from backends.topology import look
 from backends.values import dataclass
@@ -233,7 +234,12 @@ class Smcli(Settable[SystemView]):
             said = told.text
             profile = parse_profile(whole_sections(said) if told.cut else said)
             if profile is not None and profile.name == name:
-                self._kept[name] = profile = replace(profile, cut="" if told.problem is None else told.problem.message)
+                line = Command(argv=asked(program, name, f"show {nouns.system} profile;"))
+                if profile.misnamed:
+                    raise ToolFailedError(refused_text(line, profile.misnamed), hint=by_hand(line))
+                twice = refused_text(line, profile.twice) if profile.twice else ""
+                cut = "" if told.problem is None else told.problem.message
+                self._kept[name] = profile = replace(profile, cut=cut, twice=twice)
                 return profile
             if told.problem is not None:
                 raise ToolFailedError(told.problem.message, hint=told.problem.hint)

@@ -67,6 +67,11 @@ class SystemProfile:
     cut: str = ""
     """Why it is only the beginning, as a sentence; "" where it is all. No section of it is half of one."""
 
+    misnamed: str = ""
+    """Why nothing of it is believed, as a clause; "" where it is about one disk system."""
+    twice: str = ""
+    """Why nothing is believed of something in it, as a clause; "" where nothing is there twice."""
+
     @property
     def wwn(self) -> str | None:
         """World wide name of the disk system."""

@@ -63,7 +63,9 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
         controllers=(_system(profile, owner),),
         arrays=tuple(_volume(profile, one, owner, picture) for one in _each_once(profile.volumes)),
         drives=tuple(_drive(profile, one, owner, lying.get(one.name)) for one in _each_once(profile.drives)),
-        problems=(Problem(where=f"{NAME}:{profile.name}", message=profile.cut),) if profile.cut else (),
+        problems=tuple(
+            Problem(where=f"{NAME}:{profile.name}", message=words) for words in (profile.cut, profile.twice) if words
+        ),
     )
 
 
@@ -73,11 +75,8 @@ def node_of(volume: SystemPart, picture: Topology) -> Node | None:
 
 
 def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
-    """The first of a name counts."""
-    found: dict[str, SystemPart] = {}
-    for record in records:
-        found.setdefault(record.name, record)
-    return tuple(found.values())
+    """Return the records, one of each name: of those that have a name twice nothing else is known."""
+    return tuple({record.name: record for record in records}.values())
 
 
 def _system(profile: SystemProfile, owner: Target) -> Controller:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import field
 
+from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
@@ -41,7 +42,8 @@ _SECTIONS = {
 _HEADS = {
     "controllers": re.compile(r"(?:RAID )?Controller (?:Module )?in (.{1,60})"),
     "arrays": re.compile(
-        r"(?:Name:[ \t]{0,60}|(?:Array|Volume Group|Disk Group) )(\S{1,64})(?: \(RAID \d{1,2}\))?", re.IGNORECASE
+        r"(?:Name:[ \t]{0,60}|(?:Array|Volume Group|Disk Group) )(\S{1,64})(?: \(RAID \d{1,2}\))?",
+        re.IGNORECASE | re.ASCII,
     ),
     "volumes": re.compile(r"(?:Logical Drive|Volume|Virtual Disk) name:[ \t]{0,60}(\S.{0,63})", re.IGNORECASE),
 }
@@ -63,9 +65,10 @@ class _Being:
 def parse_profile(text: str) -> SystemProfile | None:
     """The disk system that it tells of; None where it tells of none."""
     lines = [raw.strip() for raw in text.splitlines()[:LINES]]
-    title = next((found for line in lines if (found := _TITLE.fullmatch(line))), None)
-    if title is None:
+    titles = [found for line in lines if (found := _TITLE.fullmatch(line))]
+    if not titles:
         return None
+    title = titles[0]
     beings: dict[str, list[_Being]] = {name: [] for name in ("controllers", "arrays", "volumes", "drives")}
     summary = _Being(clean(title[1]))
     batteries: list[str] = []
@@ -87,8 +90,15 @@ def parse_profile(text: str) -> SystemProfile | None:
                 batteries.append(clean(value))
         elif section in beings:
             listing = _into(beings[section], section, line, listing)
+    twice = {name: repeated(one.name for one in told) for name, told in beings.items()}
+    for name, told in beings.items():
+        beings[name] = [_Being(one.name) if one.name in twice[name] else one for one in told]
+    named = [f"{name.removesuffix('s')} {one}" for name, ones in twice.items() for one in sorted(ones)]
+    others = misnamed_reason(summary.name, (clean(one[1]) for one in titles))
     return SystemProfile(
         name=summary.name,
+        misnamed=others,
+        twice=twice_reason(" and ".join(named)) if named else "",
         nouns=nouns,
         summary=summary.record(),
         batteries=tuple(batteries),

@@ -180,6 +180,8 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
 
 def _why_not(view: SystemView, knob: Knob, now: str | None) -> str | None:
     """The first reason against a change."""
+    if view.volume is not None and view.profile.volume(view.volume.name) is None:
+        return f"several logical drives have its name: {view.profile.twice}".rstrip(": .")
     if now is None:
         return "the profile does not tell of it"
     if now == "unknown":
@@ -189,8 +191,6 @@ def _why_not(view: SystemView, knob: Knob, now: str | None) -> str | None:
     if view.volume is not None:
         if not sayable(view.volume.name):
             return "its name cannot be said in a command"
-        if view.profile.volume(view.volume.name) is None:
-            return "several logical drives have its name"
         state = view.volume.said("logical drive status", "volume status", "virtual disk status") or "not told"
         if knob is SEGMENT and not state.startswith("Optimal"):
             return f"its status is {state}"

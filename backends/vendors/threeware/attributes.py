@@ -66,10 +66,13 @@ def unit_told(text: str, unit: str, ports: Collection[str]) -> UnitTold:
 
 
 def _values(text: str, where: str) -> dict[str, str]:
-    """By label in small letters, of one thing; the first of a label counts."""
+    """By label in small letters, of one thing, without those of which two lines differ."""
     found: dict[str, str] = {}
+    twice: set[str] = set()
     for raw in text.splitlines()[:LINES]:
         line = _VALUE.fullmatch(raw.strip()[:400])
         if line is not None and line[1] == where:
-            found.setdefault(line[2].lower(), clean(line[3].strip(), 80))
-    return found
+            label, value = line[2].lower(), clean(line[3].strip(), 80)
+            if found.setdefault(label, value) != value:
+                twice.add(label)
+    return {label: value for label, value in found.items() if label not in twice}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backends.answers import cut_problem, each_once
+from backends.answers import by_hand, cut_problem, each_once
 from backends.answers import said as first_lines
 from backends.change import Write
 from backends.changing import denial_of, evidence_of, gone, lock_of, not_found
@@ -18,6 +18,7 @@ from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArr
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Availability, Choice, Reading, Risk, Setting
+from backends.subject import refused_text
 from backends.text import clean
 from backends.topology import look
 from backends.topology.naming import identity
@@ -38,10 +39,14 @@ from backends.vendors.threeware.settings import (
     WORDS,
     WRITE_CACHE,
     Row,
+    named_twice,
     policy,
     rows,
     values,
 )
+
+_UNITS, _PORTS, _BATTERIES = ("Unit", "UnitType", "Status"), ("Status", "Unit", "Size"), ("Name", "BBUReady")
+"""Columns of the three tables of a card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,11 +249,11 @@ class Threeware(Settable[_UnitView]):
         asked = [heard(self._host, WHOLE, f"{NAME}:/{name}", program, "info", name, word) for word in words]
         told = dict(zip(words, await asyncio.gather(*asked), strict=True))
         text = {word: one.text for word, one in told.items()}
-        battery = rows(text.get("bbustatus", ""), "Name", "BBUReady")
+        battery = rows(text.get("bbustatus", ""), *_BATTERIES)
         card = ThreewareCard(
             row=row,
-            units=rows(text["unitstatus"], "Unit", "UnitType", "Status"),
-            ports=rows(text["drivestatus"], "Status", "Unit", "Size"),
+            units=rows(text["unitstatus"], *_UNITS),
+            ports=rows(text["drivestatus"], *_PORTS),
             battery=battery[0] if battery else None,
             pci=pci,
         )
@@ -256,6 +261,13 @@ class Threeware(Settable[_UnitView]):
             word: cut_problem(f"{NAME}:/{name}", Command(argv=(program, "info", name, word)), why)
             for word, why in few(card).items()
         }
+        columns = {"unitstatus": _UNITS, "drivestatus": _PORTS, "bbustatus": _BATTERIES}
+        for word in words:
+            if why := named_twice(text[word], *columns[word]):
+                command = Command(argv=(program, "info", name, word))
+                short[word] = Problem(
+                    where=f"{NAME}:/{name}", message=refused_text(command, why), hint=by_hand(command)
+                )
         return replace(card, cut=short | {word: one.problem for word, one in told.items() if one.problem is not None})
 
     async def _view(self, target: Target, *, others: bool = True) -> _UnitView:
@@ -293,7 +305,7 @@ def _show(program: str, where: str, what: str) -> Command:
 
 def _readings(view: _UnitView) -> Mapping[str, Reading]:
     told = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
-    told |= {key: policy(key, text) for key, text in view.policies.items()}
+    told |= {key: policy(key, text, view.identity.name) for key, text in view.policies.items()}
     return {setting.key: _reading(view, setting.key, told[setting.key]) for setting in UNIT_SETTINGS}
 
 

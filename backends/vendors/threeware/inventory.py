@@ -25,7 +25,7 @@ UNIT = re.compile(r"/c(\d{1,3})/u(\d{1,4})", re.ASCII)
 """Address of a unit, which becomes a word of a command: nothing else may."""
 
 _PERCENT = re.compile(r"(\d{1,3})%", re.ASCII)
-_ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:\d+:(\d+):0/")
+_ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:\d+:(\d+):0/", re.ASCII)
 _MAKERS = ("AMCC", "LSI", "3ware")
 
 _UNITS = {

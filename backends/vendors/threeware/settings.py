@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from backends.settings import Risk, unconfirmed
+from backends.subject import misnamed_reason, repeated, twice_reason
 from backends.text import clean
 
 # -- from the tables of tw_cli to rows by the names of their columns. Pure; what is not understood is left out --------
@@ -22,13 +23,17 @@ Row = Mapping[str, str]
 
 
 def rows(text: str, *columns: str) -> tuple[Row, ...]:
-    """Rows of the tables that have these columns; the first of a name counts."""
-    found: dict[str, Row] = {}
-    for row in _rows(text):
-        name = next(iter(row.values()))
-        if all(column in row for column in columns):
-            found.setdefault(name, row)
-    return tuple(found.values())
+    """Rows of the tables that have these columns, without those whose name another row has."""
+    found = [row for row in _rows(text) if all(column in row for column in columns)]
+    twice = repeated(next(iter(row.values())) for row in found)
+    return tuple(row for row in found if next(iter(row.values())) not in twice)
+
+
+def named_twice(text: str, *columns: str) -> str:
+    """Return why rows of the tables that have these columns are refused, as a clause; "" where none is."""
+    names = (next(iter(row.values())) for row in _rows(text) if all(column in row for column in columns))
+    twice = sorted(repeated(names))
+    return twice_reason(" and ".join(twice)) if twice else ""
 
 
 def _rows(text: str) -> Iterator[Row]:
@@ -119,13 +124,20 @@ QUIET = ("write_cache", "storsave")
 POLICIES = {"storsave": "storsave", "qpolicy": "qpolicy"}
 """By setting that no table tells: the word behind `show`."""
 
+_UNIT = re.compile(r"^\s*(/c\d{1,3}/u\d{1,4})(?=\s)", re.ASCII | re.MULTILINE)
 _POLICY = re.compile(r"policy\s*=\s*(\w{1,20})", re.ASCII | re.IGNORECASE)
 
 
-def policy(key: str, text: str) -> str | None:
-    """A value out of `/c0/u0 Storsave Policy = protection`; None where the answer tells none."""
-    found = _POLICY.search(text[:4000])
-    word = "" if found is None else found[1].lower()
+def policy(key: str, text: str, where: str = "") -> str | None:
+    """A value out of `/c0/u0 Storsave Policy = protection`; None where the answer tells none, or several.
+
+    `where`: the unit that was asked for, which its line names; "" for any.
+    """
+    found = list(_POLICY.finditer(text[:4000]))
+    units = _UNIT.findall(text[:4000])
+    if len(found) != 1 or (where and misnamed_reason(where, units, once=False, required=False)):
+        return None
+    word = found[0][1].lower()
     return next((one for one in CHOICES[key] if word.startswith(one)), None)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
+from backends.subject import repeated
 from backends.text import clean
 from backends.topology.tree import number
 from backends.values import dataclass
@@ -74,10 +75,15 @@ POOL_COLUMNS = ("name", "size", "capacity", "ashift", "autotrim", "guid")
 
 def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
     """Lines of so many columns, separated by tabs (-H); others are passed over."""
-    for line in text.split("\n"):
-        cells = tuple(line.split("\t"))
-        if len(cells) == columns and cells[0]:
-            yield cells
+    found = (tuple(line.split("\t")) for line in text.split("\n"))
+    return (cells for cells in found if len(cells) == columns and cells[0])
+
+
+def rows_once(text: str, columns: int, names: int = 1) -> Iterator[tuple[str, ...]]:
+    """Return the rows, without those whose first `names` cells another row has with other cells behind."""
+    different = tuple(dict.fromkeys(rows(text, columns)))
+    twice = repeated(cells[:names] for cells in different)
+    return (cells for cells in different if cells[:names] not in twice)
 
 
 def parse_datasets(text: str) -> tuple[ListedDataset, ...]:
@@ -91,20 +97,20 @@ def parse_datasets(text: str) -> tuple[ListedDataset, ...]:
             size_bytes=number(size),
             block_bytes=number(block),
         )
-        for name, kind, where, mounted, size, block in rows(text, len(DATASET_COLUMNS))
+        for name, kind, where, mounted, size, block in rows_once(text, len(DATASET_COLUMNS))
         if kind in kinds and is_name(name)
     )
 
 
 def parse_pools(text: str) -> dict[str, dict[str, str]]:
     """All that `zpool list` printed in POOL_COLUMNS, by name."""
-    return {cells[0]: dict(zip(POOL_COLUMNS, cells, strict=True)) for cells in rows(text, len(POOL_COLUMNS))}
+    return {cells[0]: dict(zip(POOL_COLUMNS, cells, strict=True)) for cells in rows_once(text, len(POOL_COLUMNS))}
 
 
 def parse_values(text: str) -> dict[str, dict[str, ZfsValue]]:
     """By dataset and property what `zfs get -o name,property,value,received,source` printed."""
     found: dict[str, dict[str, ZfsValue]] = {}
-    for name, key, value, received, source in rows(text, 5):
+    for name, key, value, received, source in rows_once(text, 5, names=2):
         found.setdefault(name, {})[key] = ZfsValue(
             text=value, source=source, received=None if received == "-" else received
         )
@@ -113,7 +119,7 @@ def parse_values(text: str) -> dict[str, dict[str, ZfsValue]]:
 
 def parse_properties(text: str) -> dict[str, ZfsValue]:
     """By property what `zpool get -o property,value,source` printed."""
-    return {key: ZfsValue(text=value, source=source) for key, value, source in rows(text, 3)}
+    return {key: ZfsValue(text=value, source=source) for key, value, source in rows_once(text, 3)}
 
 
 def parse_arcstats(text: str | None) -> Mapping[str, int]:

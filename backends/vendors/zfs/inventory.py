@@ -251,4 +251,4 @@ def link_of(name: str) -> str:
 def node_of(link: str | None) -> str | None:
     """The block device that a link below /dev/zvol leads to; None for anything else."""
     name = (link or "").rpartition("/")[2]
-    return node_path(name) if re.fullmatch(r"zd\d{1,9}", name) else None
+    return node_path(name) if re.fullmatch(r"zd\d{1,9}", name, re.ASCII) else None

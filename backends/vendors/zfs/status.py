@@ -34,7 +34,7 @@ _NOTED = {"trimming": "trim", "initializing": "initialisation"}
 """What single devices do, by the note in their row; how much of it is done is printed for other options only."""
 _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
-_DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done")
+_DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done", re.ASCII)
 _SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
 """A resilver in sequence prints its group, `resilver (mirror-0) in progress since`; several groups print as many."""
 _MOVES = {
@@ -44,10 +44,10 @@ _MOVES = {
 }
 """By paragraph, what rewrites data without being a scan: its kind of task, and the words while it goes on."""
 _WAITS = "paused for resilver"
-_NUMBER = re.compile(r"\d{6,20}")
+_NUMBER = re.compile(r"\d{6,20}", re.ASCII)
 """What stands for a device that is not there: its number in the pool."""
-_DRAID = re.compile(r"(draid[123]?):(\d{1,5})d:(\d{1,5})c:(\d{1,3})s(?::\S{1,60}?)?-\d{1,5}")
-_DRAID_SPARE = re.compile(r"draid[123]?-\d{1,5}-\d{1,5}")
+_DRAID = re.compile(r"(draid[123]?):(\d{1,5})d:(\d{1,5})c:(\d{1,3})s(?::\S{1,60}?)?-\d{1,5}", re.ASCII)
+_DRAID_SPARE = re.compile(r"draid[123]?-\d{1,5}-\d{1,5}", re.ASCII)
 _REPLACED = ("replacing", "spare")
 """What stands in the place of a device while another one takes it over."""
 

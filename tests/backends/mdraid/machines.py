@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed, FileStat
@@ -117,7 +118,8 @@ class MdHost(FakeHost):
             return await super().run(command)
         verb = command.argv[1]
         if verb in self.answers:
-            return self.answers[verb]
+            said = self.answers[verb]  # mdadm begins with the device as it was named to it
+            return replace(said, stdout=said.stdout.replace("/dev/sda:", f"{command.argv[-1]}:", 1))
         if verb == "--detail":
             return Completed(returncode=0, stdout=self._export(command.argv[-1].removeprefix("/dev/")), stderr="")
         if command.mutates:

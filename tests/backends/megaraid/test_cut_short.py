@@ -86,8 +86,8 @@ VOLUMES = answers.answer(
         key: value
         for number in (0, 1)
         for key, value in {
-            f"/c0/v{number}": [answers.volume_row(number)],
-            f"VD{number} Properties": answers.properties(),
+            f"/c0/v{number}": [answers.volume_row(number, TYPE="RAID1")],
+            f"VD{number} Properties": answers.properties(**{"SCSI NAA Id": f"{answers.NAA[:-1]}{number}"}),
         }.items()
     }
 )

@@ -27,6 +27,7 @@ _MIRRORED = "Primary-1, Secondary-3, RAID Level Qualifier-0"
 AGREEING = {
     "-AdpAllInfo": texts.ADPALLINFO.replace("Disks           : 7", "Disks           : 3"),
     "-LDInfo": texts.BLANK
+    + "Adapter 0 -- Virtual Drive Information:\n"
     + texts.volume(0, level=_MIRRORED, drives="Number Of Drives per span:2", depth=2)
     + texts.volume(1)
     + texts.code(),

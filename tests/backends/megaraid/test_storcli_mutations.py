@@ -151,7 +151,10 @@ MUTATIONS: tuple[Callable[[str, random.Random], str], ...] = (
 )
 
 
-OURS = ("kind", "pending", "message", "problems", "supports", "details", "level", "media", "interface", "drives")
+OURS = (
+    *("kind", "pending", "message", "problems", "supports", "details", "level", "media", "interface", "drives"),
+    "refused",
+)
 """Fields whose words are ours, not the tool's."""
 
 
@@ -184,6 +187,7 @@ def words_of(found: object) -> Iterator[str]:
             "media",
             "interface",
             "drives",
+            "refused",
         )
         for field in fields(found):
             if field.name not in skipped:

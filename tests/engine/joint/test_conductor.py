@@ -95,15 +95,23 @@ class HostDouble:
                 return
             if number == self.wrong.get("says_at"):
                 self._said.put_nowait(self.wrong["says"])
+            if number == self.wrong.get("deaf_at"):
+                self.wrong["deaf"] = True
             side = {"ios": self.ios, "bytes": self.ios * 4096, "bins": [[100, self.ios]]}
+            if number == self.wrong.get("lies_at"):
+                side |= self.wrong["lie"]
             end = at + number * TICK + MONOTONIC + self.wrong.get("clock", 0.0)
-            self.tell("tick", mono=end, seconds=TICK, phase="measuring", read=side)
+            start = {} if "go" not in self.wrong else {"go": self.wrong["go"]}
+            for _ in range(2 if number == self.wrong.get("doubles") else 1):
+                self.tell("tick", mono=end, seconds=TICK, phase="measuring", read=side, **start)
         if not self.wrong.get("endless"):
             self._end("ok")
 
     def _end(self, status: str) -> None:
-        self.tell("result", run={"id": "r1", "status": status, "session": "/s"})
-        self.tell("end", why="done", message="")
+        run = {"id": "r1", "status": status, "session": "/s", **self.wrong.get("totals", {})}
+        for _ in range(self.wrong.get("results", 1)):
+            self.tell("result", run=run)
+        self.tell("end", why=self.wrong.get("why", "done"), message="")
 
 
 class Table:
@@ -118,15 +126,27 @@ class Table:
         return self.hosts[host].opened()
 
     def run(
-        self, folder: Path, *, stagger: float = 0.0, then: Callable[[Conductor], object] | None = None
+        self,
+        folder: Path,
+        *,
+        stagger: float = 0.0,
+        then: Callable[[Conductor], object] | None = None,
+        lease: float | None = None,
     ) -> tuple[JointRecord, list[str]]:
-        """The record of one run, and what was said meanwhile. `then`: done in the middle of it."""
+        """Return the record of one run, and what was said meanwhile. `then`: called in the middle of it."""
         said: list[str] = []
         made = JointFolder(folder, tuple(self.hosts))
 
         async def conduct() -> Conductor:
             conductor = Conductor(
-                self, made, tuple(self.hosts), stagger_s=stagger, patience=PATIENCE, say=said.append, clock=now
+                self,
+                made,
+                tuple(self.hosts),
+                stagger_s=stagger,
+                patience=PATIENCE,
+                say=said.append,
+                clock=now,
+                lease_s=lease,
             )
             if then is not None:
                 asyncio.get_running_loop().call_later(MIDDLE, then, conductor)

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from app.engine.joint.conductor import Conductor
 from app.engine.joint.outcome import kept
 from app.engine.joint.record import JointFolder, JointRecord
+from app.engine.joint.words import LEASE_S
 from app.engine.session.state import Session
 from app.engine.view.joint import joint_sentences, joint_table, live_table, rates_now, together_now
 from app.tui import render
@@ -98,7 +99,7 @@ class JointMeasuring:
             async with self._fleet.reach(self.hosts, words) as reach:
                 folder = JointFolder(bench.folder, self.hosts)
                 with contextlib.closing(folder):
-                    self.conductor = Conductor(reach, folder, self.hosts, say=self._say)
+                    self.conductor = Conductor(reach, folder, self.hosts, say=self._say, lease_s=LEASE_S)
                     if self._stopping:
                         self.conductor.stop()
                     looking = asyncio.create_task(self._look())

@@ -9,8 +9,9 @@ from typing import TypeVar
 from backends.answers import CUT, Whole, no_answer, whole_lines
 from backends.errors import ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.subject import misnamed_reason, refused_text
 from backends.text import clean_lines
-from backends.vendors.megaraid.megacli import commands
+from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapter, parse_version
 
 T = TypeVar("T")
@@ -31,6 +32,41 @@ WHOLE = Whole(
 """The exit status is the low byte of that code, or the number of cards. Some recordings of old builds have no code."""
 
 
+_HEADING = re.compile(
+    r"[ \t]*(?:Adapter (?:#(?P<list>[0-9]{1,6})[ \t]*|(?P<plain>[0-9]{1,6}) -- Virtual Drive Information:?[ \t]*)"
+    r"|(?:Adapter:? ?#?|BBU [A-Za-z ]{4,20} for Adapter: ?|PCI information for Controller "
+    r"|Activated Advanced Software Options of Adapter )(?P<other>[0-9]{1,6})(?![0-9]).*)\r?",
+    re.ASCII | re.IGNORECASE,
+)
+"""Lines that begin with the number of an adapter. The first two stand above all that is said of it, once."""
+
+_LISTS = frozenset({"-AdpAllInfo", "-LdPdInfo", "-LDInfo", "-PDList"})
+"""Questions whose answers begin with the number of the adapter in every recording."""
+
+_NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)", re.ASCII | re.IGNORECASE)
+
+
+def misnamed(words: tuple[str, ...], text: str) -> str:
+    """Return why an answer is not about the adapter of its question, as a clause; "" where it is."""
+    card = verdict.number(words, "-a")
+    if card is None or not text.strip():
+        return ""
+    rows = [found for line in text.split("\n") if (found := _HEADING.fullmatch(line[:200]))]
+    asked = f"Adapter {card}"
+    headings = [f"Adapter {int(found['list'] or found['plain'])}" for found in rows if found["other"] is None]
+    named = [f"Adapter {int(found['list'] or found['plain'] or found['other'])}" for found in rows]
+    why = misnamed_reason(asked, headings, required=False) or misnamed_reason(asked, named, once=False, required=False)
+    if why or words[0] not in _LISTS or named or _NONE_THERE.search(text) or not _SAYS_MUCH.search(text):
+        return why
+    return misnamed_reason(asked, ())
+
+
+_SAYS_MUCH = re.compile(
+    r"^(?:Virtual D|CacheCade V|Enclosure Device|Slot Number|Product Name)", re.ASCII | re.MULTILINE
+)
+"""What an answer has that lists something: an error names no adapter."""
+
+
 class MegaCliReader:
     """One MegaCli program on one host."""
 
@@ -39,7 +75,9 @@ class MegaCliReader:
         self.tool = tool
         self.version: str | None = None
         self.cut = ""
-        """Which of the answers since `begin` is not whole, as a sentence; "" if all are."""
+        """Which of the answers since `begin` is not whole or refused, as a sentence; "" if none is."""
+        self.refused = ""
+        """Why the last answer is refused, as sentences; "" where it names the card that was asked for."""
         self._ends = False
         self._version_asked = False
 
@@ -52,7 +90,15 @@ class MegaCliReader:
         return await self._host.run(Command(argv=(self.tool, *words), timeout=READ_SECONDS))
 
     def lost(self, words: tuple[str, ...], done: Completed) -> str:
-        """Why an answer is not whole, as a sentence; "" where it is, or where this build never prints an exit code."""
+        """Why an answer is not whole or about another card, as sentences; "" where it is believed.
+
+        Where this build never prints an exit code, the lack of one says nothing.
+        """
+        self.refused = ""
+        if why := misnamed(words, done.stdout):
+            self.refused = refused_text(Command(argv=(self.tool, *words)), why)
+            self.cut = self.cut or self.refused
+            return self.refused
         why = WHOLE.lost(done)
         self._ends = self._ends or not why
         if not why or (not self._ends and done.returncode >= 0 and not done.truncated):
@@ -74,6 +120,8 @@ class MegaCliReader:
         """The card's own answer. Raises as `run`, and ToolFailedError when it is not about this card."""
         about = await self.run(commands.adapter(card))
         cut = self.lost(commands.adapter(card), about)
+        if self.refused:
+            raise ToolFailedError(self.refused, evidence=about.stdout[:4000])
         text = whole_lines(about.stdout) if cut else about.stdout
         problems += [cut] if cut else []
         found = parse_adapter(text, card)
@@ -104,6 +152,9 @@ class MegaCliReader:
         cut = self.lost(words, done)
         if not done.stdout.strip():
             problems.append(f"The {what} could not be read: {self._silent(words, done).message}")
+            return "", False
+        if self.refused:
+            problems.append(f"The {what} could not be read: {self.refused}")
             return "", False
         if cut:
             problems.append(f"The {what} could not be read to its end: {cut}")

@@ -8,9 +8,10 @@ from dataclasses import replace
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
+from backends.subject import refused_text, refused_words
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import BackgroundOperation, Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
     card_numbers,
@@ -94,6 +95,8 @@ class MegaCli:
         drives = await self._rebuilding(card, drives, problems)
         _compare("virtual drives", promise.volumes, len(volumes), problems)
         _compare("drives", promise.disks, len(drives), problems)
+        volumes = self._refused(commands.volumes_and_members(card), volumes, problems)
+        drives = self._refused(commands.drives(card), drives, problems)
         found = await self._about(parse_adapter(about, card), problems)
         return Contents(card=found, volumes=volumes, drives=drives, problems=_once((), problems), cut=self._ask.cut)
 
@@ -126,6 +129,8 @@ class MegaCli:
         if not volumes and not told:
             raise self._ask.not_understood(listed)
         found = [each for each in volumes if each.number == volume]
+        if found and found[0].refused:
+            raise ToolFailedError(refused_text(self._line(commands.volumes_and_members(number)), found[0].refused))
         if found:
             starts = parse_background(await self._ask.text(commands.background_setting(number), "-LDBI", problems))
             self._require_whole()
@@ -201,6 +206,17 @@ class MegaCli:
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
         """The argument lists, secrets masked."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
+
+    def _line(self, words: tuple[str, ...]) -> Command:
+        return Command(argv=(self._ask.tool, *words))
+
+    def _refused(self, words: tuple[str, ...], found: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
+        """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
+        problems += [refused_text(self._line(words), each.refused) for each in found if each.refused]
+        return tuple(
+            replace(each, refused=refused_words(self._line(words).shown(), each.refused)) if each.refused else each
+            for each in found
+        )
 
     def _require_whole(self) -> None:
         """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from backends.model import Media, State
+from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
@@ -96,9 +97,21 @@ def records(text: str, card: int) -> Iterator[Record]:
 
 
 def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
-    """The drives of -PDList or -LdPdInfo, in its order; drives without a slot number are left out."""
-    found = (drive(record) for record in records(text, card))
-    return tuple(each for each in found if each.slot is not None)
+    """The drives of -PDList, in its order; drives without a slot number are left out.
+
+    Of one that is there more than once nothing is believed: it is listed once, as refused.
+    """
+    found = [each for record in records(text, card) if (each := drive(record)).slot is not None]
+    twice = repeated((each.card, each.place) for each in found)
+    once = {
+        (each.card, each.place): PhysicalDrive(
+            card=each.card, enclosure=each.enclosure, slot=each.slot, refused=twice_reason(f"drive {each.place}")
+        )
+        if (each.card, each.place) in twice
+        else each
+        for each in found
+    }
+    return tuple(once.values())
 
 
 def drive(record: Record) -> PhysicalDrive:

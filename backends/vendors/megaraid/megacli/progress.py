@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from backends.vendors.megaraid.facts import BackgroundOperation
 from backends.vendors.megaraid.megacli.text import Line
 
-_KINDS = {
+KINDS = {
     "check consistency": "consistency-check",
     "consistency check": "consistency-check",
     "background initialization": "background-initialisation",
@@ -42,7 +42,7 @@ def fraction(percent: str) -> float | None:
 
 def ongoing(line: Line) -> BackgroundOperation | None:
     """The job in a line below `Ongoing Progresses:`, `Check Consistency : Completed 4%, Taken 616 min.`."""
-    kind = _KINDS.get(line.key)
+    kind = KINDS.get(line.key)
     match = _COMPLETED.match(line.value) if kind else None
     return BackgroundOperation(kind=kind, progress=fraction(match[1])) if kind and match else None
 
@@ -55,7 +55,7 @@ def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
     found: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())
-        kind = _KINDS.get(match["kind"].lower()) if match else None
+        kind = KINDS.get(match["kind"].lower()) if match else None
         if match and kind:
             job = BackgroundOperation(kind=kind, progress=fraction(match["percent"]))
             found.setdefault(int(match["target"] or match["number"]), job)
@@ -74,6 +74,6 @@ def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
             enclosure = match["enclosure"] if match["enclosure"].isdigit() else ""
             place = f"{int(enclosure) if enclosure else ''}:{int(match['slot'])}"
             found.setdefault(
-                place, BackgroundOperation(kind=_KINDS[match["kind"].lower()], progress=fraction(match["percent"]))
+                place, BackgroundOperation(kind=KINDS[match["kind"].lower()], progress=fraction(match["percent"]))
             )
     return found

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from backends.model import Level, State
 from backends.sizes import read_size
+from backends.subject import repeated, twice_reason
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
+from backends.vendors.megaraid.facts import (
+    UNKNOWN,
+    BackgroundOperation,
+    PhysicalDrive,
+    Policies,
+    VirtualDrive,
+    Word,
+)
 from backends.vendors.megaraid.megacli.drives import drive, records
-from backends.vendors.megaraid.megacli.progress import ongoing
+from backends.vendors.megaraid.megacli.progress import KINDS, ongoing
 from backends.vendors.megaraid.megacli.text import lines, whole, word, yes
 from backends.vendors.megaraid.sizes import strip
 
@@ -60,6 +68,9 @@ _CARD = re.compile(r"Adapter #?([0-9]{1,6})(?: -- Virtual Drive Information)?:?$
 _LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?(?![0-9])", re.ASCII | re.IGNORECASE)
 _SPAN = re.compile(r"[0-9]{1,6} - Number of PDs: ?([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
 _BEGINNINGS = ("virtual drive", "virtual disk", _CACHECADE)
+_REPEATED = frozenset({"span", "number of pds", *KINDS})
+"""Labels that one virtual drive has several times, each with a value of its own."""
+
 _MEMBERS = ("pd", "physical disk", "enclosure device id")
 
 
@@ -71,6 +82,8 @@ class _Record:
     number: int
     ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
+    differing: list[str] = field(default_factory=list)
+    """Labels that it has twice, with different values."""
     spans: list[int] = field(default_factory=list)
     jobs: list[BackgroundOperation] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
@@ -82,8 +95,20 @@ class _Record:
 
 
 def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
-    """The virtual drives of -LDInfo or -LdPdInfo, in its order; `card` is the number until the text names another."""
-    return tuple(_volume(record) for record in _records(text, card))
+    """The virtual drives of -LDInfo or -LdPdInfo, in its order; `card` is the number until the text names another.
+
+    Of one that is there more than once nothing is believed: it is listed once, as refused.
+    """
+    found = list(_records(text, card))
+    twice = repeated((record.card, record.number) for record in found)
+    once = {(record.card, record.number): record for record in reversed(found)}
+    kept = [record for record in found if once[record.card, record.number] is record]
+    return tuple(
+        VirtualDrive(card=record.card, number=record.number, refused=twice_reason(f"virtual drive {record.number}"))
+        if (record.card, record.number) in twice
+        else _volume(record)
+        for record in kept
+    )
 
 
 def _records(text: str, card: int) -> Iterator[_Record]:
@@ -110,7 +135,8 @@ def _records(text: str, card: int) -> Iterator[_Record]:
             if in_member:
                 current.text.append(row)
             elif line.key:
-                current.fields.setdefault(line.key, line.value)
+                if current.fields.setdefault(line.key, line.value) != line.value and line.key not in _REPEATED:
+                    current.differing.append(line.label)
                 if job := ongoing(line):
                     current.jobs.append(job)
     if current is not None:
@@ -121,6 +147,8 @@ def _volume(record: _Record) -> VirtualDrive:
     value = record.value
     members = [drive(each) for each in records("\n".join(record.text), record.card)]
     members = [each for each in members if each.slot is not None]
+    if why := _contradiction(record, members):
+        return VirtualDrive(card=record.card, number=record.number, refused=why)
     groups = {each.group for each in members}
     spans = whole(value("span depth")) or whole(value("number of spans")) or None
     state_raw = value("state")
@@ -150,6 +178,14 @@ def _volume(record: _Record) -> VirtualDrive:
         ssd_cache=record.ssd_cache,
         cached=_cached(value("is vd cached"), value("cache cade type")),
     )
+
+
+def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
+    """Return why one record cannot be about one virtual drive, as a clause; "" where it can."""
+    if record.differing:
+        return f"it says {record.differing[0]} of virtual drive {record.number} twice, differently"
+    twice = sorted(repeated(each.place for each in members))
+    return f"it names drive {twice[0]} of virtual drive {record.number} more than once" if twice else ""
 
 
 def _cached(told: str, kind: str) -> Word | None:
@@ -217,13 +253,14 @@ def parse_background(text: str) -> Mapping[int, bool]:
     """Whether background initialisation starts by itself, by virtual drive, in `-LDBI -GetSetting -LALL`.
 
     No recording of it is known: any line with a virtual drive's number and Enabled or Disabled (or On, Off).
+    Of a drive with both of them nothing is believed.
     """
-    found: dict[int, bool] = {}
+    found: dict[int, set[bool]] = {}
     for row in text.split("\n"):
         match = _BACKGROUND.search(row[:400])
         if match:
-            found.setdefault(int(match[2] or match[1]), match[3].lower() in ("enabled", "on"))
-    return found
+            found.setdefault(int(match[2] or match[1]), set()).add(match[3].lower() in ("enabled", "on"))
+    return {number: said.pop() for number, said in found.items() if len(said) == 1}
 
 
 _BACKGROUND = re.compile(

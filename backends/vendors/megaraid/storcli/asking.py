@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from backends.answers import CUT, Whole, said
+from backends.answers import CUT, Whole, by_hand, said
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.subject import refused_text
 from backends.vendors.megaraid.storcli import commands
 from backends.vendors.megaraid.storcli.document import Reply, chosen, replies
 from backends.vendors.megaraid.storcli.fields import Data
+from backends.vendors.megaraid.storcli.named import misnamed
 
 _UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
 """How a build says that it does not know a word of the line."""
@@ -58,7 +60,7 @@ class StorCliReader:
         self.complaints: tuple[str, ...] = ()
         """What the tool said was wrong with the last answer that was demanded and used all the same."""
         self.cut = ""
-        """Which of the answers since `begin` breaks off, as a sentence; "" if none does."""
+        """Which of the answers since `begin` breaks off or is refused, as a sentence; "" if none does."""
         self._host = host
         self._tool = tool
         self._bare: set[tuple[str, ...]] = set()
@@ -97,6 +99,13 @@ class StorCliReader:
         self.version = next((text for reply in found if (text := reply.status.text("cli version"))), self.version)
         return done, found
 
+    def _require_named(self, command: Command, done: Completed, found: tuple[Reply, ...], where: str) -> None:
+        """Raise ToolFailedError for answers about another object than that of the path, or twice about it."""
+        if why := misnamed(found, where):
+            sentence = refused_text(command, why)
+            self.cut = self.cut or sentence
+            raise ToolFailedError(sentence, hint=by_hand(command), evidence=(done.stdout + done.stderr)[:4000])
+
     async def answer(self, card: int, *words: str) -> Reply | None:
         """The answer for a card, None if it is not understood.
 
@@ -106,6 +115,7 @@ class StorCliReader:
         done, found = await self.replies(command)
         if done.truncated:
             raise ToolFailedError(f"{self._tool} answered {' '.join(words)} with more than can be read.")
+        self._require_named(command, done, found, words[0])
         reply = chosen(found, card)
         if reply is None and WHOLE.lost(done):
             self._half(*words)
@@ -116,6 +126,7 @@ class StorCliReader:
         """The data of an answer that must be there. Raises UnreadableError where it says nothing, ToolFailedError."""
         command = commands.read(self._tool, *words)
         done, found = await self.replies(command)
+        self._require_named(command, done, found, words[0])
         reply = chosen(found, card)
         if done.truncated or reply is None or not reply.data:
             raise self.failure(command, done, reply)

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
+from backends.subject import refused_text, refused_words
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
-from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
 from backends.vendors.megaraid.storcli import backup, cards, commands, drives, verdict, volumes
 from backends.vendors.megaraid.storcli.asking import StorCliReader, UnreadableError, again
@@ -94,6 +95,8 @@ class StorCli7:
         if refusal is not None and not found and not listed:
             raise refusal
         problems += _cut_short(answers, found, listed)
+        found = self._refused(f"{path}/eall/sall", found, problems)
+        listed = self._refused(f"{path}/vall", listed, problems)
         if self._asker.cut:  # the lists round what the details tell exactly
             found = tuple(one if one.serial is not None else replace(one, size_bytes=None) for one in found)
         return Contents(
@@ -149,6 +152,8 @@ class StorCli7:
         own: Mapping[str, object] = reply.data if reply is not None else {}
         old = next((one for one in before.volumes if one.number == volume), None)
         now = next((one for one in volumes.volumes(card, own) if one.number == volume), None)
+        if now is not None and now.refused:
+            raise ToolFailedError(refused_text(f"{self._tool} /c{card}/v{volume} show all", now.refused))
         if now is None:
             if reply is not None and not reply.ok:
                 if not _no_such_volume(reply):
@@ -169,6 +174,12 @@ class StorCli7:
             card=backed,
             volumes=tuple(sorted((*others, now), key=lambda one: one.number)),
         )
+
+    def _refused(self, where: str, found: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
+        """What was found, with the command in the reasons of what is refused; each of those is a problem, too."""
+        line = f"{self._tool} {where} show all"
+        problems += [refused_text(line, one.refused) for one in found if one.refused]
+        return tuple(replace(one, refused=refused_words(line, one.refused)) if one.refused else one for one in found)
 
     def _require_whole(self) -> None:
         """Raises ToolFailedError where an answer of this look was cut: what was known before stays then."""
@@ -220,7 +231,7 @@ class StorCli7:
 
     def judge(self, command: Command, done: Completed) -> Answer:
         """See `Dialect`."""
-        return verdict.judge(done.stdout or done.stderr, done.truncated)
+        return verdict.judge(done.stdout or done.stderr, done.truncated, where=command.argv[1])
 
     def again(self, command: Command, done: Completed) -> Command | None:
         """The line to give instead where this build did not understand `nolog`; see `asking.again`."""
@@ -374,7 +385,7 @@ def _cut_short(
         if promised is not None and seen < promised:
             said_so.append(f"The tool promised {promised} {what} and listed {seen}: its answer is incomplete.")
     if any(answer.ends is not True for answer in answers[1:]):
-        bare = [f"virtual drive {one.number}" for one in listed if one.strip_bytes is None]
-        bare += [f"drive {one.place}" for one in found if one.serial is None]
+        bare = [f"virtual drive {one.number}" for one in listed if one.strip_bytes is None and not one.refused]
+        bare += [f"drive {one.place}" for one in found if one.serial is None and not one.refused]
         said_so += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
     return said_so

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 
 from backends.values import dataclass
 from backends.vendors.megaraid.storcli.fields import Data, Fields, whole
@@ -42,11 +43,14 @@ class Reply:
 
 
 def replies(text: str) -> tuple[Reply, ...]:
-    """Every answer in what was printed, in its order; of two for one card the first. Empty if nothing is understood."""
+    """Every answer in what was printed, in its order. Empty if nothing is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
-    found = [reply for document in _documents(plain) for reply in _entries(document)]
+    found = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
     if not found:
-        found = [_reply(status, data, ends=None if closed else False) for status, data, closed in sections(plain)]
+        found = [
+            _reply(status, data, ends=None if closed else False, differing=differing)
+            for status, data, closed, differing in sections(plain)
+        ]
     return tuple(found)
 
 
@@ -60,21 +64,45 @@ def chosen(found: tuple[Reply, ...], card: int) -> Reply | None:
     return next(iter([*named, *unnamed]), None)
 
 
-def _documents(text: str) -> Iterator[Mapping[str, object]]:
-    """Every JSON document that lists controllers: it begins a line, or stands behind a warning on the same one."""
-    decoder = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=str, parse_constant=str)
+@dataclass(frozen=True, slots=True)
+class _JsonObject:
+    """Collects the keys that objects of one document have twice, with different values."""
+
+    differing: list[str] = field(default_factory=list)
+
+    def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        """Return the object without those keys: neither value is believed."""
+        found = dict(pairs)
+        if len(found) == len(pairs):
+            return found
+        for key, value in pairs:
+            if key in found and found[key] != value:
+                self.differing.append(key)
+                del found[key]
+        return found
+
+
+def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...]]]:
+    """Every JSON document that lists controllers: it begins a line, or stands behind a warning on the same one.
+
+    With each the keys that it has twice, with different values.
+    """
     place = 0
     for _ in range(_TRIES):
         opening = _OPENING.search(text, place)
         if opening is None:
             return
+        objects = _JsonObject()
+        decoder = json.JSONDecoder(
+            strict=False, parse_int=_integer, parse_float=str, parse_constant=str, object_pairs_hook=objects
+        )
         try:
             document, place = decoder.raw_decode(text, opening.end() - 1)
         except (ValueError, RecursionError):
             place = opening.end()
             continue
         if isinstance(document, Mapping) and isinstance(document.get("Controllers"), list):
-            yield document
+            yield document, tuple(dict.fromkeys(objects.differing))
 
 
 def _integer(digits: str) -> int | str:
@@ -82,7 +110,7 @@ def _integer(digits: str) -> int | str:
     return int(digits) if len(digits) < 19 else digits
 
 
-def _entries(document: Mapping[str, object]) -> Iterator[Reply]:
+def _entries(document: Mapping[str, object], differing: tuple[str, ...]) -> Iterator[Reply]:
     controllers = document["Controllers"]
     assert isinstance(controllers, list)
     for entry in controllers:
@@ -97,14 +125,16 @@ def _entries(document: Mapping[str, object]) -> Iterator[Reply]:
             data = {**rest, **inner} if isinstance(inner, Mapping) else {**rest, "": inner}
         status = entry.get("Command Status")
         if isinstance(status, Mapping):
-            yield _reply(status, data)
+            yield _reply(status, data, differing=differing)
 
 
-def _reply(status: Mapping[str, object], data: object, *, ends: bool | None = True) -> Reply:
+def _reply(
+    status: Mapping[str, object], data: object, *, ends: bool | None = True, differing: tuple[str, ...] = ()
+) -> Reply:
     head = Fields(status)
     if isinstance(data, list):
         data = {"": data}
-    found = Data(data if isinstance(data, Mapping) else None, ends=ends)
+    found = Data(data if isinstance(data, Mapping) else None, ends=ends, differing=differing)
     return Reply(card=whole(head.text("controller")), status=head, data=found)
 
 
@@ -125,18 +155,21 @@ _UNITS = {"KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "hour
 _LINES = 200_000
 """Lines looked at: far more than the largest chassis prints."""
 
-Section = tuple[Mapping[str, object], Mapping[str, object], bool]
+Section = tuple[Mapping[str, object], Mapping[str, object], bool, tuple[str, ...]]
 
 
 def sections(text: str) -> Iterator[Section]:
-    """(`Command Status`, `Response Data`, whether every table has its end) of every card; nothing without a status."""
+    """(`Command Status`, `Response Data`, whether every table has its end, headings that it has twice) of every card.
+
+    Nothing without a status.
+    """
     lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
     starts = [at for at, line in enumerate(lines) if _begins(lines, at, line)]
     for at, start in enumerate(starts):
         end = starts[at + 1] if at + 1 < len(starts) else len(lines)
-        status, data, closed = _one(lines[start:end])
-        if "Status" in status or "Description" in status:
-            yield status, data, closed
+        found = _one(lines[start:end])
+        if "Status" in found[0] or "Description" in found[0]:
+            yield found
 
 
 def _begins(lines: list[str], at: int, line: str) -> bool:
@@ -165,12 +198,14 @@ def _one(lines: list[str]) -> Section:
     closed = True
     status: dict[str, object] = {}
     data: dict[str, object] = {}
+    differing: list[str] = []
     heading = ""
     at = 0
     while at < len(lines):
         line = lines[at].strip()
         if line.endswith(":") and at + 1 < len(lines) and _UNDER.fullmatch(lines[at + 1].strip()):
             heading = line[:-1].strip()
+            differing += [heading] if heading in data else []
             at += 2
             continue
         if _RULE.fullmatch(line):
@@ -185,7 +220,7 @@ def _one(lines: list[str]) -> Section:
             closed = True  # a table without its last rule, and the text goes on
             _put(status, data, heading, pair[1].strip(), pair[2].strip())
         at += 1
-    return status, data, closed
+    return status, data, closed, tuple(differing)
 
 
 def _put(status: dict[str, object], data: dict[str, object], heading: str, key: str, value: str) -> None:

@@ -12,7 +12,8 @@ from backends.values import dataclass
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.storcli import words
-from backends.vendors.megaraid.storcli.fields import Fields, celsius, inside, tables
+from backends.vendors.megaraid.storcli.fields import Data, Fields, celsius, inside, tables
+from backends.vendors.megaraid.storcli.named import refused_drives
 from backends.vendors.megaraid.storcli.topology import Place, drive_path, place
 from backends.vendors.megaraid.storcli.volumes import members, naa
 
@@ -27,6 +28,7 @@ class _DrivesSeen:
     rows: dict[Place, Fields] = field(default_factory=dict)
     details: dict[Place, dict[str, object]] = field(default_factory=dict)
     volumes: dict[Place, set[int]] = field(default_factory=dict)
+    refused: dict[Place, str] = field(default_factory=dict)
 
 
 def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ...]:
@@ -36,6 +38,7 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
     """
     seen = _DrivesSeen()
     for data in answers:
+        seen.refused |= refused_drives(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "eid:slt"):
             at = place(row.raw("eid:slt"))
             if at is not None:
@@ -45,8 +48,13 @@ def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ..
         for number, places in members(data).items():
             for at in places:
                 seen.volumes.setdefault(at, set()).add(number)
-    seats = seen.rows.keys() | seen.details.keys()
-    return tuple(_drive(card, at, seen) for at in sorted(seats, key=_order))
+    seats = seen.rows.keys() | seen.details.keys() | seen.refused.keys()
+    return tuple(
+        PhysicalDrive(card=card, enclosure=at[0], slot=at[1], refused=seen.refused[at])
+        if at in seen.refused
+        else _drive(card, at, seen)
+        for at in sorted(seats, key=_order)
+    )
 
 
 def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:

@@ -20,8 +20,10 @@ BLANK = {"", "-", "n/a", "na", "unavailable"}
 _DEPTH = 10
 """Deeper than this nothing is looked at."""
 
-_WHOLE = re.compile(r"(\d{1,15}) ?(?:%|s|sec|secs|seconds|hrs|hours|h|d|C|MB|KB|GB)?", re.IGNORECASE)
-_CELSIUS = re.compile(r"(\d{1,3})(?:\.0+)? ?(?:degrees? )?(?:C|Celsius|Celcius)?(?: \([\d.]+ F\))?", re.IGNORECASE)
+_WHOLE = re.compile(r"(\d{1,15}) ?(?:%|s|sec|secs|seconds|hrs|hours|h|d|C|MB|KB|GB)?", re.IGNORECASE | re.ASCII)
+_CELSIUS = re.compile(
+    r"(\d{1,3})(?:\.0+)? ?(?:degrees? )?(?:C|Celsius|Celcius)?(?: \([\d.]+ F\))?", re.IGNORECASE | re.ASCII
+)
 _FLAGS = {
     "yes": True,
     "no": False,
@@ -60,12 +62,18 @@ def spoken(value: object) -> str | None:
 class Data(dict[str, object]):
     """The data of one answer. What is in it is looked through once, however many parsers ask."""
 
-    __slots__ = ("_found", "_inside", "_rows", "ends")
+    __slots__ = ("_found", "_inside", "_rows", "differing", "ends")
 
-    def __init__(self, data: Mapping[str, object] | None = None, *, ends: bool | None = True) -> None:
-        """`ends`: whether its end was seen; None for text, which may stop between two tables and show nothing of it."""
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, ends: bool | None = True, differing: tuple[str, ...] = ()
+    ) -> None:
+        """`ends`: whether its end was seen; None for text, which may stop between two tables and show nothing of it.
+
+        `differing`: keys that it had twice with different values, of which it has neither.
+        """
         super().__init__(data or {})
         self.ends = ends
+        self.differing = differing
         self._found: dict[object, object] = {}
 
     def once(self, look: Callable[[Mapping[str, object]], T]) -> T:
@@ -148,13 +156,13 @@ class Fields:
 def whole(text: str | None) -> int | None:
     """`30 %`, `4s`, `168 hrs`, `8`."""
     found = _WHOLE.fullmatch(text.strip()) if text is not None else None
-    return int(found[1]) if found is not None and found[1].isascii() else None
+    return int(found[1]) if found is not None else None
 
 
 def celsius(text: str | None) -> int | None:
     """`37C`, `34C (93.20 F)`, `29 C`, `62`; None for what no card can have."""
     found = _CELSIUS.fullmatch(text.strip()) if text is not None else None
-    if found is None or not found[1].isascii():
+    if found is None:
         return None
     degrees = int(found[1])
     return degrees if 0 < degrees < 200 else None

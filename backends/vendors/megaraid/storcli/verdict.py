@@ -6,13 +6,16 @@ called failures mean done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from backends.answers import said
+from backends.subject import misnamed_reason
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer
 from backends.vendors.megaraid.storcli.document import Reply, replies
 from backends.vendors.megaraid.storcli.fields import Fields, tables
+from backends.vendors.megaraid.storcli.named import misnamed
+from backends.vendors.megaraid.storcli.topology import volume_path
 
 PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}
 """Codes that mean: done, in force after this (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
@@ -35,14 +38,16 @@ SENTENCES = {
 _GOOD = {"success", "succeeded", "ok"}
 
 
-def judge(text: str, truncated: bool = False) -> Answer:
-    """The verdict on what was printed."""
+def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
+    """The verdict on what was printed. `where`: the path that the command was about, `/c0/v1`; "" for any."""
     found = replies(text)
     if truncated:
         return Answer(ok=False, message="The answer was endless and was cut.")
     if not found:
         words = said(text)
         return Answer(ok=False, message=f"The tool said: {words}" if words else "The tool said nothing.")
+    if why := misnamed(found, where) or _other_volume(found, where):
+        return Answer(ok=False, message=f"The tool answered about another object: {why}.")
     pending = ""
     messages: list[str] = []
     for reply in found:
@@ -57,6 +62,16 @@ def judge(text: str, truncated: bool = False) -> Answer:
         pending = pending or _promised(reply.description)
         messages += filter(None, [reply.description, *(verdict.message for verdict in verdicts)])
     return Answer(ok=True, message=clean(". ".join(dict.fromkeys(messages)), 300), pending=pending)
+
+
+def _other_volume(found: Sequence[Reply], where: str) -> str:
+    """Return why rows of the verdict are not about the virtual drive of a path, as a clause; "" where they are."""
+    asked = volume_path(where)
+    if asked is None:
+        return ""
+    told = (row.whole("vd") for reply in found for row in reply.status.rows("detailed status"))
+    named = [f"virtual drive {number}" for number in told if number is not None]
+    return misnamed_reason(f"virtual drive {asked}", named, once=False, required=False)
 
 
 def _rows(reply: Reply) -> Iterator[Fields]:

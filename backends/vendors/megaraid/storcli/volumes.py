@@ -10,12 +10,14 @@ from functools import lru_cache
 
 from backends.model import State
 from backends.sizes import read_size
+from backends.subject import repeated
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid import sizes
 from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.storcli import words
 from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
+from backends.vendors.megaraid.storcli.named import refused_volumes
 from backends.vendors.megaraid.storcli.topology import Group, Place, groups, place, shown, volume, volume_path
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
@@ -34,6 +36,7 @@ class _VolumesSeen:
     groups: dict[int, Group] = field(default_factory=dict)
     auto_bgi: dict[int, bool] = field(default_factory=dict)
     per_group: Counter[int | None] = field(default_factory=Counter)
+    refused: dict[int, str] = field(default_factory=dict)
 
 
 def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ...]:
@@ -45,15 +48,32 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
     for data in answers:
         for number, group in groups(data).items():
             seen.groups.setdefault(number, group)
+        seen.refused |= refused_volumes(data, data.differing if isinstance(data, Data) else ())
         for _, row in tables(data, "dg/vd"):
             found = volume(row)
-            if found is not None and found[1] not in seen.rows:
+            if found is None:
+                continue
+            if found[1] not in seen.rows:
                 seen.rows[found[1]] = row
                 seen.per_group[found[0]] += 1
+            elif _other_drive(seen.rows[found[1]], row):
+                seen.refused.setdefault(found[1], f"two answers differ about virtual drive {found[1]}")
         seen.properties |= {number: entry for number, entry in _properties(data) if entry}
         seen.members |= {number: tuple(map(shown, drives)) for number, drives in members(data).items()}
         seen.auto_bgi |= auto_bgi(data)
-    return tuple(_volume(card, number, seen) for number in sorted(seen.rows))
+    listed = [_volume(card, number, seen) for number in sorted(seen.rows.keys() - seen.refused.keys())]
+    shared = repeated(one.wwn for one in listed if one.wwn is not None)
+    for one in listed:
+        if one.wwn in shared:
+            seen.refused[one.number] = f"virtual drive {one.number} has the SCSI NAA id of another one, {one.wwn}"
+    believed = [one for one in listed if one.number not in seen.refused]
+    refused = [VirtualDrive(card=card, number=number, refused=why) for number, why in seen.refused.items()]
+    return tuple(sorted((*believed, *refused), key=lambda one: one.number))
+
+
+def _other_drive(first: Fields, second: Fields) -> bool:
+    """Return whether two rows cannot be about one virtual drive: what they say cannot change between two questions."""
+    return volume(first) != volume(second) or first.text("type") != second.text("type")
 
 
 def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
@@ -215,7 +235,7 @@ def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
 
 def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
     """Answer to `show autobgi`: a table with a column of that name, or of property and value."""
-    found: dict[int, bool] = {}
+    found: dict[int, set[bool]] = {}
     for heading, row in tables(data, "vd"):
         number = row.whole("vd")
         number = volume_path(heading) if number is None else number
@@ -224,5 +244,5 @@ def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
             value = row.text("value", "status")
         on = flag(spoken(value))
         if number is not None and on is not None:
-            found[number] = on
-    return found
+            found.setdefault(number, set()).add(on)
+    return {number: said.pop() for number, said in found.items() if len(said) == 1}

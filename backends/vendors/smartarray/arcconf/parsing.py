@@ -10,6 +10,7 @@ from dataclasses import replace
 from backends.model import Level, Media, State
 from backends.raid import PARITY_IN_SPANS
 from backends.sizes import read_size
+from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import words
@@ -111,6 +112,12 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
     """
     passages = read(text)[: -1 if cut else None]
     marks = ("controller status", "controller model")
+    described = [
+        one for one in passages if one.kind and (one.kind != "card" or any(mark in one.fields for mark in marks))
+    ]
+    twice = repeated((one.kind, one.name) for one in described)
+    torn = any(kind in ("drive", "array") for kind, _ in twice)
+    passages = [one for one in passages if (one.kind, one.name) not in twice or one.kind == "card"]
     card = next(
         (passage for passage in passages if passage.kind == "card" and any(mark in passage.fields for mark in marks)),
         None,
@@ -121,7 +128,9 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
     groups = tuple(_group(passage) for passage in passages if passage.kind == "array")
     jobs = tasks(status)
     volumes = tuple(
-        _volume(passage, groups, None if cut else drives, jobs) for passage in passages if passage.kind == "volume"
+        _volume(passage, groups, None if cut or torn else drives, jobs)
+        for passage in passages
+        if passage.kind == "volume"
     )
     family = _family(passages)
     owners = {place: volume.array for volume in volumes for place in volume.drives}
@@ -130,7 +139,13 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
         groups=groups,
         volumes=tuple({volume.number: volume for volume in volumes}.values()),
         drives=tuple(replace(one, array=one.array or owners.get(one.place)) for one in drives),
+        twice=twice_reason(" and ".join(f"{_NAMES[kind]} {name}".strip() for kind, name in sorted(twice)))
+        if twice
+        else "",
     )
+
+
+_NAMES = {"array": "array", "volume": "logical device", "drive": "device", "card": "the controller"}
 
 
 def _family(passages: Iterable[Passage]) -> Family:

@@ -11,6 +11,7 @@ from backends.changing import evidence_of
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
+from backends.subject import refused_words
 from backends.text import clean
 from backends.vendors.smartarray.arcconf import commands
 from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused
@@ -74,6 +75,7 @@ class Arcconf:
         if not self._words.usage and found.volumes and found.card.family is Family.SMART:
             self._words = commands.CacheWords(whole_lines((await self._run(commands.USAGE))[1].stdout))
         cut = cut_words(command, lost) if lost else cut_words(asked, left) if left else ""
+        cut = cut or (refused_words(command.shown(), found.twice) if found.twice else "")
         return replace(found, cut=cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from backends.model import Media, State
 from backends.sizes import read_size
+from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray import words
@@ -78,6 +79,9 @@ def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
     """`torn`: the sections in which the answer was cut; None for a whole one."""
     if torn is not None:
         found = _untorn(found, torn)
+    twice = _twice(found.sections)
+    sections = [section for section in found.sections if (section.kind, section.name) not in twice]
+    found = replace(found, sections=sections)
     groups = {
         section.name: _group(section)
         for section in found.sections
@@ -92,15 +96,26 @@ def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
             drives[section.name] = _drive(section, alone=torn is not None)
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
+    told = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
     volumes = {
-        int(section.name): _volume(section, groups, drives) for section in found.sections if section.kind == "volume"
+        int(section.name): _volume(section, groups, told) for section in found.sections if section.kind == "volume"
     }
     return CardText(
         card=_facts(found),
         groups=tuple(groups.values()),
         volumes=tuple(volumes.values()),
         drives=tuple(drives.values()),
+        twice=twice_reason(" and ".join(f"{_KINDS[kind]} {name}" for kind, name in sorted(twice))) if twice else "",
     )
+
+
+_KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"}
+
+
+def _twice(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
+    """Return what is described more than once, by kind and name. Drives are listed beside their description."""
+    told = [one for one in sections if one.kind in _KINDS and (one.fields or (one.kind == "volume" and one.row))]
+    return repeated((one.kind, str(int(one.name)) if one.kind == "volume" else one.name) for one in told)
 
 
 def _untorn(found: CardSections, torn: list[TextSection]) -> CardSections:
@@ -215,7 +230,10 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
     return words.phrase(caching, {"enable": "controller-cache", "disable": "none"}.get(words.switch(caching) or ""))
 
 
-def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapping[str, BayDrive]) -> LogicalDrive:
+def _volume(
+    section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapping[str, BayDrive] | None
+) -> LogicalDrive:
+    """Return a logical drive. `drives`: those of the card; None where one of them, or its array, is refused."""
     fields = dict(section.fields)
     if section.row:
         parts = [part.strip() for part in section.row.split(",")]
@@ -226,7 +244,9 @@ def _volume(section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapp
     group = groups.get(section.array or "")
     named = tuple(dict.fromkeys(section.drives))
     members = tuple(
-        place for place, drive in drives.items() if drive.array == section.array and drive.state is not State.SPARE
+        place
+        for place, drive in (drives or {}).items()
+        if drive.array == section.array and drive.state is not State.SPARE
     )
     old = "caching" not in fields and "array accelerator" in fields
     return LogicalDrive(

@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.answers import cut_words, no_answer, whole_lines
+from backends.answers import by_hand, cut_words, no_answer, whole_lines
+from backends.changing import evidence_of
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
+from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
 from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
@@ -71,10 +73,17 @@ class Ssacli:
         command, done = await self._ask(commands.show(number))
         lost = CONFIG.lost(done)
         text = whole_lines(done.stdout) if lost else done.stdout
-        found = next((card for card in cards(text, cut=bool(lost)) if card.card.number == number), None)
+        told = cards(text, cut=bool(lost))
+        found = next((card for card in told if card.card.number == number), None)
+        named = (f"slot {card.card.number}" for card in told if card.card.number)
+        if why := misnamed_reason(f"slot {number}", named, required=False):
+            raise ToolFailedError(
+                refused_text(command, why), hint=by_hand(command), evidence=evidence_of(command, done)
+            )
         if found is None:
             raise no_answer(command, done)
-        return replace(found, cut=cut_words(command, lost) if lost else "")
+        cut = refused_words(command.shown(), found.twice) if found.twice else ""
+        return replace(found, cut=cut_words(command, lost) if lost else cut)
 
     async def legal(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
         """What the card itself offers: ratios of its cache, strip sizes of a logical drive in bytes."""

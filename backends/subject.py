@@ -1,0 +1,68 @@
+"""Whether an answer names the object that was asked for, exactly once: judged alike for all vendors. No I/O.
+
+A tool that is asked for one object may answer for another one: two cards changed places, a wrapper mixes answers, a
+tool has a fault. What such an answer tells is believed of no object.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+from backends.host import Command
+from backends.text import clean
+
+Name = TypeVar("Name", bound=Hashable)
+
+REFUSED = "the answer is refused"
+"""What is said of an answer about another object, before the reason."""
+
+NEXT_STEP = "Run the command by hand and compare."
+"""What to do about a refused answer."""
+
+_SHOWN = 3
+"""Names that a sentence lists."""
+
+
+def misnamed_reason(asked: str, named: Iterable[str], *, once: bool = True, required: bool = True) -> str:
+    """Return why an answer about `asked` is refused, as a clause; "" where it names that object alone.
+
+    `named`: every object that the answer names, as `asked` is spelled. `once`: whether it may name the object only
+    once. `required`: whether it must name any.
+    """
+    counts = Counter(named)
+    others = [name for name in counts if name != asked]
+    if others:
+        shown = ", ".join(clean(name, 60) for name in others[:_SHOWN])
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        return f"it names {shown}{more} {'beside' if asked in counts else 'instead of'} {asked}"
+    if not counts:
+        return f"it does not name {asked}" if required else ""
+    return f"it names {asked} {counts[asked]} times" if once and counts[asked] > 1 else ""
+
+
+def repeated(names: Iterable[Name]) -> frozenset[Name]:
+    """Return the names that occur more than once."""
+    return frozenset(name for name, count in Counter(names).items() if count > 1)
+
+
+def twice_reason(name: str) -> str:
+    """Return the clause about an object that an answer about many names more than once."""
+    return f"it names {name} more than once"
+
+
+def refused_words(shown: str, reason: str) -> str:
+    """Return the clause about a refused answer, without a full stop. `shown`: the command."""
+    return f"{clean(shown, 200)}: {REFUSED}: {reason}"
+
+
+def refused_text(command: Command | str, reason: str) -> str:
+    """Return the sentences about a refused answer: the tool, what was asked, what was answered, the next step."""
+    shown = command if isinstance(command, str) else command.shown()
+    return f"{refused_words(shown, reason)}. {NEXT_STEP}"
+
+
+def is_number(text: str, most: int = 15) -> bool:
+    """Return whether a text is a whole number of at most so many ASCII digits: `int()` takes those of every script."""
+    return text.isascii() and text.isdigit() and len(text) <= most

@@ -1,0 +1,120 @@
+"""Which objects an answer of storcli names, and why one about other objects is refused. No I/O.
+
+Every answer to `/cN ...` names its controller once in `Command Status`. Within it paths (`/c0/v5`, `Drive
+/c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`) name the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from backends.subject import misnamed_reason, repeated, twice_reason
+from backends.vendors.megaraid.storcli.document import Reply
+from backends.vendors.megaraid.storcli.fields import Fields, inside, tables, whole
+from backends.vendors.megaraid.storcli.topology import Place, drive_path, place, shown, volume, volume_path
+
+_CARD_PATH = re.compile(r"(?:Drive )?/c([0-9]{1,4})(?![0-9])", re.ASCII | re.IGNORECASE)
+_ASKED = re.compile(r"/c([0-9]{1,4})(?:/v([0-9]{1,6}))?(?![0-9a-z])", re.ASCII)
+_OF_VOLUME = re.compile(r"(?:vd ?|pds for vd ?)([0-9]{1,6})(?: properties)?", re.ASCII | re.IGNORECASE)
+
+
+def misnamed(found: Sequence[Reply], where: str) -> str:
+    """Return why answers are not about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`) alone, as a clause."""
+    asked = _ASKED.match(where)
+    if asked is None:
+        return ""
+    card, number = int(asked[1]), None if asked[2] is None else int(asked[2])
+    named = [_controller(reply) for reply in found if "controller" in reply.status]
+    why = misnamed_reason(f"controller {card}", named, required=any(reply.data for reply in found))
+    for reply in found if not why else ():
+        own = Fields(reply.data).fields("basics").whole("controller")
+        paths = [f"/c{path}" for path in _card_paths(reply.data)]
+        paths += [] if own is None else [f"/c{own}"]
+        why = why or misnamed_reason(f"/c{card}", paths, once=False, required=False)
+        if number is not None:
+            volumes = [f"virtual drive {other}" for other in _volumes_named(reply.data)]
+            rows = [f"virtual drive {other}" for other in _volume_rows(reply.data)]
+            why = why or misnamed_reason(f"virtual drive {number}", volumes, once=False, required=False)
+            why = why or misnamed_reason(f"virtual drive {number}", rows, required=False)
+            why = why or next((f"it has {key} twice, differently" for key in reply.data.differing), "")
+    return why
+
+
+def _controller(reply: Reply) -> str:
+    number = whole(reply.status.text("controller"))
+    return f"controller {number if number is not None else reply.status.text('controller')}"
+
+
+def _card_paths(data: Mapping[str, object]) -> Iterator[int]:
+    headings = (*data, *(heading for heading, _ in inside(data)))
+    return (int(found[1]) for heading in dict.fromkeys(headings) if (found := _CARD_PATH.match(heading)))
+
+
+def _volume_rows(data: Mapping[str, object]) -> Iterator[int]:
+    return (found[1] for _, row in tables(data, "dg/vd") if (found := volume(row)) is not None)
+
+
+def _volumes_named(data: Mapping[str, object]) -> Iterator[int]:
+    yield from _volume_rows(data)
+    for heading in dict.fromkeys((*data, *(heading for heading, _ in inside(data)))):
+        if (number := _volume_of(heading)) is not None:
+            yield number
+
+
+@lru_cache(maxsize=4096)
+def _volume_of(heading: str) -> int | None:
+    """The virtual drive that a heading is about: `/c0/v5`, `VD5 Properties`, `PDs for VD 5`."""
+    found = _OF_VOLUME.fullmatch(heading.strip())
+    return int(found[1]) if found is not None else volume_path(heading)
+
+
+def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[int, str]:
+    """Return the virtual drives of one answer of which nothing is believed, each with the reason as a clause.
+
+    `differing`: keys that the answer has twice, with different values.
+    """
+    why: dict[int, str] = {}
+    numbers = list(_volume_rows(data))
+    for number in repeated(numbers):
+        why[number] = twice_reason(f"virtual drive {number}")
+    for heading, entry in inside(data):
+        # Below the path of one virtual drive stands its row (version 7), or all of it (version 8).
+        own = volume_path(heading) if "DG/VD" in entry or "VD Info" in entry else None
+        row = volume(Fields(entry.get("VD Info", entry))) if own is not None else None
+        if own is not None and row is not None and row[1] != own:
+            words = f"it names virtual drive {row[1]} below the heading of virtual drive {own}"
+            why.setdefault(own, words)
+            why.setdefault(row[1], words)
+    for key in differing:
+        if (other := _volume_of(key)) is not None:
+            why.setdefault(other, f"it has {key} twice, differently")
+    return why
+
+
+def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[Place, str]:
+    """Return the drives of one answer of which nothing is believed, each with the reason as a clause."""
+    why: dict[Place, str] = {}
+    listed: list[tuple[str, Place]] = []
+    for heading, row in tables(data, "eid:slt"):
+        at = place(row.raw("eid:slt"))
+        if at is None:
+            continue
+        own = drive_path(heading)
+        if own is not None and own != at:
+            words = f"it names drive {shown(at)} below the heading of drive {shown(own)}"
+            why.setdefault(own, words)
+            why.setdefault(at, words)
+        if heading not in _BENEATH:
+            listed.append((heading, at))
+    for _, at in repeated(listed):
+        why.setdefault(at, twice_reason(f"drive {shown(at)}"))
+    for key in differing:
+        if (other := drive_path(key)) is not None:
+            why.setdefault(other, f"it has {key} twice, differently")
+    return why
+
+
+_BENEATH = ("PDs", "Drive Information", "")
+"""Headings that stand below every virtual drive or drive of version 8."""
