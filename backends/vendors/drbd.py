@@ -31,8 +31,10 @@ STATUS = ("drbdsetup", "status", "--json")
 _PROC = "/proc/drbd"
 """States of DRBD 8.4; of DRBD 9 its version alone."""
 
-_ROW = re.compile(r" {0,3}(\d{1,7}): cs:(\S{1,40})(?: ro:([^/\s]{1,40})/(\S{1,40}) ds:([^/\s]{1,40})/(\S{1,40}))?(.*)")
-_DONE = re.compile(r"sync'ed: {0,3}(\d{1,3}\.\d)%|(?:verified|done): {0,3}(\d{1,3}\.\d)%")
+_ROW = re.compile(
+    r" {0,3}(\d{1,7}): cs:(\S{1,40})(?: ro:([^/\s]{1,40})/(\S{1,40}) ds:([^/\s]{1,40})/(\S{1,40}))?(.*)", re.ASCII
+)
+_DONE = re.compile(r"sync'ed: {0,3}(\d{1,3}\.\d)%|(?:verified|done): {0,3}(\d{1,3}\.\d)%", re.ASCII)
 
 _TASKS = {
     "SyncSource": "resync",

@@ -27,7 +27,7 @@ FRONT = "stratis-1-"
 FULL = 0.9
 """A pool that is so full, in data or metadata, needs more disks."""
 
-_SHARE = re.compile(r"(\d{1,18})/(\d{1,18})")
+_SHARE = re.compile(r"(\d{1,18})/(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,7 +154,7 @@ def unread_reason(text: str) -> str:
     return f"is not understood: {why}"
 
 
-_JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?')
+_JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?', re.ASCII)
 """How a line of JSON begins."""
 
 

@@ -86,7 +86,7 @@ class PoolDevice:
             return "disk"
         if draid := _DRAID.fullmatch(self.name):
             return "draid1" if draid[1] == "draid" else draid[1]
-        word = clean(re.sub(r"-\d+$", "", self.name), 40)
+        word = clean(re.sub(r"-\d+$", "", self.name, flags=re.ASCII), 40)
         return "disk" if word in _REPLACED else word
 
     @property

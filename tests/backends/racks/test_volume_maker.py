@@ -182,7 +182,9 @@ def _snapshot(bench: Bench) -> None:
 
 
 def _twin(bench: Bench) -> None:
-    bench.group.volumes.append(replace(bench.volume(), name="twin", number=60))
+    bench.group.volumes.append(
+        replace(bench.volume(), name="twin", number=60, uuid="twinaa-bbbb-cccc-dddd-eeee-ffff-gggggg")
+    )
 
 
 def _again(bench: Bench) -> None:
