@@ -177,6 +177,8 @@ def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ..
 
 
 def _step_rows(step: StepOutcome) -> list[str]:
+    if not step.ended.made:
+        return [confirm.as_wanted_line(step.change, step.ended)]
     told = clean(f"{view.before(step.change)} -> {view.ended_words(step.change, step.ended)}", 1000)
     head = f"{step.ended.id}  {step.change.target} {step.change.key}"
     rows = [f"{marked(outcome_cell(step.ended.result))}  {head}: {told}"]

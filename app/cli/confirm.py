@@ -47,6 +47,13 @@ def above_lines(changes: Iterable[Change]) -> list[str]:
     return [clean(sentence, 400) for sentence in view.above(changes)]
 
 
+def as_wanted_line(change: Change, ended: ChangeEnded) -> str:
+    """Return the line of a step of a set that had nothing to do; of one whose value was lost since, how it is."""
+    told = "already " if ended.result == "verified" else ""
+    now = clean(f"{told}{view.ended_words(change, ended)}", 1000)
+    return f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"
+
+
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return a line for each other setting that a change has moved, below the line of its outcome."""
     return [f"   {clean(sentence, 400)}" for sentence in view.moved_words(ended, change.key)]

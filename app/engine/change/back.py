@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.change import NOT_THERE, Change, Write
-from backends.errors import BlockedError, RefusedError
+from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.protocol import ReadsOldSteps, Sets
 from backends.text import clean
 
@@ -26,12 +26,19 @@ async def plan_back(backend: Sets, change: Change) -> Change:
     """What brings back what a change of a log, a journal or this session had found; see `Sets.back`.
 
     A log says what was changed. Steps that an earlier version recorded in it are compared with those of today, and are
-    never taken themselves. Raises also BlockedError where the old value is not known, RefusedError where a recorded
-    step does anything else.
+    never taken themselves. A value that is not legal while another change of the same set stands gives way to the one
+    to which that change had moved it. Raises also BlockedError where the old value is not known, RefusedError where a
+    recorded step does anything else.
     """
     value = require_reversible(change)
     told = _told_by_steps(backend, change)
-    back = await backend.back(change.target, change.key, value, change.companions or told or {})
+    companions = change.companions or told or {}
+    try:
+        back = await backend.back(change.target, change.key, value, companions)
+    except InvalidValueError:
+        if not change.at_start:
+            raise
+        back = await backend.back(change.target, change.key, change.at_start, companions)
     if told is None:
         _require_alike(change, back)
     return back

@@ -11,7 +11,7 @@ from app.engine.desired.matching import Thing, selected
 from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.model import Array, Target
-from backends.settings import Effect, Reading, Risk, Setting, check_value
+from backends.settings import Effect, Reading, Risk, Setting, check_value, legal_words, may_be_value
 from backends.suggestions import suggested
 from backends.text import clean
 from backends.values import dataclass
@@ -98,11 +98,11 @@ class DriftLook:
         self._values: dict[Target, dict[str, str]] = {}
         self._from: dict[tuple[Target, str], tuple[str, int]] = {}
         self._confirms: dict[Target, tuple[str, ...]] = {}
-        self._doubtful: list[tuple[Target, str, DesiredError]] = []
+        self._doubtful: list[tuple[Target, str]] = []
         self._read: dict[Target, Mapping[str, Reading]] = {}
 
     async def look(self) -> DesiredState:
-        """The state that is wanted against the one that is. Raises DesiredError for a value that is not legal."""
+        """The state that is wanted against the one that is. Raises DesiredError for what is no value of a setting."""
         inventory = self._bench.session.inventory
         for table in self._file.targets:
             things = selected(inventory, table.select)
@@ -120,7 +120,7 @@ class DriftLook:
             drifts=tuple(self._drifts),
             values=self._values,
             confirms=self._confirms,
-            doubtful=frozenset((home, key) for home, key, _ in self._doubtful),
+            doubtful=frozenset(self._doubtful),
         )
 
     async def _setting(self, table: DesiredTarget, things: tuple[Thing, ...], key: str, value: str, part: str) -> None:
@@ -130,6 +130,7 @@ class DriftLook:
             return
         homes: list[tuple[Target, Setting, Reading]] = []
         known: set[str] = set()
+        without: list[Target] = []
         unread = False
         for thing in things:
             home = self._bench.hardware.home_of(thing.target, key)
@@ -145,7 +146,13 @@ class DriftLook:
             known |= readings.keys()
             if key in declared and key in readings:
                 homes.append((home, declared[key], readings[key]))
+            elif key in declared:
+                without.append(home)
         if not homes and unread:
+            return
+        if not homes and without:
+            for home in dict.fromkeys(without):
+                self._differs(DriftKind.BLOCKED, home, key, None, value, line, "there is no such setting here and now")
             return
         if not homes:
             what = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} things"
@@ -186,26 +193,28 @@ class DriftLook:
     def _legal(
         self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, part: str
     ) -> str:
-        """The value as it is read; what is not legal by now may be so once others of its set are set."""
+        """The value as it is read; one that is not legal by now may be so once others are set, or at another time.
+
+        Raises DesiredError for what is no value of this setting at any time.
+        """
         try:
             return table.table.table(part).parse(setting.key, lambda one: check_value(setting, reading, one), value)
-        except DesiredError as error:
-            self._doubtful.append((home, setting.key, error))
+        except DesiredError:
+            if not may_be_value(setting, reading, value):
+                raise
+            self._doubtful.append((home, setting.key))
             return value
 
     def _settle_doubts(self) -> None:
-        """Raises the error of a value that no other one makes legal; a number out of its bounds is blocked by them."""
-        for home, key, error in self._doubtful:
+        """A value that no other one of the file can make legal is blocked by those that are."""
+        for home, key in self._doubtful:
             views = self._bench.hardware.views_of(home)  # a drive's depth bounds the queue of the disk that it is
             settable = (one for one in self._drifts if one.kind is DriftKind.SETTABLE)
             if any(one.target in views and (one.target, one.key) != (home, key) for one in settable):
                 continue
             at = next(at for at, one in enumerate(self._drifts) if (one.target, one.key) == (home, key))
-            drift = self._drifts[at]
-            if self._read[home][key].span is None or not drift.wanted.lstrip("-").isdigit():
-                raise error
-            why = error.hint.rstrip(".")
-            self._drifts[at] = replace(drift, kind=DriftKind.BLOCKED, why=f"{why[:1].lower()}{why[1:]} here and now")
+            why = f"{legal_words(self._read[home][key])} here and now"
+            self._drifts[at] = replace(self._drifts[at], kind=DriftKind.BLOCKED, why=why)
             del self._values[home][key]
 
     def _level(self, table: DesiredTarget, things: tuple[Thing, ...], value: str, line: int, part: str) -> None:

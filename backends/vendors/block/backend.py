@@ -20,7 +20,7 @@ from backends.changing import (
     wanted,
     wanted_back,
 )
-from backends.errors import RefusedError, ToolFailedError
+from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Host
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
@@ -33,7 +33,7 @@ from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, RULES, SETTINGS, actions
 from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
-from backends.vendors.block.values import fitting, reading, scheduler_file, settled, written
+from backends.vendors.block.values import fitting, largest_queue, reading, scheduler_file, settled, written
 
 NAME = "block"
 """The prefix of this backend's targets."""
@@ -73,12 +73,17 @@ class BlockBackend:
     async def _readings(self, name: str, attributes: Mapping[str, str]) -> Mapping[str, Reading]:
         folder = _queue(name)
         reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in SETTINGS))
-        if self._page is None:
-            self._page = await page_bytes(self._host)
+        page = await self._page_kb()
         return {
-            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), self._page // 1024)
+            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), page)
             for setting, why_not in zip(SETTINGS, reasons, strict=True)
         }
+
+    async def _page_kb(self) -> int:
+        """Return the size of a page of the kernel's, in KiB."""
+        if self._page is None:
+            self._page = await page_bytes(self._host)
+        return self._page // 1024
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would write, and what brings the present state back."""
@@ -106,6 +111,11 @@ class BlockBackend:
         node = await self._node(target)
         attributes = await self._attributes(node.name)
         wish = wanted_back(target, setting, (await self._readings(node.name, attributes))[key], value)
+        most = largest_queue(attributes)
+        if key == "nr_requests" and most is not None and wish.value.isdecimal() and int(wish.value) > most:
+            raise InvalidValueError(
+                f"{setting.label} of {target} cannot be {wish.value} with this scheduler.", hint=f"At most {most}."
+            )
         change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
         if key == "scheduler":
             companions = fitting(companions, wish.value, attributes)
@@ -125,7 +135,7 @@ class BlockBackend:
             after=after,
             asked=asked,
             moves=SIDE_EFFECTS.get(key, ()),
-            resets_to=resets_to(key, wish.value, attributes),
+            resets_to=resets_to(key, wish.value, attributes, await self._page_kb()),
             companions=companions,
         )
 

@@ -38,6 +38,8 @@ def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_k
         return _choice(key, raw, why_not)
     now = _number(raw)
     span = _span(key, attributes, page_kb, now)
+    if key == "nr_requests" and why_not is None and _has_no_queue(attributes):
+        why_not = "it passes requests on and has no queue of its own"
     if span is None and why_not is None:
         why_not = "the kernel does not say which values this device takes"
     return Reading(
@@ -93,6 +95,20 @@ def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None
             return Span(minimum=low, maximum=max(top, present), step=step, unit="KiB") if top >= low else None
         case _:
             return None
+
+
+def _has_no_queue(attributes: Mapping[str, str]) -> bool:
+    """Return whether it is an md, dm or other device without a request queue.
+
+    The kernel reports a size for it and takes none (block/blk-sysfs.c, queue_requests_store, queue_is_mq).
+    """
+    _, names = chosen(attributes.get("scheduler", ""))
+    return "nr_tags" not in attributes and tuple(names) == ("none",)
+
+
+def largest_queue(attributes: Mapping[str, str]) -> int | None:
+    """Return the largest `nr_requests` that the kernel takes with the present scheduler, None where it is not known."""
+    return _requests_max({**attributes, "nr_requests": ""}) or None
 
 
 def _requests_max(attributes: Mapping[str, str]) -> int:
