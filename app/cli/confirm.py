@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from app.cli.output import ask, can_ask, say
-from app.cli.render import table_lines
+from app.cli.render import marked, table_lines
 from app.engine.view import change as view
-from app.engine.view.effects import Tier, tier
+from app.engine.view.effects import Tier, outcome_cell, tier
 from backends.change import Change, Write
 from backends.errors import RefusedError
 from backends.nameplate import Nameplate, word_of

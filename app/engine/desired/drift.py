@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
@@ -9,7 +10,8 @@ from enum import StrEnum
 from app.engine.desired.file import DesiredError, DesiredFile, DesiredTarget
 from app.engine.desired.matching import Thing, selected
 from app.engine.workbench import Workbench
-from backends.errors import RaidbenchError
+from backends.change import Change
+from backends.errors import InvalidValueError, RaidbenchError
 from backends.model import Array, Target
 from backends.settings import Effect, Reading, Risk, Setting, check_value, legal_words, may_be_value
 from backends.suggestions import suggested
@@ -75,12 +77,16 @@ class DesiredState:
     confirms: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
     """Words of the file that mean a device, by target."""
 
-    doubtful: frozenset[tuple[Target, str]] = frozenset()
-    """Settings whose value is not legal by now, and may be so once others are set."""
+    changes: tuple[Change, ...] = ()
+    """What sets the settable differences, in its order; nothing where nobody was to plan."""
 
     def settable(self) -> tuple[Drift, ...]:
         """Differences that `apply` sets."""
         return tuple(drift for drift in self.drifts if drift.kind is DriftKind.SETTABLE)
+
+    def unsettable(self) -> tuple[Drift, ...]:
+        """Differences that it does not set."""
+        return tuple(drift for drift in self.drifts if drift.kind is not DriftKind.SETTABLE)
 
 
 ReadTarget = Callable[[Target], Awaitable[Mapping[str, Reading]]]
@@ -91,9 +97,10 @@ class DriftLook:
     """Compares a file with a machine; changes nothing."""
 
     def __init__(self, bench: Workbench, file: DesiredFile, read: ReadTarget | None = None) -> None:
-        """`read`: asks for settings; None reads them now, which may start programs."""
+        """`read`: asks for settings, and nothing is planned; None reads them now, which may start programs."""
         self._bench, self._file = bench, file
         self._ask = read or bench.hardware.read
+        self._plans = read is None
         self._drifts: list[Drift] = []
         self._values: dict[Target, dict[str, str]] = {}
         self._from: dict[tuple[Target, str], tuple[str, int]] = {}
@@ -115,13 +122,8 @@ class DriftLook:
                 await self._setting(table, things, key, value, "set")
             for key, value in table.expect.items():
                 await self._setting(table, things, key, value, "expect")
-        self._settle_doubts()
-        return DesiredState(
-            drifts=tuple(self._drifts),
-            values=self._values,
-            confirms=self._confirms,
-            doubtful=frozenset(self._doubtful),
-        )
+        changes = await self._plan() if self._plans else self._block_doubtful()
+        return DesiredState(drifts=tuple(self._drifts), values=self._values, confirms=self._confirms, changes=changes)
 
     async def _setting(self, table: DesiredTarget, things: tuple[Thing, ...], key: str, value: str, part: str) -> None:
         line = _line(table, key, part)
@@ -159,9 +161,9 @@ class DriftLook:
             hint = suggested(key, known, f"There are: {', '.join(sorted(known)[:12])}." if known else "")
             raise table.table.table(part).error(key, f"{what} has no setting {clean(key, 40)!r}.", hint)
         for home, setting, reading in dict.fromkeys(homes):
-            self._compare(table, home, setting, reading, value, line, part)
+            await self._compare(table, home, setting, reading, value, line, part)
 
-    def _compare(
+    async def _compare(
         self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, line: int, part: str
     ) -> None:
         key = setting.key
@@ -169,7 +171,7 @@ class DriftLook:
             raise table.table.table(part).error(key, f"{key} is a secret and does not belong into a file.")
         anew = setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA or part == "expect"
         if not anew and reading.availability.available:
-            value = self._legal(table, home, setting, reading, value, part)
+            value = await self._legal(table, home, setting, reading, value, part)
         before = self._from.setdefault((home, key), (value, line))
         if before[0] != value:
             other = f"{clean(before[0], 40)!r} in line {before[1]}"
@@ -190,7 +192,7 @@ class DriftLook:
         if reading.now != value:
             self._differs(DriftKind.SETTABLE, home, key, reading.now, value, line, "")
 
-    def _legal(
+    async def _legal(
         self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, part: str
     ) -> str:
         """The value as it is read; one that is not legal by now may be so once others are set, or at another time.
@@ -200,22 +202,75 @@ class DriftLook:
         try:
             return table.table.table(part).parse(setting.key, lambda one: check_value(setting, reading, one), value)
         except DesiredError:
+            with contextlib.suppress(RaidbenchError):  # a backend may take more than it offers
+                if self._plans:
+                    return (await self._bench.hardware.plan_to_show(home, {setting.key: value}))[0].wish
             if not may_be_value(setting, reading, value):
                 raise
             self._doubtful.append((home, setting.key))
             return value
 
-    def _settle_doubts(self) -> None:
-        """A value that no other one of the file can make legal is blocked by those that are."""
+    def _block_doubtful(self) -> tuple[Change, ...]:
+        """Let the values that are legal now block the others, where nobody may plan."""
         for home, key in self._doubtful:
-            views = self._bench.hardware.views_of(home)  # a drive's depth bounds the queue of the disk that it is
-            settable = (one for one in self._drifts if one.kind is DriftKind.SETTABLE)
-            if any(one.target in views and (one.target, one.key) != (home, key) for one in settable):
-                continue
-            at = next(at for at, one in enumerate(self._drifts) if (one.target, one.key) == (home, key))
-            why = f"{legal_words(self._read[home][key])} here and now"
+            self._block(home, key, f"{legal_words(self._read[home][key])} here and now")
+        return ()
+
+    def _block(self, home: Target, key: str, why: str) -> None:
+        """A setting is not set from this file for now: what it is already would not stay so."""
+        wanted = self._values[home].pop(key)
+        at = self._at(home, key)
+        if at is None:
+            line = self._from[home, key][1]
+            self._differs(DriftKind.BLOCKED, home, key, wanted, wanted, line, f"it would not stay so: {why}")
+        else:
             self._drifts[at] = replace(self._drifts[at], kind=DriftKind.BLOCKED, why=why)
-            del self._values[home][key]
+
+    def _at(self, home: Target, key: str) -> int | None:
+        return next((at for at, one in enumerate(self._drifts) if (one.target, one.key) == (home, key)), None)
+
+    async def _plan(self) -> tuple[Change, ...]:
+        """Plan all that differs, and what that would move; what cannot be planned is blocked."""
+        hardware = self._bench.hardware
+        found: list[Change] = []
+        todo = list(dict.fromkeys(one.target for one in self._drifts if one.kind is DriftKind.SETTABLE and one.target))
+        for target in todo:  # it grows
+            planned, refused = await self._planned(target, self._values[target])
+            for key, error in refused.items():
+                self._block(target, key, _reason(error))
+            found += planned
+            disk = hardware.disk_of(target)
+            moved = {key for change in planned if change.before != change.after for key in change.moves_disk}
+            if disk is not None and disk not in todo and not moved.isdisjoint(self._values.get(disk, ())):
+                todo.append(disk)
+        for change in found:  # -1 for a default that it has already
+            at = self._at(change.target, change.key)
+            if change.before == change.after and at is not None and self._drifts[at].kind is DriftKind.SETTABLE:
+                del self._drifts[at]
+        return hardware.needed(hardware.in_order(found))
+
+    async def _planned(
+        self, target: Target, values: Mapping[str, str]
+    ) -> tuple[tuple[Change, ...], dict[str, RaidbenchError]]:
+        """The changes of a target, and why others cannot be made now."""
+        plan = self._bench.hardware.plan_to_show
+        with contextlib.suppress(RaidbenchError):
+            return await plan(target, values), {}
+        changes: tuple[Change, ...] = ()
+        accepted: dict[str, str] = {}
+        left = dict(values)
+        while left:
+            refused: dict[str, RaidbenchError] = {}
+            for key, value in left.items():
+                try:
+                    changes = await plan(target, {**accepted, key: value})
+                    accepted[key] = value
+                except RaidbenchError as error:
+                    refused[key] = error
+            if len(refused) == len(left):
+                return changes, refused
+            left = {key: left[key] for key in refused}
+        return changes, {}
 
     def _level(self, table: DesiredTarget, things: tuple[Thing, ...], value: str, line: int, part: str) -> None:
         for thing in things:
@@ -240,6 +295,14 @@ class DriftLook:
         drift = Drift(kind=kind, target=target, key=key, now=now, wanted=wanted, line=line, why=why)
         if drift not in self._drifts:
             self._drifts.append(drift)
+
+
+def _reason(error: RaidbenchError) -> str:
+    """Return why a value cannot be set now, to stand within a sentence; of an illegal value those that are legal."""
+    if not isinstance(error, InvalidValueError):
+        return error.message.rstrip(".")
+    words = (error.hint or error.message).rstrip(".")
+    return f"{words[:1].lower()}{words[1:]} here and now"
 
 
 def _line(table: DesiredTarget, key: str, part: str = "") -> int:

@@ -100,8 +100,7 @@ class BlockBackend:
             now = (await self._readings(node.name, attributes))[key]
             wish = wanted(target, settings[key], now, values[key])
             changes.append(await self._planned(node, wish, attributes, lock))
-            words = written(key, wish.value)
-            attributes = {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
+            attributes = _with(attributes, key, written(key, wish.value), now)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
@@ -171,8 +170,12 @@ class BlockBackend:
         """The udev rules file with this disk's lines replaced; no other line is touched."""
         node = await self._node(target)
         declared = {key: setting_of(SETTINGS, target, key) for key in values}
-        now = await self.read(target) if values else {}
-        legal = {key: written(key, check_value(declared[key], now[key], value)) for key, value in values.items()}
+        attributes = await self._attributes(node.name) if values else {}
+        legal: dict[str, str] = {}
+        for key in in_order(values):
+            now = (await self._readings(node.name, attributes))[key]
+            legal[key] = written(key, check_value(declared[key], now, values[key]))
+            attributes = _with(attributes, key, legal[key], now)
         match = match_keys(node)
         require_unique(node, match, await read_tree(self._host))
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
@@ -234,6 +237,11 @@ class BlockBackend:
         if node is None:
             raise gone(target)
         return node
+
+
+def _with(attributes: Mapping[str, str], key: str, words: str, now: Reading) -> Mapping[str, str]:
+    """Return the attributes as they are once `words` are written to a file that reads `now`."""
+    return {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
 
 
 def _require_ours(change: Change) -> None:

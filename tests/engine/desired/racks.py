@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from app.engine.desired.applying import SetOutcome, apply_set, plan_set
+from app.engine.desired.applying import DesiredPlan, Place, SetOutcome, apply_set, plan_rest, plan_set
 from app.engine.desired.drift import DesiredState, DriftLook
 from app.engine.desired.exporting import all_of, document_of, exported
 from app.engine.desired.file import DesiredFile, parse
@@ -55,7 +55,12 @@ async def state_of(bench: Workbench, text: str) -> DesiredState:
 
 async def applied(bench: Workbench, text: str, *, keep_going: bool = False, trial: float | None = None) -> SetOutcome:
     plan = await plan_set(bench, await state_of(bench, text), persist=file(text).persist, trial=trial)
-    return await apply_set(bench, plan, trial=trial, keep_going=keep_going)
+
+    async def plan_more(made: Collection[Place]) -> DesiredPlan | None:
+        return (await plan_rest(bench, file(text), made))[1]
+
+    more = plan_more if trial is None else None
+    return await apply_set(bench, plan, trial=trial, keep_going=keep_going, plan_more=more)
 
 
 async def alter(bench: Workbench, state: DesiredState, seed: int, times: int) -> int:
