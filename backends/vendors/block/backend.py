@@ -20,7 +20,7 @@ from backends.changing import (
     wanted,
     wanted_back,
 )
-from backends.errors import InvalidValueError, RefusedError, ToolFailedError
+from backends.errors import RefusedError, ToolFailedError
 from backends.host import Host
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
@@ -33,7 +33,7 @@ from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, RULES, SETTINGS, actions
 from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
-from backends.vendors.block.values import fitting, largest_queue, reading, scheduler_file, settled, written
+from backends.vendors.block.values import fitting, reading, require_size, scheduler_file, settled, written
 
 NAME = "block"
 """The prefix of this backend's targets."""
@@ -99,6 +99,8 @@ class BlockBackend:
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
             wish = wanted(target, settings[key], now, values[key])
+            if key == "nr_requests" and "scheduler" in values:  # which resets what is there now
+                require_size(wish, attributes)
             changes.append(await self._planned(node, wish, attributes, lock))
             attributes = _with(attributes, key, written(key, wish.value), now)
         return tuple(changes)
@@ -110,11 +112,8 @@ class BlockBackend:
         node = await self._node(target)
         attributes = await self._attributes(node.name)
         wish = wanted_back(target, setting, (await self._readings(node.name, attributes))[key], value)
-        most = largest_queue(attributes)
-        if key == "nr_requests" and most is not None and wish.value.isdecimal() and int(wish.value) > most:
-            raise InvalidValueError(
-                f"{setting.label} of {target} cannot be {wish.value} with this scheduler.", hint=f"At most {most}."
-            )
+        if key == "nr_requests" and wish.value != wish.now.now:
+            require_size(wish, attributes)
         change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
         if key == "scheduler":
             companions = fitting(companions, wish.value, attributes)

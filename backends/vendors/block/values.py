@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from backends.changing import Wanted
+from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Span
 from backends.text import chosen, clean
 from backends.vendors.block.knobs import FIXED_CHOICES, SENTENCES
@@ -106,9 +108,14 @@ def _has_no_queue(attributes: Mapping[str, str]) -> bool:
     return "nr_tags" not in attributes and tuple(names) == ("none",)
 
 
-def largest_queue(attributes: Mapping[str, str]) -> int | None:
-    """Return the largest `nr_requests` that the kernel takes with the present scheduler, None where it is not known."""
-    return _requests_max({**attributes, "nr_requests": ""}) or None
+def require_size(wish: Wanted, attributes: Mapping[str, str]) -> None:
+    """Raise InvalidValueError for a queue size that the kernel does not take with the scheduler of `attributes`."""
+    most = _requests_max({**attributes, "nr_requests": ""})
+    if most and wish.value.isdecimal() and int(wish.value) > most:
+        raise InvalidValueError(
+            f"{wish.setting.label} of {wish.target} cannot be {wish.value} with this scheduler.",
+            hint=f"From {REQUESTS_MIN} to {most} requests.",
+        )
 
 
 def _requests_max(attributes: Mapping[str, str]) -> int:

@@ -16,20 +16,19 @@ from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.model import Target
 from backends.racks.host import SimulatedHost
-from backends.racks.machines.hpe import hpe_rack
-from backends.racks.machines.linux import linux_rack
-from backends.racks.machines.lsi import demo_rack
+from backends.racks.machines.table import MACHINES
 from backends.settings import Effect, Reading, Risk
 from tests.backends.racks.asking import FAST, NOW
 
-RACKS = {"lsi": demo_rack, "hpe": hpe_rack, "linux": linux_rack}
+Values = dict[tuple[str, str], tuple[str | None, bool]]
+"""Value of each setting by target and key, and whether it may be changed."""
 
 
 @asynccontextmanager
 async def opened(folder: Path, rack: str = "lsi", host: SimulatedHost | None = None) -> AsyncIterator[Workbench]:
     """A workbench that knows the rack."""
     paths = Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c")
-    bench = Workbench(host or SimulatedHost(RACKS[rack](lambda: NOW), speed=FAST), paths=paths)
+    bench = Workbench(host or SimulatedHost(MACHINES[rack](lambda: NOW), speed=FAST), paths=paths)
     await bench.open()
     await bench.hardware.probe()
     yield bench
@@ -43,6 +42,16 @@ async def text_of(bench: Workbench, *, confirmed: bool = True) -> str:
     assert troubles == ()
     text = document_of(targets)
     return text.replace("# confirm", "confirm") if confirmed else text
+
+
+async def values_of(bench: Workbench) -> Values:
+    """Every setting of the machine, whether a file may name it or not."""
+    await bench.hardware.probe()
+    return {
+        (str(thing.target), key): (reading.now, reading.availability.available)
+        for thing in all_of(bench.session.inventory)
+        for key, reading in (await bench.hardware.read(thing.target)).items()
+    }
 
 
 def file(text: str) -> DesiredFile:
