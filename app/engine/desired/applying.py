@@ -102,8 +102,10 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
     """What would be done; changes nothing.
 
     Raises RefusedError for a risk that the file does not confirm, for what cannot be tried where a trial is wanted and
-    for a card on which one is undecided.
+    for a card on which one is undecided; what planning raised.
     """
+    if state.trouble is not None:
+        raise state.trouble
     changes = state.changes
     for change in changes:
         _require_allowed(change)

@@ -11,7 +11,7 @@ from app.engine.desired.file import DesiredError, DesiredFile, DesiredTarget
 from app.engine.desired.matching import Thing, selected
 from app.engine.workbench import Workbench
 from backends.change import Change
-from backends.errors import InvalidValueError, RaidbenchError
+from backends.errors import BlockedError, InvalidValueError, RaidbenchError
 from backends.model import Array, Target
 from backends.settings import Effect, Reading, Risk, Setting, check_value, legal_words, may_be_value
 from backends.suggestions import suggested
@@ -79,6 +79,8 @@ class DesiredState:
 
     changes: tuple[Change, ...] = ()
     """What sets the settable differences, in its order; nothing where nobody was to plan."""
+    trouble: RaidbenchError | None = None
+    """Why some of them could not be planned, where that is no fault of their values: a tool that does not answer."""
 
     def settable(self) -> tuple[Drift, ...]:
         """Differences that `apply` sets."""
@@ -101,6 +103,7 @@ class DriftLook:
         self._bench, self._file = bench, file
         self._ask = read or bench.hardware.read
         self._plans = read is None
+        self._trouble: RaidbenchError | None = None
         self._drifts: list[Drift] = []
         self._values: dict[Target, dict[str, str]] = {}
         self._from: dict[tuple[Target, str], tuple[str, int]] = {}
@@ -123,7 +126,13 @@ class DriftLook:
             for key, value in table.expect.items():
                 await self._setting(table, things, key, value, "expect")
         changes = await self._plan() if self._plans else self._block_doubtful()
-        return DesiredState(drifts=tuple(self._drifts), values=self._values, confirms=self._confirms, changes=changes)
+        return DesiredState(
+            drifts=tuple(self._drifts),
+            values=self._values,
+            confirms=self._confirms,
+            changes=changes,
+            trouble=self._trouble,
+        )
 
     async def _setting(self, table: DesiredTarget, things: tuple[Thing, ...], key: str, value: str, part: str) -> None:
         line = _line(table, key, part)
@@ -237,7 +246,10 @@ class DriftLook:
         for target in todo:  # it grows
             planned, refused = await self._planned(target, self._values[target])
             for key, error in refused.items():
-                self._block(target, key, _reason(error))
+                if isinstance(error, InvalidValueError | BlockedError):
+                    self._block(target, key, _reason(error))
+                else:
+                    self._trouble = self._trouble or error
             found += planned
             disk = hardware.disk_of(target)
             moved = {key for change in planned if change.before != change.after for key in change.moves_disk}

@@ -14,6 +14,7 @@ from app.engine.desired.exporting import document_of, exported
 from app.engine.desired.file import DesiredError, parse
 from app.engine.desired.matching import everything
 from app.engine.workbench import Workbench
+from backends.change import Change
 from backends.errors import RefusedError, ToolFailedError
 from backends.model import Target
 from backends.racks.host import SimulatedHost
@@ -444,3 +445,16 @@ async def test_every_word_that_one_device_offers_may_be_a_value_of_another(tmp_p
             if not may_be_value(setting, reading, word)
         }
         assert wrong == set()
+
+
+async def test_what_cannot_be_planned_for_another_reason_differs_and_refuses_the_set(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        raise ToolFailedError("The tool does not answer.")
+
+    monkeypatch.setattr(bench.hardware, "plan_to_show", silent)
+    state = await state_of(bench, THREE)
+    assert {one.kind for one in state.drifts} == {DriftKind.SETTABLE}
+    with pytest.raises(ToolFailedError, match="does not answer"):
+        await plan_set(bench, state, persist=False, trial=None)
