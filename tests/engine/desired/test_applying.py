@@ -333,6 +333,8 @@ async def test_what_a_card_moves_on_its_disk_is_done_in_either_order(bench: Work
 async def test_a_value_that_is_as_wanted_and_would_be_moved_is_set_as_well(bench: Workbench) -> None:
     """The disk's cache is as wanted before the card's is switched, and would not be so afterwards."""
     text = HEAD + SDE + TABLE + C3.replace("write-back", "write-through")
+    places = [(str(change.target), change.key) for change in (await state_of(bench, text)).changes]
+    assert places == [("megaraid:/c3/v0", "write_cache"), ("block:sde", "write_cache")]
     assert (await applied(bench, text)).well
     assert await now(bench, "block:sde", "write_cache") == "write-back"
     assert await now(bench, "megaraid:/c3/v0", "write_cache") == "write-through"
