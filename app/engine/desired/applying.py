@@ -279,8 +279,15 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
 
     What cannot be taken back is told, and the rest is taken back all the same.
     """
-    found = list(steps)
-    at = {step.ended.id: number for number, step in enumerate(steps) if step.ended.made}
+    found: list[StepOutcome] = []
+    at: dict[str, int] = {}
+    for step in steps:  # one that was lost at the end is told twice
+        if step.ended.id in at:
+            found[at[step.ended.id]] = step
+            continue
+        if step.ended.made:
+            at[step.ended.id] = len(found)
+        found.append(step)
     for record in reversed(bench.session.changes):
         if record.id in before or not record.in_force:
             continue
