@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import partial
@@ -75,6 +76,8 @@ class Setting:
     """Whether a wanted value is never shown, logged or kept: an activation key."""
     confirmed: bool = True
     """Whether an answer of hardware to a change of it has been recorded."""
+    other_words: tuple[str, ...] = ()
+    """Words that are a value of it on another device or at another time, and may not be offered here and now."""
     stands_for: tuple[str, ...] = ()
     """Keys of other settings of the same thing of which its values are combinations."""
 
@@ -187,13 +190,34 @@ def check_value(setting: Setting, reading: Reading, value: str) -> str:
         number = int(value)
     except ValueError:
         raise InvalidValueError(
-            f"{setting.key} wants a whole number, not {value!r}.",
-            hint=f"From {span.minimum} to {span.maximum} {span.unit}".rstrip() + ".",
+            f"{setting.key} wants a whole number, not {value!r}.", hint=f"{_span_words(span, steps=False)}."
         ) from None
     if not span.minimum <= number <= span.maximum or (number - span.minimum) % span.step:
-        steps = f" in steps of {span.step}" if span.step != 1 else ""
-        raise InvalidValueError(
-            f"{setting.key} cannot be {number} here.",
-            hint=f"From {span.minimum} to {span.maximum} {span.unit}".rstrip() + f"{steps}.",
-        )
+        raise InvalidValueError(f"{setting.key} cannot be {number} here.", hint=f"{_span_words(span)}.")
     return str(number)
+
+
+def _span_words(span: Span, *, steps: bool = True) -> str:
+    every = f" in steps of {span.step}" if steps and span.step != 1 else ""
+    return f"From {span.minimum} to {span.maximum} {span.unit}".rstrip() + every
+
+
+def legal_words(reading: Reading) -> str:
+    """Return what is legal here and now, to stand within a sentence: `from 4 to 74 requests`."""
+    if reading.choices:
+        return f"legal: {', '.join(choice.value for choice in reading.choices)}"
+    return "" if reading.span is None else f"f{_span_words(reading.span)[1:]}"
+
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+
+
+def may_be_value(setting: Setting, reading: Reading, value: str) -> bool:
+    """Return whether a value is one that the setting takes on another device or at another time.
+
+    Of a setting that has numbers, every number is; of words those that are offered, or that the setting declares.
+    """
+    numeric = reading.span is not None or any(_WHOLE_NUMBER.fullmatch(choice.value) for choice in reading.choices)
+    if numeric and _WHOLE_NUMBER.fullmatch(value):
+        return True
+    return value in setting.other_words or any(choice.value == value for choice in reading.choices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,13 @@ from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED
 from app.cli.trial import decide
 from app.engine.view import change as view
 from app.engine.view.effects import outcome_cell
+from backends.errors import RefusedError
 from backends.nameplate import word_of
 from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.desired.applying import DesiredPlan, SetOutcome, StepOutcome
+    from app.engine.desired.applying import DesiredPlan, Place, SetOutcome, StepOutcome
     from app.engine.desired.drift import DesiredState, Drift
     from app.engine.desired.file import DesiredFile
     from app.engine.workbench import Workbench
@@ -79,16 +81,21 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
     if how.check or how.diff:
         return _tell_drift(drifts, how)
     plan = await plan_set(bench, state, persist=wanted.persist, trial=wanted.trial)
-    others = (*(drift for drift in state.drifts if drift not in state.settable()), *plan.later)
+    others = state.unsettable()
     if plan.empty or how.dry_run:
         return _tell_plan(plan, state, others, how)
+    _ask(plan, others, how)
+    await begin(bench)
+    return await _make(bench, interruption, plan, others, wanted, how)
+
+
+def _ask(plan: DesiredPlan, others: tuple[Drift, ...], how: _ApplyOptions) -> None:
+    """Show what would be done, and return if it may be. Raises RefusedError, EOFError."""
     for row in _review(plan, others):
         say(row)
     say()
     typed = word_of(plan.plates) if plan.plates else None
     confirm.confirmed(plan.risk, plan.plates, yes=how.yes, typed=typed, what="Apply")
-    await begin(bench)
-    return await _make(bench, interruption, plan, others, wanted, how)
 
 
 def _tell_drift(drifts: tuple[Drift, ...], how: _ApplyOptions) -> int:
@@ -126,7 +133,16 @@ def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
         rows += ["", *rule_rows(keep.rule)]
     if others:
         rows += ["", "Not set by a file:", *(f"  {desired.drift_line(other)}" for other in others)]
+    if plan.changes and _may_follow(others):
+        rows.append("  What is blocked is tried once the rest is set.")
     return rows
+
+
+def _may_follow(others: tuple[Drift, ...]) -> bool:
+    """Return whether one of these may be set once other settings are."""
+    from app.engine.desired.drift import DriftKind
+
+    return any(other.kind is DriftKind.BLOCKED for other in others)
 
 
 async def _make(
@@ -137,11 +153,26 @@ async def _make(
     wanted: DesiredFile,
     how: _ApplyOptions,
 ) -> int:
-    from app.engine.desired.applying import apply_set
+    from app.engine.desired.applying import apply_set, plan_rest
+
+    async def plan_more(made: Collection[Place]) -> DesiredPlan | None:
+        nonlocal others
+        others, more = await plan_rest(bench, wanted, made)
+        if more is not None:
+            try:
+                _ask(more, others, how)
+            except EOFError:
+                raise RefusedError("Nobody answered.") from None
+        return more
 
     with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
         outcome = await apply_set(
-            bench, plan, trial=wanted.trial, keep_going=how.keep_going, asked_to_stop=interruption.asked
+            bench,
+            plan,
+            trial=wanted.trial,
+            keep_going=how.keep_going,
+            asked_to_stop=interruption.asked,
+            plan_more=plan_more if wanted.trial is None and _may_follow(others) else None,
         )
     _tell_outcome(bench, outcome, others, how)
     if not outcome.well:
@@ -178,6 +209,8 @@ def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ..
 
 
 def _step_rows(step: StepOutcome) -> list[str]:
+    if not step.ended.made:
+        return [confirm.as_wanted_line(step.change, step.ended)]
     told = clean(f"{view.before(step.change)} -> {view.ended_words(step.change, step.ended)}", 1000)
     head = f"{step.ended.id}  {step.change.target} {step.change.key}"
     rows = [f"{marked(outcome_cell(step.ended.result))}  {head}: {told}"]

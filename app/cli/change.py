@@ -97,8 +97,7 @@ async def _set(
         check_seconds(how.trial)
     target = (await bench.hardware.find(address)).target
     planned = await bench.hardware.plan_to_show(target, dict(wanted))
-    moved = {key for change in planned if change.before != change.after for key in change.moves}
-    changes = [change for change in planned if change.before != change.after or change.key in moved]
+    changes = [*bench.hardware.needed(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:
         say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")
@@ -195,5 +194,7 @@ def _tell(
 
 
 def _outcome(change: Change, ended: ChangeEnded) -> str:
+    if not ended.made:
+        return confirm.as_wanted_line(change, ended)
     told = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
     return f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}: {told}"

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from app.cli.output import ask, can_ask, say
-from app.cli.render import table_lines
+from app.cli.render import marked, table_lines
 from app.engine.view import change as view
-from app.engine.view.effects import Tier, tier
+from app.engine.view.effects import Tier, outcome_cell, tier
 from backends.change import Change, Write
 from backends.errors import RefusedError
 from backends.nameplate import Nameplate, word_of
@@ -45,6 +45,13 @@ def review(changes: Sequence[Change]) -> list[str]:
 def above_lines(changes: Iterable[Change]) -> list[str]:
     """What stands on what is changed."""
     return [clean(sentence, 400) for sentence in view.above(changes)]
+
+
+def as_wanted_line(change: Change, ended: ChangeEnded) -> str:
+    """Return the line of a step of a set that had nothing to do; of one whose value was lost since, how it is."""
+    told = "already " if ended.result == "verified" else ""
+    now = clean(f"{told}{view.ended_words(change, ended)}", 1000)
+    return f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:

@@ -25,7 +25,7 @@ from backends.racks.linux.tree import Kernel
 from backends.racks.machines import HOSTS
 from backends.racks.printed import Said
 from backends.racks.programs import ANOTHER, PROGRAMS, VendorProgram, program_said
-from backends.racks.queue import CACHE, DEPTH, TAGS, write_cache_type, write_depth, write_queue
+from backends.racks.queue import CACHE, DEPTH, write_cache_type, write_depth, write_queue
 from backends.racks.rack import Rack
 from backends.racks.state import RackFile
 from backends.racks.tools import PATHS, disks_said, fio_said
@@ -232,7 +232,8 @@ class SimulatedHost(MadeUpHost):
             raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
         name, key = words[3], words[5]
         queue = _queue_of(now, name)
-        tags = int(now.get(f"/sys/block/{name}/mq/0/nr_tags", str(TAGS)))
+        told = now.get(f"/sys/block/{name}/mq/0/nr_tags")
+        tags = int(told) if told is not None else None
         with self._file.changing() as rack:
             write_queue(rack, name, key, text, queue, tags)
 

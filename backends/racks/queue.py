@@ -35,6 +35,7 @@ TAGS = 1024
 """Requests a queue takes at once."""
 
 _SCHEDULED = 2048
+_PAGE_KB = 4
 _DEFAULTS = {"nr_requests": "256"}
 
 
@@ -59,8 +60,11 @@ def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
     }
 
 
-def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str], tags: int) -> None:
-    """Set `queue/key` of a disk. `now`: all its files. Raises ToolFailedError as the kernel refuses."""
+def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str], tags: int | None) -> None:
+    """Set `queue/key` of a disk. Raises ToolFailedError as the kernel refuses.
+
+    `now`: all its files. `tags`: requests that its driver takes, None of a device that has no queue of its own.
+    """
     own = rack.queues.setdefault(name, {})
     if key == "scheduler":
         _schedule(own, text, now, tags)
@@ -99,13 +103,13 @@ def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> N
         own[CACHE] = kind
 
 
-def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int) -> None:
+def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int | None) -> None:
     names = re.sub(r"[][]", "", now["scheduler"]).split()
     if text not in names:
         raise _invalid(text)
     changed = f"[{text}]" not in now["scheduler"]
     own["scheduler"] = " ".join(f"[{name}]" if name == text else name for name in names)
-    if changed:  # the kernel sizes the queue anew for each scheduler
+    if changed and tags is not None:  # the kernel sizes the queue anew for each scheduler
         own["nr_requests"] = str(tags) if text == "none" else _DEFAULTS["nr_requests"]
         if text == "bfq":
             own["wbt_lat_usec"] = "0"
@@ -116,22 +120,21 @@ def _reset_read_ahead(own: dict[str, str], now: dict[str, str]) -> None:
     optimal = int(now.get("optimal_io_size", "0")) // 1024
     if not optimal and now["rotational"] == "1":
         optimal = int(now["max_sectors_kb"])
-    own["read_ahead_kb"] = str(max(int(now["read_ahead_kb"]), 2 * optimal, 128))
+    own["read_ahead_kb"] = str(max(int(now["read_ahead_kb"]), 2 * optimal // _PAGE_KB * _PAGE_KB, 128))
 
 
-def _number(key: str, text: str, now: dict[str, str], tags: int) -> str:
+def _number(key: str, text: str, now: dict[str, str], tags: int | None) -> str:
     low, high = _NUMBERS[key]
     if not re.fullmatch(r"-?\d{1,12}", text) or not low <= int(text) <= high:
         raise _invalid(text)
     value = int(text)
     if key == "read_ahead_kb":
-        # Kept in pages of 4 KiB (block/blk-sysfs.c, queue_ra_store).
-        value = value // 4 * 4
+        value = value // _PAGE_KB * _PAGE_KB  # kept in pages (block/blk-sysfs.c, queue_ra_store)
     # Older kernels refuse it; Linux 6.18 takes the hardware's limit without a word.
     if key == "max_sectors_kb" and value > int(now["max_hw_sectors_kb"]):
         raise _invalid(text)
     if key == "nr_requests":
-        if value > (tags if "[none]" in now["scheduler"] else _SCHEDULED):
+        if tags is None or value > (tags if "[none]" in now["scheduler"] else _SCHEDULED):
             raise _invalid(text)
         value = max(value, 4)
     if key == "wbt_lat_usec" and value == -1:

@@ -186,3 +186,16 @@ async def test_a_queue_that_the_new_scheduler_does_not_allow_is_refused_with_it(
     machine = host(scheduler="none [mq-deadline]", nr_requests="256")
     with pytest.raises(InvalidValueError):
         await backend(machine).plan_together(SDA, {"scheduler": "none", "nr_requests": "512"})
+
+
+async def test_a_device_without_a_queue_of_its_own_takes_no_size() -> None:
+    """An md or dm device reports one, and the kernel refuses every write."""
+    machine_ = FakeHost(machine(disk("md0", queue={"scheduler": "none", "nr_requests": "128"})))
+    reading = (await backend(machine_).read(Target(backend="block", address="md0")))["nr_requests"]
+    assert (reading.now, reading.availability.why_not) == ("128", "it passes requests on and has no queue of its own")
+
+
+async def test_a_size_that_the_scheduler_does_not_take_is_no_way_back() -> None:
+    machine_ = host(scheduler="[none] mq-deadline", nr_requests="8")
+    with pytest.raises(InvalidValueError, match="cannot be 256 with this scheduler"):
+        await backend(machine_).back(SDA, "nr_requests", "256", {})

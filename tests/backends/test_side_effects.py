@@ -73,12 +73,18 @@ def test_a_rule_writes_read_ahead_after_what_resets_it() -> None:
     ],
 )
 def test_read_ahead_is_led_to_the_kernels_defaults_alone(attributes: dict[str, str], values: tuple[str, ...]) -> None:
-    led_to = resets_to("max_sectors_kb", "256", attributes)
+    led_to = resets_to("max_sectors_kb", "256", attributes, 4)
     assert sorted(led_to["read_ahead_kb"], key=int) == list(values)
 
 
+@pytest.mark.parametrize(("page_kb", "values"), [(4, ("128", "160")), (64, ("128", "128"))])
+def test_read_ahead_is_led_to_whole_pages(page_kb: int, values: tuple[str, ...]) -> None:
+    led_to = resets_to("max_sectors_kb", "81", {"rotational": "1"}, page_kb)
+    assert set(led_to["read_ahead_kb"]) == set(values)
+
+
 def test_what_resets_no_limits_leads_read_ahead_nowhere() -> None:
-    assert resets_to("nomerges", "2", {"max_sectors_kb": "1280"}) == {}
+    assert resets_to("nomerges", "2", {"max_sectors_kb": "1280"}, 4) == {}
 
 
 # -- the kernel at hand -----------------------------------------------------------------------------------------------
@@ -89,18 +95,17 @@ def test_what_resets_no_limits_leads_read_ahead_nowhere() -> None:
 def test_this_kernel_moves_nothing_that_is_not_in_the_table(own: Loop) -> None:
     queue = Path(f"/sys/block/{Path(own.sure()).name}/queue")
     attributes = {key: (queue / key).read_text().strip() for key in ("max_sectors_kb", "optimal_io_size")}
+    page_kb = os.sysconf("SC_PAGE_SIZE") // 1024
     found = measured_effects(queue)
     for key, moved in found.items():
         assert set(moved) <= set(SIDE_EFFECTS.get(key, ())), key
         for value in ("64", "128", "256", attributes["max_sectors_kb"]):
             attributes |= {"max_sectors_kb": value} if key == "max_sectors_kb" else {}
         if key != "max_sectors_kb" and "read_ahead_kb" in moved:
-            assert moved["read_ahead_kb"] <= set(resets_to(key, "", attributes)["read_ahead_kb"]), key
+            assert moved["read_ahead_kb"] <= set(resets_to(key, "", attributes, page_kb)["read_ahead_kb"]), key
     largest = found.get("max_sectors_kb", {}).get("read_ahead_kb", set())
-    led_to = {
-        value for size in ("64", "128", "256") for value in resets_to("max_sectors_kb", size, {})["read_ahead_kb"]
-    }
-    assert largest <= led_to
+    ends = [resets_to("max_sectors_kb", size, {}, page_kb)["read_ahead_kb"] for size in ("64", "128", "256")]
+    assert largest <= {value for values in ends for value in values}
 
 
 @needs_loops()

@@ -111,3 +111,68 @@ def test_by_model_what_not_all_have_alike_is_left_out(cli: Cli) -> None:
     before = values()
     assert cli("--demo", "linux", "set", "block:sdc", "read_ahead_kb=4096", "--yes").status == 0
     assert set(before) - set(values()) == {"read_ahead_kb"}
+
+
+WITH_DISK = """format = 1
+[[target]]
+select = {address = "block:sde"}
+[target.set]
+write_cache = "write-back"
+read_ahead_kb = 256
+[[target]]
+select = {address = "megaraid:/c3/v0"}
+[target.set]
+write_cache = "write-back"
+"""
+
+
+def test_a_step_that_another_one_has_made_is_done_and_undo_brings_both_back(cli: Cli, file: str) -> None:
+    Path(file).write_text(WITH_DISK)
+    assert cli("--demo", "set", "/c3/v0", "write_cache=write-through", "--yes").status == 0
+    done = cli("--demo", "apply", file, "--yes")
+    assert (done.status, "verified  block:sde write_cache: already write-back\n" in done.out) == (0, True)
+    assert cli("--demo", "apply", file, "--check").status == 0
+    assert cli("--demo", "undo", "--all", "--yes").status == 0
+    told = cli("--demo", "apply", file, "--check").out.splitlines()
+    assert [line.split()[1:3] for line in told] == [["block:sde", "read_ahead_kb"]]
+
+
+def test_a_done_step_has_no_id(cli: Cli, file: str) -> None:
+    Path(file).write_text(WITH_DISK)
+    assert cli("--demo", "set", "/c3/v0", "write_cache=write-through", "--yes").status == 0
+    outcomes = [one["outcome"] for one in cli("--demo", "apply", file, "--yes", "--json").json["changes"]]
+    assert [(one["id"] is None, one["result"]) for one in outcomes] == [
+        (False, "verified"),
+        (True, "verified"),
+        (False, "verified"),
+    ]
+
+
+def test_a_value_that_is_not_legal_any_more_is_blocked_and_the_rest_is_set(cli: Cli, tmp_path: Path) -> None:
+    path = str(tmp_path / "good.toml")
+    assert cli("--demo", "linux", "export", "zfs:/module", "block:sda", "-o", path).status == 0
+    changes = (("zfs:/module", "zfs_arc_max=8589934592"), ("block:sda", "read_ahead_kb=512"))
+    for target, wish in changes:
+        assert cli("--demo", "linux", "set", target, wish, "--yes").status == 0
+    for words in (("--check",), ("--dry-run",), ("--yes",)):
+        done = cli("--demo", "linux", "apply", path, *words, "--json")
+        kinds = {one["key"]: one["kind"] for one in done.json["drift"]}
+        assert (done.status, kinds["zfs_arc_max"]) == (5, "blocked")
+    assert [one["key"] for one in cli("--demo", "linux", "apply", path, "--check", "--json").json["drift"]] == [
+        "zfs_arc_max"
+    ]
+
+
+def test_what_becomes_possible_is_shown_and_set_in_the_same_run(cli: Cli, tmp_path: Path) -> None:
+    path, cards = tmp_path / "f.toml", [f"smartarray:/slot0/ld{number}" for number in (1, 2, 3)]
+    for card in cards:
+        assert cli("--demo", "hpe", "set", card, "acceleration=none", "--yes").status == 0
+    path.write_text(
+        'format = 1\n[[target]]\nselect = {address = "smartarray:/slot0"}\nset = {cache_ratio = "50/50"}\n'
+        f'[[target]]\nselect = {{address = "{cards[0]}"}}\nset = {{acceleration = "controller-cache"}}\n'
+    )
+    done = cli("--demo", "hpe", "apply", str(path), "--yes")
+    assert (done.status, "cacheratio=50/50" in done.err, "cache_ratio" in done.out) == (0, True, True)
+    assert cli("--demo", "hpe", "apply", str(path), "--check").status == 0
+    assert cli("--demo", "hpe", "undo", "--all", "--yes").status == 0
+    assert cli("--demo", "hpe", "apply", str(path), "--check").status == 5

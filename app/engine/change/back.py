@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.change import NOT_THERE, Change, Write
-from backends.errors import BlockedError, RefusedError, UnknownSettingError
+from backends.errors import BlockedError, InvalidValueError, RefusedError, UnknownSettingError
 from backends.protocol import ReadsOldSteps, Sets
 from backends.text import clean
 
@@ -26,22 +26,34 @@ async def plan_back(backend: Sets, change: Change) -> Change:
     """What brings back what a change of a log, a journal or this session had found; see `Sets.back`.
 
     A log says what was changed. Steps that an earlier version recorded in it are compared with those of today, and are
-    never taken themselves. Raises also BlockedError where the old value is not known, RefusedError where a recorded
-    step does anything else.
+    never taken themselves. A value that is not legal while another change of the same set stands gives way to the one
+    to which that change had moved it. Raises also BlockedError where the old value is not known, RefusedError where a
+    recorded step does anything else.
     """
     value = require_reversible(change)
     told = _told_by_steps(backend, change)
+    companions = change.companions or told or {}
     try:
-        back = await backend.back(change.target, change.key, value, change.companions or told or {})
+        back = await _back(backend, change, value, companions)
+    except InvalidValueError:
+        if not change.at_start:
+            raise
+        back = await _back(backend, change, change.at_start, companions)
+    if told is None:
+        _require_alike(change, back)
+    return back
+
+
+async def _back(backend: Sets, change: Change, value: str, companions: Mapping[str, str]) -> Change:
+    """Return the way back as the backend plans it. Raises UnknownSettingError of a key unknown to this version."""
+    try:
+        return await backend.back(change.target, change.key, value, companions)
     except UnknownSettingError as error:
         raise UnknownSettingError(
             f"{clean(change.label or change.key)} of {clean(str(change.target))} cannot be taken back: "
             f"this version of raidbench knows no setting {clean(change.key)} there.",
             hint="Take it back with the version that set it, or set the old value with the tool of the device.",
         ) from error
-    if told is None:
-        _require_alike(change, back)
-    return back
 
 
 def companions_of(backend: Sets, change: Change) -> Mapping[str, str]:

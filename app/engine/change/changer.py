@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.engine.change.back import companions_of, plan_back, require_reversible
-from app.engine.change.reading_back import read_for, require_as_planned, require_its_device, verdict
+from app.engine.change.reading_back import is_as_wanted, read_for, require_as_planned, require_its_device, verdict
 from app.engine.change.side_effects import (
     NO_DEBTS,
     Debts,
@@ -110,17 +110,22 @@ class Changer:
         self._side = side
         self._forget = forget
 
-    async def apply(self, change: Change, *, undoes: str | None = None, until: float | None = None) -> ChangeEnded:
+    async def apply(
+        self, change: Change, *, undoes: str | None = None, until: float | None = None, in_set: bool = False
+    ) -> ChangeEnded:
         """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
 
         With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first and takes it back then. `undoes`: the
-        change of this session that it takes back.
+        change of this session that it takes back. `in_set`: whether a value that already is the wanted one is enough.
 
         Raises RefusedError (somebody else holds the device, another trial is not decided, the watchdog cannot be
         armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
         so).
         """
         async with self._at_work(change, wait=0.0) as lock:
+            if in_set and await is_as_wanted(self._backend(change.target), change):
+                self._no_other_trial(change, until)  # which would take it away again
+                return ChangeEnded(at=time.time(), id="", result="verified", now=change.after)
             return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
     @contextlib.asynccontextmanager
@@ -173,6 +178,7 @@ class Changer:
         One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
         target is planned again, and refused if it would take other steps than those that were shown. Steps that also
         carry the value of a setting changed before in the same set (two fields of one register) may differ by that.
+        A step whose value already is the wanted one is done: nothing is set, and nothing recorded (`ChangeEnded.made`).
         At the end all of them are read again: a value that a later change of the set has moved is set once more, and
         told with its change a second time; so is one that somebody else has set meanwhile, as `differs`.
         """
@@ -180,7 +186,7 @@ class Changer:
         made: dict[tuple[Target, str], tuple[Change, ChangeEnded]] = {}
         for shown in changes:
             change = await self._in_its_turn(shown, [*made.values()])
-            ended = await self.apply(change, until=until)
+            ended = await self.apply(change, until=until, in_set=True)
             made[change.target, change.key] = change, ended
             yield change, ended
             if ended.result != "verified":
@@ -195,7 +201,10 @@ class Changer:
         moved = _moved_by([ended for _, ended in made], shown.target, shown.key)
         if not done and not moved:
             return shown
-        change = await self._backend(shown.target).plan(shown.target, shown.key, shown.wish)
+        with asked_since(time.monotonic()):
+            if await is_as_wanted(self._backend(shown.target), shown):
+                return shown
+            change = await self._backend(shown.target).plan(shown.target, shown.key, shown.wish)
         if change.writes != shown.writes and done.isdisjoint(change.shares):
             raise RefusedError(
                 f"{change.label} of {change.target} would now take other steps than those shown.",
@@ -236,7 +245,8 @@ class Changer:
         """Put on record that a value of a set did not stay. Whose value this is, nobody saw: it is none of ours."""
         message = f"{change.label} reads {now or 'nothing'} at the end of the set: it was changed since it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
-        self._emit(lost)
+        if ended.made:
+            self._emit(lost)
         return lost
 
     async def _announce(self, changes: Sequence[Change]) -> None:

@@ -30,7 +30,7 @@ from app.engine.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from backends.host import Host
-from backends.model import KERNEL, Controller, Target
+from backends.model import Controller, Target
 from backends.nameplate import Nameplate, nameplate_of_parts
 from backends.protocol import TellsRemains
 from backends.settings import Risk
@@ -68,7 +68,7 @@ class Changes:
             next_id=self._next_id,
             arm=self._arm,
             controller_of=self.controller_of,
-            disk_of=self.disk_of,
+            disk_of=self._hardware.disk_of,
             side=self._record.host.root_side,
             forget=self._hardware.machine.host.forget,
         )
@@ -225,7 +225,7 @@ class Changes:
 
     def disk_of(self, target: Target) -> Target | None:
         """Return the kernel's disk that a target is, None where it is none by the last look."""
-        return next((view for view in self._hardware.views_of(target) if view.backend == KERNEL), None)
+        return self._hardware.disk_of(target)
 
     async def end_trials(self) -> bool:
         """Note in the session what the watchdog took back meanwhile; whether all of it is back."""

@@ -19,6 +19,12 @@ async def read_for(backend: Sets, change: Change) -> Reading | None:
     return (await backend.read(change.target)).get(change.key)
 
 
+async def is_as_wanted(backend: Sets, change: Change) -> bool:
+    """Return whether the setting reads what the change is to bring about, whoever has set it. Raises as `Sets.read`."""
+    reading = await read_for(backend, change)
+    return reading is not None and reading.now == change.after
+
+
 async def require_as_planned(backend: Sets, change: Change) -> None:
     """Raises DeviceGoneError, RefusedError (the value is another one since), BlockedError."""
     reading = await read_for(backend, change)

@@ -201,22 +201,22 @@ def moved_by(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[
 def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
     """Return the change of a record as if those that were in force then, and are taken back by now, had not been made.
 
-    `made`: all changes of the session. A value of before that such a change had moved to is not what was there before
-    both.
+    `made`: all changes of the session. A value of before that such a change had set or moved to is not what was there
+    before both.
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
     gone = [
-        one
+        place_and_values
         for other in made[:at]
         if other.end is not None and (other.undone_by in since or _ended_after(other, record))
-        for one in other.end.moved or ()
+        for place_and_values in _led_to(other)
     ]
 
     def at_first(target: Target, key: str, value: str) -> str:
-        for one in reversed(gone):
-            if one.explained and (one.target, one.key, one.now) == (target, key, value) and one.before is not None:
-                value = one.before
+        for place, before, now in reversed(gone):
+            if place == (target, key) and now == value:
+                value = before
         return value
 
     change = record.change
@@ -224,6 +224,18 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     before = None if change.before is None else at_first(change.target, change.key, change.before)
     beside = (replace(one, value=own.get((one.target, one.key), one.value)) for one in change.beside)
     return replace(with_companions(change, own), before=before, beside=tuple(beside))
+
+
+def _led_to(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
+    """Yield what a change has set and moved along, each with its values before and afterwards."""
+    change, end = record.change, record.end
+    if end is None:
+        return
+    if change.before is not None:
+        yield (change.target, change.key), change.before, change.after
+    for one in end.moved or ():
+        if one.explained and one.before is not None:
+            yield (one.target, one.key), one.before, one.now
 
 
 def _ended_after(other: ChangeRecord, record: ChangeRecord) -> bool:

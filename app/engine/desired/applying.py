@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import field, replace
+from dataclasses import field
 
 from app.engine.change.trial import require_triable
-from app.engine.desired.drift import DesiredState, Drift, DriftKind
+from app.engine.desired.drift import DesiredState, Drift, DriftKind, DriftLook
+from app.engine.desired.file import DesiredFile
 from app.engine.session.events import ChangeEnded
 from app.engine.workbench import Workbench
 from backends.change import Change
-from backends.errors import BlockedError, InvalidValueError, RaidbenchError, RefusedError
+from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Target
 from backends.nameplate import Nameplate
 from backends.protocol import PersistRule
@@ -41,8 +42,6 @@ class DesiredPlan:
 
     changes: tuple[Change, ...] = ()
     """In their order; what is so already is not among them."""
-    later: tuple[Drift, ...] = ()
-    """Differences that can be planned once these changes are made, and not before."""
     keeps: tuple[KeptRule, ...] = ()
     """Files that are written afterwards."""
     risk: Risk = Risk.NONE
@@ -54,6 +53,13 @@ class DesiredPlan:
     def empty(self) -> bool:
         """Whether there is nothing to do."""
         return not self.changes and not self.keeps
+
+
+Place = tuple[Target, str]
+"""A target and the key of one of its settings."""
+
+PlanMore = Callable[[Collection[Place]], Awaitable[DesiredPlan | None]]
+"""Plans what can be set once these settings are, None for nothing. Raises RaidbenchError: the set is taken back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +102,11 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
     """What would be done; changes nothing.
 
     Raises RefusedError for a risk that the file does not confirm, for what cannot be tried where a trial is wanted and
-    for a card on which one is undecided; what planning raises.
+    for a card on which one is undecided; what planning raised.
     """
-    changes: list[Change] = []
-    later: list[tuple[Target, str]] = []
-    for target, values in state.values.items():
-        if any(drift.target == target and drift.kind is DriftKind.SETTABLE for drift in state.drifts):
-            planned, waiting = await _planned(bench, state, target, values)
-            changes += _to_make(planned)
-            later += waiting
+    if state.trouble is not None:
+        raise state.trouble
+    changes = state.changes
     for change in changes:
         _require_allowed(change)
         if trial is not None:
@@ -112,36 +114,25 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
     _require_free(bench, changes, trial)
     keeps = await _keeps(bench, state) if persist else ()
     return DesiredPlan(
-        changes=tuple(changes),
-        later=tuple(
-            replace(one, kind=DriftKind.BLOCKED, why="it is legal once the others are set: apply the file again")
-            for one in state.settable()
-            if (one.target, one.key) in later
-        ),
+        changes=changes,
         keeps=keeps,
         risk=worst(change.risk for change in changes),
         plates=await _confirmed(bench, state, changes),
     )
 
 
-async def _planned(
-    bench: Workbench, state: DesiredState, target: Target, values: Mapping[str, str]
-) -> tuple[tuple[Change, ...], list[tuple[Target, str]]]:
-    """The changes of a target, and what has to wait for those of another one: a queue for the depth of its drive."""
-    try:
-        return await bench.hardware.plan_to_show(target, values), []
-    except InvalidValueError:
-        waiting = [(target, key) for key in values if (target, key) in state.doubtful]
-        if not waiting:
-            raise
-    rest = {key: value for key, value in values.items() if (target, key) not in state.doubtful}
-    return (await bench.hardware.plan_to_show(target, rest) if rest else ()), waiting
+async def plan_rest(
+    bench: Workbench, file: DesiredFile, made: Collection[Place]
+) -> tuple[tuple[Drift, ...], DesiredPlan | None]:
+    """Look again once a set is made; return what it does not set, and what can be set by now and could not before.
 
-
-def _to_make(planned: Sequence[Change]) -> list[Change]:
-    """Without what is so already, unless another step of the set moves it."""
-    moved = {key for change in planned if change.before != change.after for key in change.moves}
-    return [change for change in planned if change.before != change.after or change.key in moved]
+    `made`: what was set already, which is not set to and fro. Raises as `DriftLook.look` and `plan_set`.
+    """
+    state = await DriftLook(bench, file).look()
+    if all(_place(change) in made for change in state.changes):
+        return state.drifts, None
+    plan = await plan_set(bench, state, persist=file.persist, trial=None)
+    return state.unsettable(), plan
 
 
 def _require_allowed(change: Change) -> None:
@@ -221,15 +212,18 @@ async def apply_set(
     trial: float | None,
     keep_going: bool,
     asked_to_stop: Callable[[], bool] = lambda: False,
+    plan_more: PlanMore | None = None,
 ) -> SetOutcome:
     """Make it. The session is open and knows the inventory.
 
     The first step that is not verified ends the set, and what was done is taken back, newest first; with `keep_going`
     the rest is made all the same and nothing is taken back. Files that keep values are written when all else is well.
+    `plan_more`: asked for what can be set by now and could not before, once all is set; it belongs to the same set.
     """
     before = {record.id for record in bench.session.changes}
     steps: list[StepOutcome] = []
-    waiting = list(plan.changes)
+    planned = plan.changes
+    waiting = list(planned)
     trouble: RaidbenchError | None = None
     stopped = False
     while waiting and not stopped:
@@ -246,20 +240,34 @@ async def apply_set(
                 break
             begun -= 1  # the one that was refused is passed over
         del waiting[: len(steps) - begun]
+        well = trouble is None and not stopped and all(step.ended.result == "verified" for step in steps)
+        if not waiting and well and plan_more is not None:
+            try:
+                more = await plan_more({_place(change) for change in planned})
+            except RaidbenchError as error:
+                trouble, more = error, None
+            if more is not None:
+                plan = more
+                planned += more.changes
+                waiting = list(more.changes)
     failed = trouble is not None or any(step.ended.result != "verified" for step in steps)
     if failed and not keep_going:
         steps = await _taken_back(bench, steps, before)
     elif not failed and not stopped:
         kept, unkept_ = await _write(bench, plan.keeps)
         return SetOutcome(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept_)
-    passed = _passed_over(plan.changes, steps)
+    passed = _passed_over(planned, steps)
     return SetOutcome(steps=tuple(steps), left=passed, trouble=trouble)
+
+
+def _place(change: Change) -> Place:
+    return change.target, change.key
 
 
 def _passed_over(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
     """What was planned and not begun."""
-    begun = {(step.change.target, step.change.key) for step in steps}
-    return tuple(change for change in changes if (change.target, change.key) not in begun)
+    begun = {_place(step.change) for step in steps}
+    return tuple(change for change in changes if _place(change) not in begun)
 
 
 async def _made(
@@ -275,7 +283,15 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
 
     What cannot be taken back is told, and the rest is taken back all the same.
     """
-    found = {step.ended.id: step for step in steps}
+    found: list[StepOutcome] = []
+    at: dict[str, int] = {}
+    for step in steps:  # one that was lost at the end is told twice
+        if step.ended.id in at:
+            found[at[step.ended.id]] = step
+            continue
+        if step.ended.made:
+            at[step.ended.id] = len(found)
+        found.append(step)
     for record in reversed(bench.session.changes):
         if record.id in before or not record.in_force:
             continue
@@ -286,8 +302,12 @@ async def _taken_back(bench: Workbench, steps: Sequence[StepOutcome], before: Co
         except RaidbenchError as error:
             stuck = error.message
         ended = record.end or ChangeEnded(at=time.time(), id=record.id, result="failed", now=None, message="cut short")
-        found[record.id] = StepOutcome(change=record.change, ended=ended, back=back, stuck=stuck)
-    return list(found.values())
+        step = StepOutcome(change=record.change, ended=ended, back=back, stuck=stuck)
+        if record.id in at:
+            found[at[record.id]] = step
+        else:
+            found.append(step)
+    return found
 
 
 async def _write(bench: Workbench, keeps: Sequence[KeptRule]) -> tuple[tuple[KeptRule, ...], dict[str, str]]:

@@ -25,11 +25,14 @@ def selected(inventory: Inventory, select: Mapping[str, str]) -> tuple[Thing, ..
     """
     exact = "address" in select or "vendor" in select
     hidden = frozenset() if exact else inventory.twins
-    return tuple(
-        one
-        for one in everything(inventory)
-        if one.target not in hidden and all(value in marks(one).get(key, ()) for key, value in select.items())
-    )
+    return tuple(one for one in everything(inventory) if one.target not in hidden and _is_meant(one, select))
+
+
+def _is_meant(thing: Thing, select: Mapping[str, str]) -> bool:
+    if select.get("vendor", thing.target.backend) != thing.target.backend:  # a file of all selects often
+        return False
+    known = marks(thing)
+    return all(value in known.get(key, ()) for key, value in select.items())
 
 
 def marks(thing: Thing) -> dict[str, tuple[str, ...]]:

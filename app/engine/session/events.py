@@ -121,7 +121,7 @@ class ChangeEnded:
 
     at: float
     id: str
-    """The change."""
+    """The change; "" of a step of a set that had nothing to do, of which nothing is recorded."""
     result: str
     """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (with its device)."""
     now: str | None
@@ -130,6 +130,11 @@ class ChangeEnded:
     """A sentence when it is not verified; the tool's own words."""
     moved: tuple[MovedSetting, ...] | None = None
     """What else read otherwise afterwards; None where that is not known."""
+
+    @property
+    def made(self) -> bool:
+        """Whether anything was set: else the value already was the wanted one."""
+        return bool(self.id)
 
     @property
     def taken_back(self) -> bool:

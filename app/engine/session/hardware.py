@@ -185,7 +185,34 @@ class Hardware:
                 changes += map(self.with_above, await backend.plan_together(home, own))
             else:
                 changes += [await self.plan(home, key, value) for key, value in own.items()]
-        return _what_moves_the_disk_first(changes)
+        return self.in_order(changes)
+
+    def disk_of(self, target: Target) -> Target | None:
+        """Return the kernel's disk that a target is, None where it is none by the last look."""
+        return next((view for view in self.views_of(target) if view.backend == KERNEL), None)
+
+    def in_order(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+        """Return the changes of a set with those in front that move what others set on the kernel's disk.
+
+        All changes of the same target stay together, in their order.
+        """
+        places = {(change.target, change.key) for change in changes}
+        front = {change.target for change in changes if not places.isdisjoint(self._moved_on_disk(change))}
+        first = [change for change in changes if change.target in front]
+        return (*first, *(change for change in changes if change.target not in front))
+
+    def needed(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+        """Return the changes of a set without those whose value is so already, unless another one moves it."""
+        real = [change for change in changes if change.before != change.after]
+        moved = {(change.target, key) for change in real for key in change.moves}
+        moved |= {place for change in real for place in self._moved_on_disk(change)}
+        return tuple(change for change in changes if change in real or (change.target, change.key) in moved)
+
+    def _moved_on_disk(self, change: Change) -> Iterator[tuple[Target, str]]:
+        """Yield the settings of the kernel's disk that a change may move."""
+        disk = self.disk_of(change.target) if change.moves_disk else None
+        if disk is not None and disk != change.target:
+            yield from ((disk, key) for key in change.moves_disk)
 
     async def plan_to_show(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """As `plan_all`, of what was read since the last look: whoever applies it reads again under the lock.
@@ -239,13 +266,6 @@ class Hardware:
         except RaidbenchError:
             return None
         return next((array.tasks for array in found if array.target == target), None)
-
-
-def _what_moves_the_disk_first(changes: Sequence[Change]) -> tuple[Change, ...]:
-    """Return the changes with those in front that would move what another one sets on the kernel's disk."""
-    on_disk = {change.key for change in changes if change.target.backend == KERNEL}
-    front = [change for change in changes if not on_disk.isdisjoint(change.moves_disk)]
-    return (*front, *(change for change in changes if change not in front))
 
 
 def _by_name(

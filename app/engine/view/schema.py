@@ -226,7 +226,8 @@ def change(planned: Change) -> Json:
 def ended(outcome: ChangeEnded) -> Json:
     """How a change ended."""
     return {
-        **picked(outcome, "id", "result", "now"),
+        "id": outcome.id or None,
+        **picked(outcome, "result", "now"),
         "message": outcome.message or None,
         "moved": _moved(outcome),
     }

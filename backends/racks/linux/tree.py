@@ -31,7 +31,7 @@ _STACKED = {
 
 _DECIDED = {
     **dict.fromkeys(("rotational", "logical_block_size", "physical_block_size"), max),
-    **dict.fromkeys(("max_sectors_kb", "max_hw_sectors_kb"), min),
+    "max_hw_sectors_kb": min,
 }
 """Files of that queue and which of the members' decides."""
 
@@ -135,12 +135,17 @@ def put_stacked(
 
 
 def _limits(found: Kernel, below: Sequence[str]) -> dict[str, str]:
-    """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest."""
-    return {
+    """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest.
+
+    What is set on a member later moves nothing of it: its limits are stacked once, when it is put together.
+    """
+    if not below:
+        return {}
+    own = {
         key: str(decide(int(found.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
         for key, decide in _DECIDED.items()
-        if below
     }
+    return {**own, "max_sectors_kb": own["max_hw_sectors_kb"]}
 
 
 def put_mute(found: Kernel, name: str) -> None:

@@ -11,11 +11,11 @@ from backends.racks.machines.lsi import demo_rack
 from backends.racks.machines.ssds import ssds_rack
 from backends.racks.rack import Rack
 
-MACHINES: Mapping[str, Callable[[], Rack]] = {
+MACHINES: Mapping[str, Callable[..., Rack]] = {
     "lsi": demo_rack,
     "hpe": hpe_rack,
     "linux": linux_rack,
     "arrays": arrays_rack,
     "ssds": ssds_rack,
 }
-"""What makes each as new."""
+"""What makes each as new; it may be given a clock."""

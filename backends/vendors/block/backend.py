@@ -33,7 +33,7 @@ from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
 from backends.vendors.block.knobs import BY_KEY, RULES, SETTINGS, actions
 from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
-from backends.vendors.block.values import fitting, reading, scheduler_file, settled, written
+from backends.vendors.block.values import fitting, reading, require_size, scheduler_file, settled, written
 
 NAME = "block"
 """The prefix of this backend's targets."""
@@ -73,12 +73,17 @@ class BlockBackend:
     async def _readings(self, name: str, attributes: Mapping[str, str]) -> Mapping[str, Reading]:
         folder = _queue(name)
         reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in SETTINGS))
-        if self._page is None:
-            self._page = await page_bytes(self._host)
+        page = await self._page_kb()
         return {
-            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), self._page // 1024)
+            setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), page)
             for setting, why_not in zip(SETTINGS, reasons, strict=True)
         }
+
+    async def _page_kb(self) -> int:
+        """Return the size of a page of the kernel's, in KiB."""
+        if self._page is None:
+            self._page = await page_bytes(self._host)
+        return self._page // 1024
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """What setting `key` to `value` would write, and what brings the present state back."""
@@ -94,9 +99,10 @@ class BlockBackend:
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
             wish = wanted(target, settings[key], now, values[key])
+            if key == "nr_requests" and "scheduler" in values:  # which resets what is there now
+                require_size(wish, attributes)
             changes.append(await self._planned(node, wish, attributes, lock))
-            words = written(key, wish.value)
-            attributes = {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
+            attributes = _with(attributes, key, written(key, wish.value), now)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
@@ -106,6 +112,8 @@ class BlockBackend:
         node = await self._node(target)
         attributes = await self._attributes(node.name)
         wish = wanted_back(target, setting, (await self._readings(node.name, attributes))[key], value)
+        if key == "nr_requests" and wish.value != wish.now.now:
+            require_size(wish, attributes)
         change = await self._planned(node, wish, attributes, await lock_of(self._host, node.name))
         if key == "scheduler":
             companions = fitting(companions, wish.value, attributes)
@@ -125,7 +133,7 @@ class BlockBackend:
             after=after,
             asked=asked,
             moves=SIDE_EFFECTS.get(key, ()),
-            resets_to=resets_to(key, wish.value, attributes),
+            resets_to=resets_to(key, wish.value, attributes, await self._page_kb()),
             companions=companions,
         )
 
@@ -161,8 +169,12 @@ class BlockBackend:
         """The udev rules file with this disk's lines replaced; no other line is touched."""
         node = await self._node(target)
         declared = {key: setting_of(SETTINGS, target, key) for key in values}
-        now = await self.read(target) if values else {}
-        legal = {key: written(key, check_value(declared[key], now[key], value)) for key, value in values.items()}
+        attributes = await self._attributes(node.name) if values else {}
+        legal: dict[str, str] = {}
+        for key in in_order(values):
+            now = (await self._readings(node.name, attributes))[key]
+            legal[key] = written(key, check_value(declared[key], now, values[key]))
+            attributes = _with(attributes, key, legal[key], now)
         match = match_keys(node)
         require_unique(node, match, await read_tree(self._host))
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
@@ -224,6 +236,11 @@ class BlockBackend:
         if node is None:
             raise gone(target)
         return node
+
+
+def _with(attributes: Mapping[str, str], key: str, words: str, now: Reading) -> Mapping[str, str]:
+    """Return the attributes as they are once `words` are written to a file that reads `now`."""
+    return {**attributes, key: scheduler_file(now, words) if key == "scheduler" else words}
 
 
 def _require_ours(change: Change) -> None:

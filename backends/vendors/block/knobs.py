@@ -27,6 +27,7 @@ SENTENCES = {
 
 SCHEDULER = Setting(
     key="scheduler",
+    other_words=tuple(SENTENCES),
     label="I/O scheduler",
     help="Which requests the kernel sends first. Matters most on hard disks and on slow or shared flash. Changing it "
     "waits for the queue to drain, and the kernel sets nr_requests and the scheduler's own tunables to defaults "

@@ -36,16 +36,16 @@ def in_order(keys: Iterable[str]) -> list[str]:
     return resets_first(keys, SIDE_EFFECTS)
 
 
-def resets_to(key: str, value: str, attributes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:
     """Return the values that the kernel may reset each setting to once `key` is `value`, or is taken back, by key.
 
     The default of read-ahead is twice the optimal I/O size, or twice the largest request where a rotational device
-    reports none, and 128 KiB at least. Settings without an entry may get any value.
+    reports none, in whole pages, and 128 KiB at least. Settings without an entry may get any value.
     """
     if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
         return {}
     optimal = (number(attributes.get("optimal_io_size")) or 0) // 1024
     present = number(attributes.get("max_sectors_kb")) or 0
     wanted = number(value) or 0 if key == "max_sectors_kb" else present
-    defaults = {max(2 * size, _READ_AHEAD_MIN) for size in (0, optimal, present, wanted)}
+    defaults = {max(2 * size // page_kb * page_kb, _READ_AHEAD_MIN) for size in (0, optimal, present, wanted)}
     return {"read_ahead_kb": tuple(str(size) for size in sorted(defaults))}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from backends.changing import Wanted
+from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Span
 from backends.text import chosen, clean
 from backends.vendors.block.knobs import FIXED_CHOICES, SENTENCES
@@ -38,6 +40,8 @@ def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_k
         return _choice(key, raw, why_not)
     now = _number(raw)
     span = _span(key, attributes, page_kb, now)
+    if key == "nr_requests" and why_not is None and _has_no_queue(attributes):
+        why_not = "it passes requests on and has no queue of its own"
     if span is None and why_not is None:
         why_not = "the kernel does not say which values this device takes"
     return Reading(
@@ -93,6 +97,25 @@ def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None
             return Span(minimum=low, maximum=max(top, present), step=step, unit="KiB") if top >= low else None
         case _:
             return None
+
+
+def _has_no_queue(attributes: Mapping[str, str]) -> bool:
+    """Return whether it is an md, dm or other device without a request queue.
+
+    The kernel reports a size for it and takes none (block/blk-sysfs.c, queue_requests_store, queue_is_mq).
+    """
+    _, names = chosen(attributes.get("scheduler", ""))
+    return "nr_tags" not in attributes and tuple(names) == ("none",)
+
+
+def require_size(wish: Wanted, attributes: Mapping[str, str]) -> None:
+    """Raise InvalidValueError for a queue size that the kernel does not take with the scheduler of `attributes`."""
+    most = _requests_max({**attributes, "nr_requests": ""})
+    if most and wish.value.isdecimal() and int(wish.value) > most:
+        raise InvalidValueError(
+            f"{wish.setting.label} of {wish.target} cannot be {wish.value} with this scheduler.",
+            hint=f"From {REQUESTS_MIN} to {most} requests.",
+        )
 
 
 def _requests_max(attributes: Mapping[str, str]) -> int:

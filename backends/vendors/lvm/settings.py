@@ -28,6 +28,7 @@ CACHE_MODE = _kept(
 )
 CACHE_POLICY = _kept(
     key="cache_policy",
+    other_words=("smq", "mq", "cleaner"),
     label="Cache policy",
     help="What decides which blocks are cached. Kernels since 4.2 have smq alone, and call it mq as well; `cleaner` is "
     "kept by LVM but never loaded, except for the time of a flush (dm-cache-policy-smq.c; tried with LVM 2.03.16).",

@@ -75,6 +75,7 @@ BITMAP = Setting(
 )
 CONSISTENCY = Setting(
     key="consistency_policy",
+    other_words=("resync", "ppl", "bitmap", "journal"),
     label="Consistency after a crash",
     help="How parity is made right after a crash: `resync` reads and writes everything, `ppl` (RAID 5) keeps a partial "
     "parity log on the members, which also closes the write hole and costs write speed. Bitmap and journal are "

@@ -16,6 +16,7 @@ _WITHOUT_POWER = (
 
 WRITE_CACHE = _stored(
     key="write_cache",
+    other_words=("write-through", "write-back", "always-write-back"),
     label="Write cache",
     help="When a write is reported done: write-through on the drives, write-back in the card's memory. Write-back is "
     "suspended by the card while its battery or CacheVault is not healthy; always-write-back is not. (storcli: "
@@ -25,12 +26,14 @@ WRITE_CACHE = _stored(
 )
 READ_AHEAD = _stored(
     key="read_ahead",
+    other_words=("none", "read-ahead", "adaptive"),
     label="Read-ahead",
     help="Whether the card reads on beyond what was asked. Helps sequential reads of hard disks, costs IOPS of random "
     "reads from flash, and keeps FastPath off. (storcli: rdcache; MegaCli: NORA|RA|ADRA)",
 )
 IO_POLICY = _stored(
     key="io_policy",
+    other_words=("direct", "cached"),
     label="I/O policy",
     help="direct: reads pass the cache by. cached: reads are kept in it, and writes too, whatever the write policy "
     "says (libstoragemgmt). Cards of the 94xx series and later have direct only. (storcli: iopolicy)",
@@ -39,6 +42,7 @@ IO_POLICY = _stored(
 )
 DRIVE_CACHE = _stored(
     key="drive_cache",
+    other_words=("on", "off", "default"),
     label="Drive cache",
     help="The drives' own write caches, of all members. No battery of the card keeps them. (storcli: pdcache; MegaCli: "
     "-EnDskCache|-DisDskCache)",
@@ -48,6 +52,7 @@ DRIVE_CACHE = _stored(
 )
 ACCESS_POLICY = _stored(
     key="access_policy",
+    other_words=("read-write", "read-only", "blocked"),
     label="Access",
     help="Whether the host may write to the virtual drive, or use it at all. (storcli: accesspolicy)",
     risk=Risk.OUTAGE,
@@ -110,6 +115,7 @@ CARD_SETTINGS = (
     _rate("patrol_read_rate", "Patrol read rate", "patrol read"),
     _stored(
         key="patrol_read",
+        other_words=("auto", "manual", "off"),
         label="Patrol read",
         help="Reads all drives for bad sectors: auto by the card's schedule (a week), manual when told. It takes from "
         "a benchmark what it reads; left off, bad sectors are found by the next rebuild.",
@@ -118,6 +124,7 @@ CARD_SETTINGS = (
     ),
     _stored(
         key="consistency_check",
+        other_words=("concurrent", "sequential", "off"),
         label="Consistency check",
         help="Compares data and parity of redundant virtual drives by schedule, one after the other or all at once.",
         risk=Risk.PERFORMANCE,

@@ -18,6 +18,7 @@ _OWN_CACHES = (
 
 ACCELERATION = unconfirmed(
     key="acceleration",
+    other_words=("none", "controller-cache", "smart-path"),
     label="Acceleration",
     help="What serves the logical drive: the card's cache, Smart Path (the short way past the cache to flash, which "
     "arcconf calls SSD I/O bypass), or nothing. The firmware allows one of them at a time, and Smart Path only for a "
@@ -95,6 +96,7 @@ def _priority(key: str, label: str, work: str) -> Setting:
 SMART_CARD_SETTINGS = (
     unconfirmed(
         key="cache_ratio",
+        other_words=tuple(f"{share}/{100 - share}" for share in range(101)),
         label="Cache ratio",
         help="Share of the card's cache for reads and for writes, in percent: 10/90 is 10 % read, 90 % write. 100/0 "
         "caches no writes. Setting it flushes the cache of all logical drives: a pause. (ssacli: cacheratio; arcconf: "

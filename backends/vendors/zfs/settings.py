@@ -20,7 +20,14 @@ from backends.vendors.zfs.parameters import FOLDER
 INHERIT, RECEIVED = "inherit", "received"
 """Values that leave it to the dataset above, and to what came with a stream."""
 
-_stored = partial(Setting, persistence=Persistence.STORED)
+_stored = partial(Setting, persistence=Persistence.STORED, other_words=(INHERIT, RECEIVED))
+_LEVELS = (
+    *(f"gzip-{level}" for level in range(1, 10)),
+    *(f"zstd-{level}" for level in range(1, 20)),
+    *(f"zstd-fast-{level}" for level in (*range(1, 11), *range(20, 101, 10), 500, 1000)),
+    *("gzip", "lzjb", "zstd", "zstd-fast"),
+)
+"""Methods of compression that are not always offered (zfsprops(7), compression)."""
 
 SYNC = _stored(
     key="sync",
@@ -51,6 +58,7 @@ SECONDARY = _stored(
 COMPRESSION = _stored(
     new_data=True,
     key="compression",
+    other_words=(INHERIT, RECEIVED, *_LEVELS),
     label="Compression",
     help="How new blocks are compressed; what is there stays as it is until it is written anew. Measured with data "
     "that compress, figures tell of the processor and not of the disks. zstd and its levels activate a feature of "

@@ -57,6 +57,7 @@ class Scene:
         self.host = FakeHost(machine(disk("sda", queue=START, serial="S1", mq__0__nr_tags="32")))
         self.host.kernel = self._written
         self.meddle: Callable[[str], None] = lambda key: None
+        self.events: list[AnyEvent] = []
         self.kill_at: int | None = None
         self.writes = 0
         self.process = 0
@@ -90,6 +91,7 @@ class Scene:
         )
 
     def _emit(self, event: AnyEvent) -> None:
+        self.events.append(event)
         self.session = fold(self.session, event)
 
     async def _arm(self, until: float) -> None:
@@ -401,6 +403,83 @@ async def test_a_queue_size_that_the_old_scheduler_does_not_take_fails_nothing(s
     assert undone.message == (
         "nr_requests is 512 requests, which was set since, and could not be kept: it is 32 requests"
     )
+
+
+# -- a step of a set whose value already is the wanted one ------------------------------------------------------------
+
+
+async def test_a_step_that_an_earlier_one_has_made_is_done(scene: Scene) -> None:
+    ends = await scene.set(scheduler="mq-deadline", nr_requests="256")
+    assert [(ended.id, ended.result, ended.now) for ended in ends] == [
+        ("c1", "verified", "mq-deadline"),
+        ("", "verified", "256"),
+    ]
+    assert [record.id for record in scene.session.changes] == ["c1"]
+    await scene.undo("c1")
+    assert scene.state == START
+
+
+async def test_a_value_that_somebody_else_has_set_as_wanted_is_done(scene: Scene) -> None:
+    planned = await scene.plan(rq_affinity="2", nomerges="2")
+    scene["rq_affinity"] = "2"
+    ends = [ended async for _, ended in scene.changer.apply_all(planned)]
+    assert [(ended.made, ended.result) for ended in ends] == [(False, "verified"), (True, "verified")]
+    assert [record.change.key for record in scene.session.changes] == ["nomerges"]
+    assert scene.writes == 1
+
+
+async def test_any_other_value_of_somebody_else_is_refused(scene: Scene) -> None:
+    planned = await scene.plan(rq_affinity="2")
+    scene["rq_affinity"] = "0"
+    with pytest.raises(RefusedError, match="changed since it was shown"):
+        [ended async for _, ended in scene.changer.apply_all(planned)]
+    assert scene["rq_affinity"] == "0"
+
+
+async def test_a_done_step_that_is_lost_before_the_end_differs_and_is_not_recorded(scene: Scene) -> None:
+    planned = await scene.plan(rq_affinity="2", nomerges="2")
+    scene["rq_affinity"] = "2"
+    scene.meddle = lambda key: scene.__setitem__("rq_affinity", "0") if key == "nomerges" else None
+    ends = [ended async for _, ended in scene.changer.apply_all(planned)]
+    assert [(ended.made, ended.result) for ended in ends] == [
+        (False, "verified"),
+        (True, "verified"),
+        (False, "differs"),
+    ]
+    assert [event.id for event in scene.events if isinstance(event, ChangeEnded)] == ["c1"]
+
+
+async def test_a_wanted_value_that_is_on_trial_is_not_done(scene: Scene) -> None:
+    planned = await scene.plan(rq_affinity="2")
+    await scene.set(boot_clock() + 600, rq_affinity="2")
+    with pytest.raises(RefusedError, match="is on trial"):
+        [ended async for _, ended in scene.changer.apply_all(planned)]
+
+
+@pytest.mark.parametrize("order", [("c2", "c3"), ("c3", "c2")])
+async def test_a_size_that_another_scheduler_does_not_take_is_undone_in_any_order(
+    scene: Scene, order: tuple[str, ...]
+) -> None:
+    bench = await opened(scene)
+    await made(bench, scheduler="mq-deadline")
+    before = scene.state
+    assert before["nr_requests"] == "256"
+    await made(bench, scheduler="none", nr_requests="8")
+    for change in order:
+        assert (await bench.changes.undo(change)).taken_back
+    assert scene.state == before
+
+
+async def test_values_before_of_a_change_are_those_without_what_is_undone(scene: Scene) -> None:
+    """The second change has moved what the first one had set back to what was there before both."""
+    scene["read_ahead_kb"] = "512"
+    before, bench = scene.state, await opened(scene)
+    await made(bench, read_ahead_kb="128")
+    await made(bench, max_sectors_kb="256")
+    assert scene["read_ahead_kb"] == "512"
+    for change in ("c1", "c2"):
+        assert (await bench.changes.undo(change)).taken_back
+    assert scene.state == before
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------

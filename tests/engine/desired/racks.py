@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from app.engine.desired.applying import SetOutcome, apply_set, plan_set
+from app.engine.desired.applying import DesiredPlan, Place, SetOutcome, apply_set, plan_rest, plan_set
 from app.engine.desired.drift import DesiredState, DriftLook
 from app.engine.desired.exporting import all_of, document_of, exported
 from app.engine.desired.file import DesiredFile, parse
@@ -16,20 +16,19 @@ from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.model import Target
 from backends.racks.host import SimulatedHost
-from backends.racks.machines.hpe import hpe_rack
-from backends.racks.machines.linux import linux_rack
-from backends.racks.machines.lsi import demo_rack
+from backends.racks.machines.table import MACHINES
 from backends.settings import Effect, Reading, Risk
 from tests.backends.racks.asking import FAST, NOW
 
-RACKS = {"lsi": demo_rack, "hpe": hpe_rack, "linux": linux_rack}
+Values = dict[tuple[str, str], tuple[str | None, bool]]
+"""Value of each setting by target and key, and whether it may be changed."""
 
 
 @asynccontextmanager
 async def opened(folder: Path, rack: str = "lsi", host: SimulatedHost | None = None) -> AsyncIterator[Workbench]:
     """A workbench that knows the rack."""
     paths = Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c")
-    bench = Workbench(host or SimulatedHost(RACKS[rack](lambda: NOW), speed=FAST), paths=paths)
+    bench = Workbench(host or SimulatedHost(MACHINES[rack](lambda: NOW), speed=FAST), paths=paths)
     await bench.open()
     await bench.hardware.probe()
     yield bench
@@ -45,6 +44,16 @@ async def text_of(bench: Workbench, *, confirmed: bool = True) -> str:
     return text.replace("# confirm", "confirm") if confirmed else text
 
 
+async def values_of(bench: Workbench) -> Values:
+    """Every setting of the machine, whether a file may name it or not."""
+    await bench.hardware.probe()
+    return {
+        (str(thing.target), key): (reading.now, reading.availability.available)
+        for thing in all_of(bench.session.inventory)
+        for key, reading in (await bench.hardware.read(thing.target)).items()
+    }
+
+
 def file(text: str) -> DesiredFile:
     return parse(text.encode(), "f.toml")
 
@@ -55,7 +64,12 @@ async def state_of(bench: Workbench, text: str) -> DesiredState:
 
 async def applied(bench: Workbench, text: str, *, keep_going: bool = False, trial: float | None = None) -> SetOutcome:
     plan = await plan_set(bench, await state_of(bench, text), persist=file(text).persist, trial=trial)
-    return await apply_set(bench, plan, trial=trial, keep_going=keep_going)
+
+    async def plan_more(made: Collection[Place]) -> DesiredPlan | None:
+        return (await plan_rest(bench, file(text), made))[1]
+
+    more = plan_more if trial is None else None
+    return await apply_set(bench, plan, trial=trial, keep_going=keep_going, plan_more=more)
 
 
 async def alter(bench: Workbench, state: DesiredState, seed: int, times: int) -> int:

@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.desired.applying import plan_set
-from app.engine.desired.drift import DriftKind, DriftLook
+from app.engine.desired.applying import apply_set, plan_set
+from app.engine.desired.drift import ANEW, DriftKind, DriftLook
 from app.engine.desired.exporting import document_of, exported
 from app.engine.desired.file import DesiredError, parse
+from app.engine.desired.matching import everything
 from app.engine.workbench import Workbench
+from backends.change import Change
 from backends.errors import RefusedError, ToolFailedError
 from backends.model import Target
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.lsi import demo_rack
-from backends.settings import Reading
+from backends.racks.machines.table import MACHINES
+from backends.settings import Reading, Setting, may_be_value
 from tests.backends.racks.asking import FAST, NOW
 from tests.engine.desired.racks import applied, file, opened, state_of
 
@@ -231,21 +234,21 @@ async def test_a_value_that_is_legal_once_another_is_set_is_set_after_it(bench: 
     assert (await state_of(bench, deep)).drifts == ()
 
 
-MD0 = HEAD + 'select = {address = "block:md0"}\n[target.set]\n'
+SDF = HEAD + 'select = {address = "block:sdf"}\n[target.set]\n'
 
 
 async def test_a_number_that_is_out_of_its_bounds_by_now_is_blocked(bench: Workbench) -> None:
-    assert (await applied(bench, MD0 + "nr_requests = 74\n")).well  # which the kernel lets nobody raise
-    (drift,) = (await state_of(bench, MD0 + "nr_requests = 128\n")).drifts
-    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "from 4 to 74 requests here and now")
+    (drift,) = (await state_of(bench, SDF + "nr_requests = 2000\n")).drifts
+    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "from 4 to 32 requests here and now")
 
 
-async def test_what_may_become_legal_by_others_waits_for_them(bench: Workbench) -> None:
-    assert (await applied(bench, MD0 + "nr_requests = 74\n")).well
-    text = MD0 + "nr_requests = 128\nread_ahead_kb = 256\n"
-    plan = await plan_set(bench, await state_of(bench, text), persist=False, trial=None)
-    assert [change.key for change in plan.changes] == ["read_ahead_kb"]
-    assert [(one.key, one.kind) for one in plan.later] == [("nr_requests", DriftKind.BLOCKED)]
+async def test_what_is_blocked_keeps_nothing_else_from_being_set(bench: Workbench) -> None:
+    text = SDF + "nr_requests = 2000\nread_ahead_kb = 256\n"
+    state = await state_of(bench, text)
+    assert [change.key for change in state.changes] == ["read_ahead_kb"]
+    assert [(one.key, one.kind) for one in state.unsettable()] == [("nr_requests", DriftKind.BLOCKED)]
+    assert (await applied(bench, text)).well
+    assert [one.key for one in (await state_of(bench, text)).drifts] == ["nr_requests"]
 
 
 async def test_two_wishes_for_one_setting_are_an_error_with_both_lines(bench: Workbench) -> None:
@@ -260,8 +263,7 @@ async def test_no_plan_that_destroys_data_passes_whatever_its_setting_declares(b
     target = next(iter(state.values))
     forged = dataclasses.replace(
         state,
-        values={target: {"strip_size": "131072"}},
-        drifts=(dataclasses.replace(state.drifts[0], key="strip_size"),),
+        changes=await bench.hardware.plan_all(target, {"strip_size": "131072"}),
         confirms={target: ("6ef362",)},
     )
     with pytest.raises(RefusedError, match="no file does that"):
@@ -302,3 +304,159 @@ async def test_what_cannot_be_read_hides_no_difference_of_the_others(bench: Work
     state = await DriftLook(bench, wanted, read).look()
     kinds = {str(one.target): one.kind for one in state.drifts}
     assert (kinds["megaraid:/c0/v0"], kinds["megaraid:/c0/v1"]) == (DriftKind.UNREAD, DriftKind.SETTABLE)
+
+
+# -- what moves along, what is legal later, what is no difference -----------------------------------------------------
+
+SDE = 'select = {address = "block:sde"}\n[target.set]\nwrite_cache = "write-back"\nread_ahead_kb = 128\n'
+C3 = 'select = {address = "megaraid:/c3/v0"}\nconfirm = "156075"\n[target.set]\nwrite_cache = "write-back"\n'
+TABLE = "[[target]]\n"
+
+
+@pytest.mark.parametrize("text", [HEAD + C3 + TABLE + SDE, HEAD + SDE + TABLE + C3])
+async def test_what_a_card_moves_on_its_disk_is_done_in_either_order(bench: Workbench, text: str) -> None:
+    other = HEAD + C3.replace("write-back", "write-through")
+    assert (await applied(bench, other)).well
+    assert await now(bench, "block:sde", "write_cache") == "write-through"
+    outcome = await applied(bench, text)
+    assert outcome.well
+    assert [(str(step.change.target), step.change.key, step.ended.made) for step in outcome.steps] == [
+        ("megaraid:/c3/v0", "write_cache", True),
+        ("block:sde", "write_cache", False),
+        ("block:sde", "read_ahead_kb", False),
+    ]
+    assert (await state_of(bench, text)).drifts == ()
+    await bench.changes.undo(outcome.steps[0].ended.id)
+    assert await now(bench, "block:sde", "write_cache") == "write-through"
+
+
+async def test_a_value_that_is_as_wanted_and_would_be_moved_is_set_as_well(bench: Workbench) -> None:
+    """The disk's cache is as wanted before the card's is switched, and would not be so afterwards."""
+    text = HEAD + SDE + TABLE + C3.replace("write-back", "write-through")
+    places = [(str(change.target), change.key) for change in (await state_of(bench, text)).changes]
+    assert places == [("megaraid:/c3/v0", "write_cache"), ("block:sde", "write_cache")]
+    assert (await applied(bench, text)).well
+    assert await now(bench, "block:sde", "write_cache") == "write-back"
+    assert await now(bench, "megaraid:/c3/v0", "write_cache") == "write-through"
+
+
+async def test_a_default_by_another_name_is_no_difference(bench: Workbench) -> None:
+    state = await state_of(bench, HEAD + 'select = {address = "block:sdb"}\n[target.set]\nwbt_lat_usec = -1\n')
+    assert await now(bench, "block:sdb", "wbt_lat_usec") in ("2000", "75000")
+    assert (state.drifts, state.changes) == ((), ())
+
+
+async def test_what_is_kept_over_a_reboot_may_be_legal_only_with_the_rest(bench: Workbench) -> None:
+    text = "format = 1\npersist = true\n[[target]]\n" + 'select = {address = "block:sdf"}\n[target.set]\n'
+    outcome = await applied(bench, text + 'nr_requests = 1500\nscheduler = "mq-deadline"\n')
+    assert (outcome.well, [dict(one.values) for one in outcome.kept]) == (
+        True,
+        [{"nr_requests": "1500", "scheduler": "mq-deadline"}],
+    )
+
+
+async def test_values_that_contradict_each_other_block_one_of_them(bench: Workbench) -> None:
+    text = SDF + 'scheduler = "mq-deadline"\nnr_requests = 1500\n'
+    assert (await applied(bench, text)).well
+    other = SDF + 'scheduler = "none"\nnr_requests = 1500\n'
+    (scheduler, size) = (await state_of(bench, other)).drifts
+    assert (scheduler.kind, size.kind) == (DriftKind.SETTABLE, DriftKind.BLOCKED)
+    assert size.why == "it would not stay so: from 4 to 32 requests here and now"
+    assert (await applied(bench, other)).well
+    assert [(one.key, one.now) for one in (await state_of(bench, other)).drifts] == [("nr_requests", "32")]
+
+
+async def test_a_word_of_another_device_is_blocked(bench: Workbench) -> None:
+    text = HEAD + 'select = {address = "megaraid:/c3/v0"}\n[target.set]\naccess_policy = "blocked"\n'
+    (drift,) = (await state_of(bench, text)).drifts
+    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "legal values: read-write, read-only here and now")
+
+
+async def test_the_workbench_plans_nothing_to_compare(bench: Workbench) -> None:
+    async def read(target: Target) -> Mapping[str, Reading]:
+        return await bench.hardware.read(target)
+
+    text = SDF + "nr_requests = 2000\nread_ahead_kb = 256\n"
+    state = await DriftLook(bench, file(text), read).look()
+    assert [(one.key, one.kind, one.why) for one in state.drifts] == [
+        ("nr_requests", DriftKind.BLOCKED, "from 4 to 32 requests here and now"),
+        ("read_ahead_kb", DriftKind.SETTABLE, ""),
+    ]
+    assert state.changes == ()
+
+
+@pytest.fixture
+async def hpe(tmp_path: Path) -> AsyncIterator[Workbench]:
+    async with opened(tmp_path, "hpe") as bench:
+        yield bench
+
+
+def cached(acceleration: str) -> str:
+    return "".join(
+        f'[[target]]\nselect = {{address = "smartarray:/slot0/ld{number}"}}\n[target.set]\nacceleration = "{wanted}"\n'
+        for number, wanted in ((1, acceleration), (2, "none"), (3, "none"))
+    )
+
+
+RATIO = '[[target]]\nselect = {address = "smartarray:/slot0"}\n[target.set]\ncache_ratio = "50/50"\n'
+
+
+async def test_what_others_make_possible_is_set_after_them_in_the_same_set(hpe: Workbench) -> None:
+    assert (await applied(hpe, "format = 1\n" + cached("none"))).well
+    text = "format = 1\n" + RATIO + cached("controller-cache")
+    blocked, _ = (await state_of(hpe, text)).drifts
+    assert (blocked.key, blocked.kind) == ("cache_ratio", DriftKind.BLOCKED)
+    outcome = await applied(hpe, text)
+    assert [step.change.key for step in outcome.steps] == ["acceleration", "cache_ratio"]
+    assert (outcome.well, (await state_of(hpe, text)).drifts) == (True, ())
+
+
+async def test_a_second_part_that_is_refused_takes_the_first_one_back(hpe: Workbench) -> None:
+    assert (await applied(hpe, "format = 1\n" + cached("none"))).well
+    text = "format = 1\n" + RATIO + cached("controller-cache")
+
+    async def refused(made: object) -> None:
+        raise RefusedError("Nobody wants it.")
+
+    plan = await plan_set(hpe, await state_of(hpe, text), persist=False, trial=None)
+    outcome = await apply_set(hpe, plan, trial=None, keep_going=False, plan_more=refused)
+    assert (outcome.well, outcome.trouble is not None) == (False, True)
+    assert [step.back is not None for step in outcome.steps] == [True]
+    assert await now(hpe, "smartarray:/slot0/ld1", "acceleration") == "none"
+
+
+@pytest.mark.parametrize("rack", MACHINES)
+async def test_every_word_that_one_device_offers_may_be_a_value_of_another(tmp_path: Path, rack: str) -> None:
+    """Else a file of another device or another time would be taken for wrong."""
+    async with opened(tmp_path, rack) as bench:
+        offered: dict[tuple[str, str], set[str]] = {}
+        known: list[tuple[tuple[str, str], Setting, Reading]] = []
+        for thing in everything(bench.session.inventory):
+            declared = {one.key: one for one in bench.hardware.settings(thing.target)}
+            for key, reading in (await bench.hardware.read(thing.target)).items():
+                place = (thing.target.backend, key)
+                if declared[key].effect in ANEW or declared[key].stands_for:
+                    continue
+                offered.setdefault(place, set()).update(choice.value for choice in reading.choices)
+                known.append((place, declared[key], reading))
+        wrong = {
+            (place, word)
+            for place, setting, reading in known
+            if reading.availability.available
+            for word in offered[place]
+            if not may_be_value(setting, reading, word)
+        }
+        assert wrong == set()
+
+
+async def test_what_cannot_be_planned_for_another_reason_differs_and_refuses_the_set(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
+        raise ToolFailedError("The tool does not answer.")
+
+    monkeypatch.setattr(bench.hardware, "plan_to_show", silent)
+    state = await state_of(bench, THREE)
+    assert {one.kind for one in state.drifts} == {DriftKind.SETTABLE}
+    with pytest.raises(ToolFailedError, match="does not answer"):
+        await plan_set(bench, state, persist=False, trial=None)

@@ -185,7 +185,7 @@ class Changing:
             thing = found if found is not None else await bench.hardware.find(address)
             keys = [setting.key for setting in bench.hardware.settings(thing.target) if setting.key in values]
             changes += await bench.hardware.plan_to_show(thing.target, {key: values[key] for key in keys})
-        return tuple(changes)
+        return bench.hardware.in_order(changes)
 
     async def _apply(self, changes: tuple[Change, ...], trial: float | None) -> None:
         app = self._app

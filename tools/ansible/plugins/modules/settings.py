@@ -173,7 +173,7 @@ def _apply(module, file):
     if not module.check_mode and (planned["changes"] or planned["files"]):
         done = _run(module, file, ["--yes"], diff=diff)
     changes = done["changes"]
-    verified = [one for one in changes if not (one.get("taken_back") or {}).get("taken_back")]
+    verified = [one for one in changes if _was_set(one)]
     remaining = [one for one in done["drift"] if one["kind"] not in SET]
     result = {
         "changed": bool(verified or done["files"]),
@@ -186,6 +186,14 @@ def _apply(module, file):
     if remaining and module.params["remaining"] == "fail":
         module.fail_json(msg="Not set by a file: %s" % "; ".join(_sentence(one) for one in remaining), **result)
     module.exit_json(**result)
+
+
+def _was_set(one):
+    """Whether a step was, or in check mode would be, set: one without an id had its value already."""
+    outcome = one.get("outcome")
+    if outcome is not None and outcome["id"] is None:
+        return False
+    return not (one.get("taken_back") or {}).get("taken_back")
 
 
 def _run(module, file, words, **more):
