@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, Protocol, runtime_checkable
 
 from backends.change import Change, Write
@@ -264,6 +263,8 @@ class PersistRule:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of old and new content. Raises BlockedError."""
+        from hashlib import sha256  # loads a library of megabytes
+
         parts = (b"" if self.before is None else b"file", self.before or b"", self.content)
         return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +166,8 @@ _LARGEST = 256 * MEBIBYTE
 
 def apart_of(folder: Path) -> str:
     """Return the name of the state of a recorded machine, by where its folder is; see `Capabilities.apart`."""
+    from hashlib import sha256  # loads a library of megabytes
+
     place = os.path.realpath(folder)
     return f"recorded-{sha256(os.fsencode(place)).hexdigest()[:16]}"
 

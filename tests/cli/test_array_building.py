@@ -131,7 +131,7 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
         done = cli(*ARRAY, *MIRROR, "--name", "rb-lost", "--confirm", WORD)
     assert done.status == 1
     assert "It cannot be told whether rb-lost was made: mdadm: cannot open /dev/sdc" in done.err
-    assert "`raidbench recover`" in done.err
+    assert "`raidbench --demo arrays recover`" in done.err
     assert "rb-lost" in cli(*RACK, "devices").err
     assert cli(*RACK, "recover", "--restore").status == 0
     assert here(cli) == [("raid1", "made")]

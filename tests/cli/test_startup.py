@@ -85,6 +85,7 @@ def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
         "app.engine.themes",
         "backends.errors",
         "backends.hosts",
+        "backends.input_file",
         "backends.racks",
         "backends.racks.machines",
         "backends.json_text",

@@ -39,8 +39,8 @@ BREAKS = (
     Break(
         name="what lies there now is compared with what was shown",
         module="backends/guard.py",
-        line="    new = [one for one in verdict.found if shown is not None and one not in shown]\n    if new:",
-        broken="    new = [one for one in verdict.found if shown is not None and one not in shown]\n    if False:",
+        line="    new = [] if shown is None else newly_found(verdict.found, shown)\n    if new:",
+        broken="    new = [] if shown is None else newly_found(verdict.found, shown)\n    if False:",
         tests=("tests/backends/test_held_look.py",),
         rows=("A6",),
     ),

@@ -113,11 +113,11 @@ async def test_what_cannot_be_written_is_told_and_leaves_what_was_there(
     file = tmp_path / "s.toml"
     file.write_text("format = 1\n")
 
-    def share(_descriptor: int) -> None:
+    def written(_path: str, _content: bytes) -> None:
         raise OSError(number, told)
 
-    monkeypatch.setattr("app.engine.report.writing.share", share)
+    monkeypatch.setattr("backends.hosts.local.replacing._written", written)
     async with opened(table) as pilot:
-        await write_to(pilot, file, f"s.toml cannot be written: {told}.")
+        await write_to(pilot, file, f"s.toml could not be written: {told}.")
         assert "No settings were written" in notices(pilot)
-    assert (file.read_text(), [one.name for one in tmp_path.glob(".s.toml*")]) == ("format = 1\n", [])
+    assert (file.read_text(), [one.name for one in tmp_path.glob(".raidbench-*")]) == ("format = 1\n", [])
