@@ -18,7 +18,7 @@ from app.tui.header import HeaderLines
 from app.tui.lines import TrialLine
 from backends.model import Target
 from tests.engine.doubles import planned
-from tests.tui.stage import SIZES, Table, answer, app_of, opened, settled, until
+from tests.tui.stage import SIZES, Table, answer, app_of, opened, settled, text_of, until
 from widgets.guard import GRACE
 
 SDA, NVME = (Target(backend="block", address=name) for name in ("sda", "nvme0n1"))
@@ -101,13 +101,16 @@ async def test_shift_k_keeps_it(table: Table) -> None:
 
 
 async def test_u_takes_it_back_now(table: Table) -> None:
-    before = await value(table)
-    await begin(table, "earlier")
-    async with opened(table) as pilot:
+    """The table of devices shows it, also of a device that is not in focus."""
+    before = await value(table, NVME)
+    await begin(table, "earlier", NVME)
+    async with opened(table, (80, 24)) as pilot:
         await followed(pilot)
+        assert "512K" in text_of(pilot)
         await pilot.press("u")
         await until(pilot, lambda: not table.bench.changes.journal.trials() and not line(pilot))
-        assert await value(table) == before != "512"
+        assert await value(table, NVME) == before != "512"
+        await until(pilot, lambda: "512K" not in text_of(pilot))
 
 
 async def test_u_leaves_alone_what_somebody_set_since(table: Table) -> None:
