@@ -184,10 +184,8 @@ class Trials:
             for shown in chosen:
                 trials = self._trials_of(shown)
                 if shown.key[0]:
-                    try:
-                        changed = await bench.changes.restore_trials(trials)
-                    finally:  # no event of this session says what moved
-                        await self._app.look_after(tuple(one.trial.change for one in trials))
+                    changed = await bench.changes.restore_trials(trials)
+                    await self._app.look_after(tuple(one.trial.change for one in trials))
                     failed = [f"{view.what(one.change)} was not taken back: it is another value now" for one in changed]
                 else:
                     ends = [(trial.trial, await bench.changes.undo(trial.trial.id)) for trial in trials]

@@ -73,6 +73,11 @@ def line(pilot: Pilot[int]) -> str:
     return shown.render_line(0).text if shown.display else ""
 
 
+def row_of(pilot: Pilot[int], name: str) -> str:
+    """Return the row of a device on the screen of devices."""
+    return next(row for row in text_of(pilot).split("\n") if f" {name} " in row)
+
+
 async def value(table: Table, target: Target = SDA) -> str | None:
     return (await table.bench.hardware.read(target))[KEY].now
 
@@ -106,11 +111,12 @@ async def test_u_takes_it_back_now(table: Table) -> None:
     await begin(table, "earlier", NVME)
     async with opened(table, (80, 24)) as pilot:
         await followed(pilot)
-        assert "512K" in text_of(pilot)
+        row = row_of(pilot, "nvme0n1")
+        assert "512K" in row
         await pilot.press("u")
         await until(pilot, lambda: not table.bench.changes.journal.trials() and not line(pilot))
         assert await value(table, NVME) == before != "512"
-        await until(pilot, lambda: "512K" not in text_of(pilot))
+        await until(pilot, lambda: row_of(pilot, "nvme0n1") == row.replace("512K", "128K"))
 
 
 async def test_u_leaves_alone_what_somebody_set_since(table: Table) -> None:

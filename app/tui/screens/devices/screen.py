@@ -147,6 +147,7 @@ class DevicesScreen(DevicesAndOne):
         if ended:
             self._moved = frozenset(one.change.target for one in ended)
             self._look(moved=self._moved)
+            self._read_tuning()  # of those that are not selected
 
     def _fill(self) -> None:
         staged = self.workbench_app.staged
