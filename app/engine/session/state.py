@@ -80,6 +80,8 @@ class ChangeRecord:
     """None while it is being done, or after a crash."""
     undone_by: str | None = None
     """The change that took it back, once that is verified."""
+    begun_before_end: int = 0
+    """The number of changes of the session that had begun when it ended. Clocks are set, so times tell no order."""
 
     @property
     def id(self) -> str:
@@ -432,7 +434,8 @@ def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[
     for change in changes:
         if change.id == event.id:
             known = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
-            change = replace(change, end=event if event.moved is not None else replace(event, moved=known))
+            end = event if event.moved is not None else replace(event, moved=known)
+            change = replace(change, end=end, begun_before_end=len(changes))
             if event.result == "restored":
                 change = replace(change, undone_by=event.id)
         elif taken_back is not None and change.id == taken_back:
