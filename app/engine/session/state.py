@@ -129,6 +129,8 @@ class RunRecord:
     """The machine as it was when the program that measured it began."""
     version: str = ""
     """That program's version."""
+    number: int = field(default=0, compare=False)
+    """Its number in the session, from 1; 0 where that is not known. Clocks are set, so times tell no order."""
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -389,9 +391,11 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
         case ChangeEnded():
             return replace(session, changes=_end_change(session.changes, event))
         case RunStarted():
+            number = len(session.runs) + 1
+            run = RunRecord(start=event, machine=session.machine, version=session.version, number=number)
             return replace(
                 session,
-                runs=(*session.runs, RunRecord(start=event, machine=session.machine, version=session.version)),
+                runs=(*session.runs, run),
                 active=ActiveRun(start=event, phase_since=event.at),
                 sweep=with_run(session.sweep, event.id),
             )
