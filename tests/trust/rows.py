@@ -822,6 +822,17 @@ ROWS: tuple[Row, ...] = (
         minutes=3,
     ),
     Row(
+        number="A48",
+        what="a wall clock set forward and back by an hour and by years during a trial, between sessions, during an"
+        " experiment and between runs, and at 1970 after a reboot; a state folder that is full, without inodes,"
+        " read-only, vfat, without locks or extended attributes, with a failing fsync, unreachable, unreadable,"
+        " with an odd name",
+        mark="the deadline holds and orders are those of the log; the setting has its journal and is undone, or is not"
+        " set and the folder and the next step are named",
+        least=70,
+        tests=(f"{ENGINE}session/test_set_clocks.py", f"{CLI}test_state_folders.py"),
+    ),
+    Row(
         number="A50",
         what="the disk below a DRBD device, by sysfs or by drbdsetup; the disks and inner devices of a Stratis pool,"
         " with and without a filesystem; a DRBD device whose disk nothing tells, half of drbdsetup's answer",
