@@ -152,7 +152,7 @@ def test_marked_sessions_come_in_the_order_of_their_use(tmp_path: Path, mark: Se
 # -- trials ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seconds", [HOUR, -HOUR, YEARS, -YEARS, -time.time()])
+@pytest.mark.parametrize("seconds", [HOUR, -HOUR, YEARS, -YEARS, pytest.param(-time.time(), id="to 1970")])
 async def test_a_deadline_holds_whatever_the_wall_clock_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
