@@ -10,7 +10,6 @@ import fcntl
 import io
 import os
 import stat
-import struct
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -104,19 +103,6 @@ def assert_no_defect(cli: Cli, disk: Loop) -> None:
         assert DEFECT not in cli(*words).err, words
 
 
-def fat16(size: int) -> bytes:
-    """The beginning of an empty FAT16 filesystem of so many bytes, as mkfs.vfat makes it."""
-    sectors, per_cluster, reserved, tables, entries = size // 512, 4, 1, 2, 512
-    per_table = (sectors // per_cluster + 2) * 2 // 512 + 1
-    head = struct.pack(
-        "<3s8sHBHBHHBHHHIIBBBI11s8s",
-        *(b"\xeb\x3c\x90", b"mkfs.fat", 512, per_cluster, reserved, tables, entries, sectors, 0xF8, per_table),
-        *(32, 64, 0, 0, 0x80, 0, 0x29, 0x1234ABCD, b"NO NAME    ", b"FAT16   "),
-    )
-    table = b"\xf8\xff\xff\xff".ljust(per_table * 512, b"\0")
-    return head.ljust(510, b"\0") + b"\x55\xaa" + table * tables + bytes(entries * 32)
-
-
 def fill(file: Path) -> None:
     """Write to a file until its filesystem takes no more."""
     with suppress(OSError), open(file, "wb", buffering=0) as filler:
@@ -161,21 +147,6 @@ def test_a_filesystem_that_became_read_only_keeps_the_way_back(
         assert DEFECT not in cli("recover").err
         run("mount", "-o", "remount,rw", str(point))
         assert (cli("undo", "--yes").status, value(disk)) == (0, "128")
-
-
-def test_a_filesystem_without_permissions_is_not_believed(
-    cli: Cli, disk: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with loop(tmp_path / "vfat.img", size=16 << 20) as lower:
-        lower.write(0, fat16(lower.backing.stat().st_size))
-        with on(tmp_path / "m", "vfat", "umask=000", lower.device) as point:
-            monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(point / "state"))
-            assert_refused(set_value(cli, disk), disk, point / "state", "RAIDBENCH_STATE_DIR", "vfat")
-            assert_no_defect(cli, disk)
-        (tmp_path / "m").rmdir()
-        with on(tmp_path / "m", "vfat", "umask=077", lower.device) as point:
-            monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(point / "state"))
-            assert_works(cli, disk, point / "state")
 
 
 @pytest.mark.parametrize("name", [b"a b", b"a\nb", b"\xff\xfe", b"%s{}"], ids=ascii)

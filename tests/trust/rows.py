@@ -825,7 +825,7 @@ ROWS: tuple[Row, ...] = (
         number="A48",
         what="a wall clock set forward and back by an hour and by years during a trial, between sessions, during an"
         " experiment and between runs, and at 1970 after a reboot; a state folder that is full, without inodes,"
-        " read-only, vfat, without locks or extended attributes, with a failing fsync, unreachable, unreadable,"
+        " read-only, without permissions, locks or extended attributes, with a failing fsync, unreachable, unreadable,"
         " with an odd name",
         mark="the deadline holds and orders are those of the log; the setting has its journal and is undone, or is not"
         " set and the folder and the next step are named",
