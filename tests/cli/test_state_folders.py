@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from app.engine.session.journal import FILE, Journal
-from app.engine.session.own_file import NotOursError, next_step
+from app.engine.session.own_file import NotOursError, is_absent, next_step
 from app.engine.session.paths import Paths
 from tests.backends.loops import Loop, loop, needs_loops, run
 from tests.cli.conftest import Cli, Outcome, program
@@ -332,6 +332,16 @@ def test_a_folder_that_is_removed_after_a_change_does_not_hide_what_a_new_one_do
     assert "no change is in force" in cli("undo", "--yes").out + cli("undo", "--yes").err
     state.with_name("away").rename(state)
     assert (cli("undo", "--yes").status, value(disk)) == (0, "128")
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.ESTALE, errno.EACCES])
+def test_what_cannot_be_examined_is_not_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    assert is_absent(tmp_path / "a" / "b")
+    with failing(monkeypatch, os, "lstat", tmp_path, code):
+        assert not is_absent(tmp_path / "a" / "b")
+    (tmp_path / "file").touch()
+    assert not is_absent(tmp_path / "file")
+    assert not is_absent(tmp_path / "file" / "b")
 
 
 def test_each_error_has_a_next_step_that_names_the_place() -> None:

@@ -93,6 +93,23 @@ def test_an_order_is_kept_where_times_are_of_two_seconds(tmp_path: Path, monkeyp
     assert folders(paths)[0] != used(paths, "a") == latest(paths)
 
 
+def test_an_open_log_keeps_its_time_when_the_clock_is_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, kept = [2_000], list[int]()
+
+    def fstat(descriptor: int) -> SimpleNamespace:
+        return SimpleNamespace(st_mtime_ns=clock[0], st_size=os.fstat(descriptor).st_size)
+
+    def utime(_: int, ns: tuple[int, int]) -> None:
+        kept.append(ns[1])
+
+    log = SessionLog(tmp_path / "a")
+    monkeypatch.setattr(store, "os", SimpleNamespace(**{**vars(os), "fstat": fstat, "utime": utime}))
+    for clock[0] in (2_000, 1_000, 1_500, 3_000):
+        log.append(STARTED)
+    log.close()
+    assert kept == [2_000, 2_000]
+
+
 def test_a_filesystem_that_sets_no_times_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
