@@ -240,6 +240,8 @@ def cli(
         from app.cli.rights import become_the_caller
 
         become_the_caller()
+    if not ctx.meta[ASKS_HELP] and ctx.invoked_subcommand not in _WITHOUT_STATE:
+        options.paths.require_readable()
     if ctx.invoked_subcommand is not None:
         if hosts is not None or host_timeout is not None or host_program is not None:
             command = f"raidbench {ctx.invoked_subcommand} --hosts ..."
@@ -258,6 +260,10 @@ def _fleet(nodes: str, seconds: float | None, program: str | None) -> Fleet:
     from app.cli.hosts_asking import fleet_named
 
     return fleet_named(nodes, seconds=seconds, program=program)
+
+
+_WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
+"""Commands that need nothing of the state folder, or report what is wrong with it."""
 
 
 def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:

@@ -135,8 +135,11 @@ class Options:
 
     def require_config(self) -> None:
         """Raises ConfigError, NotFoundError where the configuration cannot be used, whatever is done with it."""
-        if self.config is not None or self.paths.config.exists():  # most machines have none
-            self.load_config()
+        from app.engine.session.own_file import is_absent
+
+        if self.config is None and is_absent(self.paths.config):  # most machines have none
+            return
+        self.load_config()
 
     def rated(self) -> Mapping[str, float]:
         """Terabytes that drives are rated for, by model. Raises ConfigError, NotFoundError."""

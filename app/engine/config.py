@@ -157,7 +157,10 @@ def load_config(path: Path, *, required: bool) -> Config:
             return Config()
         raise NotFoundError(f"There is no configuration file {shown}.", hint="Check the path after --config.") from None
     except OSError as error:
-        raise ConfigError(f"The configuration file {shown} cannot be read: {error.strerror}.") from error
+        raise ConfigError(
+            f"The configuration file {shown} cannot be read: {error.strerror}.",
+            hint="Correct the permissions of its folder, or set RAIDBENCH_STATE_DIR or HOME to another folder.",
+        ) from error
     return parse_config(data, shown)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from app.engine.installing import how_to_get
 from app.engine.session.journals import journal_on
+from app.engine.session.own_file import next_step
 from app.engine.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
 from backends.errors import RaidbenchError
 from backends.host import Host
@@ -138,13 +140,14 @@ def _storage(host: Host, paths: Paths) -> list[Finding]:
 
 
 def _folder(what: str, folder: Path, purpose: str) -> Finding:
-    """Whether a file can be made and synced in the folder."""
+    """Return whether a file can be made, locked and synced in the folder."""
     shown = clean(str(folder), 300)
     probe = folder / f".doctor-{os.getpid()}"
     try:
         private_folder(folder)
         descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.write(descriptor, b"raidbench\n")
             os.fsync(descriptor)
         finally:
@@ -155,7 +158,7 @@ def _folder(what: str, folder: Path, purpose: str) -> Finding:
             grade=Grade.MISSING,
             what=what,
             detail=f"{shown} cannot be written: {error.strerror}; {purpose}",
-            advice="Free space or correct the permissions there, or set RAIDBENCH_STATE_DIR to another folder.",
+            advice=next_step(error, folder),
         )
     return Finding(grade=Grade.OK, what=what, detail=shown)
 

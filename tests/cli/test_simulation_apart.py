@@ -166,4 +166,5 @@ def test_where_nothing_can_be_written_a_sentence_says_so(tmp_path: Path) -> None
     where = {"RAIDBENCH_STATE_DIR": "", "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "file" / "state")}
     done = program(*FAST, "set", "/c0/v0", "read_ahead=none", "--yes", env=where)
     assert (done.status == 0, "Traceback" in done.err, "should not have happened" in done.err) == (False, False, False)
-    assert "The state of the simulated rack cannot be read: Not a directory." in done.err
+    assert "The state folder " in done.err
+    assert "cannot be read: Not a directory." in done.err

@@ -859,6 +859,17 @@ ROWS: tuple[Row, ...] = (
         minutes=3,
     ),
     Row(
+        number="A48",
+        what="a wall clock set forward and back by an hour and by years during a trial, between sessions, during an"
+        " experiment and between runs, and at 1970 after a reboot; a state folder that is full, without inodes,"
+        " read-only, without permissions, locks or extended attributes, with a failing fsync, unreachable, unreadable,"
+        " with an odd name",
+        mark="the deadline holds and orders are those of the log; the setting has its journal and is undone, or is not"
+        " set and the folder and the next step are named",
+        least=70,
+        tests=(f"{ENGINE}session/test_set_clocks.py", f"{CLI}test_state_folders.py"),
+    ),
+    Row(
         number="A49",
         what="hosts of a run on many that contradict themselves (histograms, totals, rates, times), repeat themselves,"
         " tell of another run, or answer after their lease",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.engine.change.unfinished import lapsed
 from app.engine.session import store
-from app.engine.session.events import ExperimentEnded, SessionStarted
+from app.engine.session.events import ChangeIntended, ExperimentEnded, ExperimentStarted, SessionStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.marks import EXPERIMENT, is_written
 from app.engine.session.paths import Paths
@@ -108,13 +108,26 @@ async def _undone(bench: Workbench, record: ChangeRecord) -> str:
 
 def _in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
     """Its changes to B whose value may still be in force; what a later process set is somebody's wish."""
-    start = record.start
-    ends = [event.at for event in session.events if isinstance(event, SessionStarted) and event.at > start.at]
-    until = min(ends, default=float("inf"))
+    start, own = record.start, _begun_meanwhile(session, record)
     return tuple(
         made
         for made in session.in_force
-        if start.at <= made.intent.at < until
+        if made.id in own
         and not lapsed(made.intent)
         and (made.change.target, made.change.key, made.change.after) == (start.target, start.key, start.b)
     )
+
+
+def _begun_meanwhile(session: Session, record: ExperimentRecord) -> frozenset[str]:
+    """Return the changes that its process began, by the order of the log: clocks are set, so times tell no order."""
+    found: set[str] = set()
+    is_its_process = False
+    for event in session.events:
+        match event:
+            case ExperimentStarted(id=record.id):
+                is_its_process = True
+            case SessionStarted():
+                is_its_process = False
+            case ChangeIntended() if is_its_process:
+                found.add(event.id)
+    return frozenset(found)

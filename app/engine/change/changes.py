@@ -25,6 +25,7 @@ from app.engine.session.events import (
 from app.engine.session.hardware import STALE, Hardware
 from app.engine.session.journal import OVERDUE, Journal, OpenChange, boot_clock, boot_id
 from app.engine.session.journals import journal_on
+from app.engine.session.own_file import is_absent
 from app.engine.session.recorder import Recorder
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
@@ -140,8 +141,8 @@ class Changes:
         """Trials of this session that are not decided yet, newest first."""
         trials = filter(self.journal.is_ours, self.journal.trials())
         found = tuple(trial for trial in trials if trial.session == str(self._record.folder))
-        if self._record.host.root_side is None and not self.journal.file.exists():
-            # Its watchdog holds them still: a journal that is gone has decided nothing.
+        if self._record.host.root_side is None and (is_absent(self.journal.file) or self.journal.trouble() is not None):
+            # Its watchdog holds them still: a journal that is gone or unreadable has decided nothing.
             now = boot_clock()
             return tuple(
                 trial for trial in self._known_trials if trial.until is not None and now < trial.until + OVERDUE

@@ -209,7 +209,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     gone = [
         place_and_values
         for other in made[:at]
-        if other.end is not None and (other.undone_by in since or _ended_after(other, record))
+        if other.end is not None and (other.undone_by in since or _is_restored_after(other, at))
         for place_and_values in _led_to(other)
     ]
 
@@ -238,9 +238,9 @@ def _led_to(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str
             yield (one.target, one.key), one.before, one.now
 
 
-def _ended_after(other: ChangeRecord, record: ChangeRecord) -> bool:
-    """Return whether a change was found to be taken back after another one was made."""
-    return other.undone_by == other.id and other.end is not None and other.end.at > record.intent.at
+def _is_restored_after(other: ChangeRecord, at: int) -> bool:
+    """Return whether a change restored itself after the change number `at` of the session, from 0, had begun."""
+    return other.undone_by == other.id and other.begun_before_end > at
 
 
 def _values_before(change: Change) -> dict[tuple[Target, str], str]:

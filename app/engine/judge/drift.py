@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import accumulate, pairwise
 from math import cos, expm1, fsum, log, log2, pi, sin, sqrt
 
-from app.engine.judge.grouping import Sides
+from app.engine.judge.grouping import Sides, place_in_session
 from app.engine.judge.pairs import LEVEL
 from app.engine.judge.stats import THRESHOLD_PERCENT, Interval, tails, unpaired
 from app.engine.session.state import RunRecord
@@ -50,7 +50,7 @@ def disturbances(sides: Sides, value: Callable[[RunRecord], float | None]) -> It
     if not sides.interleaved or len(sides.a) < FEWEST:
         return
     letters = {run.id: letter for letter, runs in (("A", sides.a), ("B", sides.b)) for run in runs}
-    timed = sorted((*sides.a, *sides.b), key=lambda run: run.start.at)
+    timed = sorted((*sides.a, *sides.b), key=place_in_session)
     values = [value(run) for run in timed]
     logs = [log(one) for one in values if one is not None and one > 0]
     if len(logs) == len(timed):

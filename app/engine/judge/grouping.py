@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
@@ -187,8 +187,9 @@ def sides_of(
         return Sides(a=one, b=other, interleaved=False, apart=not together)
     if together and (order := _in_turn(one, other)):
         return order
-    if after := _after(one, other):
-        ordered = tuple(sorted(one, key=lambda run: run.start.at))
+    when = place_in_session if together else _started_at
+    if after := _after(one, other, when):
+        ordered = tuple(sorted(one, key=when))
         return Sides(a=ordered, b=other, interleaved=False, apart=not together, order=Order.BETWEEN, after=after)
     return Sides(a=one, b=other, interleaved=False, apart=not together, order=Order.GROUPS)
 
@@ -215,7 +216,7 @@ def _alike(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
 def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Sides | None:
     """Pairs of neighbours in time, if every run is in one and not always the same side came first."""
     letters: Mapping[str, str] = {run.id: "A" for run in a} | {run.id: "B" for run in b}
-    timed = sorted((*a, *b), key=lambda run: run.start.at)
+    timed = sorted((*a, *b), key=place_in_session)
     if len(a) != len(b):
         return None
     pairs = list(zip(timed[::2], timed[1::2], strict=True))
@@ -232,8 +233,18 @@ def _in_turn(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Sides | None
     )
 
 
-def _after(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> int:
+def place_in_session(run: RunRecord) -> tuple[int, float]:
+    """Return a sort key that orders the runs of one session as they began, whatever became of the clock."""
+    return run.number, run.start.at
+
+
+def _started_at(run: RunRecord) -> tuple[int, float]:
+    """Return a sort key that orders the runs of several sessions, of which only the clock tells the order."""
+    return 0, run.start.at
+
+
+def _after(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]) -> int:
     """How many of a were measured after all of b; 0 unless all others were measured before."""
-    first, last = min(run.start.at for run in b), max(run.start.at for run in b)
-    before, after = sum(run.start.at < first for run in a), sum(run.start.at > last for run in a)
+    first, last = min(map(when, b)), max(map(when, b))
+    before, after = sum(when(run) < first for run in a), sum(when(run) > last for run in a)
     return after if before and before + after == len(a) else 0

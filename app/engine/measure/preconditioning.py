@@ -16,6 +16,7 @@ from app.engine.fio.job import Job
 from app.engine.measure.preparation import Preparation, Request
 from app.engine.session.event_values import SteadyPlan, Written
 from app.engine.session.json_values import structure, unstructure
+from app.engine.session.own_file import is_absent
 from app.engine.session.paths import private_folder
 from app.engine.session.state import RunRecord
 from backends.errors import StorageError
@@ -105,7 +106,7 @@ class DeviceMemory:
         """The last preconditioning of the device that filled any of it; None if none is known, or a newer
         program knows of one.
         """
-        if not self._folder.is_dir():  # nothing was ever filled here, as on most machines: no key, and no libcrypto
+        if is_absent(self._folder):  # nothing was ever filled here, as on most machines: no key, and no libcrypto
             return None
         key = device_key(identity)
         if key is None:

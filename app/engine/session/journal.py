@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.session.json_values import structure, unstructure
-from app.engine.session.own_file import NotOursError, open_own, read_own
+from app.engine.session.own_file import is_absent, next_step, open_own, read_own
 from app.engine.session.paths import private_folder
 from backends.change import Change
 from backends.errors import NewerError, StorageError
@@ -222,8 +222,8 @@ class Journal:
         except FileNotFoundError:
             pass
         except OSError as error:
-            hint = error.hint if isinstance(error, NotOursError) else ""
-            return StorageError(f"The journal is not read: {error.strerror or error}.", hint=hint, evidence=str(error))
+            message = f"The journal is not read: {error.strerror or error}."
+            return StorageError(message, hint=next_step(error, self.file), evidence=str(error))
         return None
 
     def write_error(self) -> StorageError | None:
@@ -231,7 +231,7 @@ class Journal:
         try:
             os.close(open_own(self.file, os.O_RDWR | os.O_APPEND))
         except FileNotFoundError:
-            there = next(folder for folder in self.file.absolute().parents if folder.exists())
+            there = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
             if not os.access(there, os.W_OK | os.X_OK):
                 return _not_written(self.file, PermissionError(errno.EACCES, f"{there} may not be written"))
         except OSError as error:
@@ -385,7 +385,7 @@ def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: 
     body = json.dumps(written, separators=(",", ":")).encode()
     line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
     try:
-        new = not file.exists()
+        new = is_absent(file)
         private_folder(file.parent)
         descriptor = open_own(file, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
@@ -408,10 +408,9 @@ def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: 
 
 
 def _not_written(file: Path, error: OSError, otherwise: str = "") -> StorageError:
-    hint = error.hint if isinstance(error, NotOursError) else ""
     return StorageError(
         f"The journal cannot be written: {error.strerror or error}. {otherwise}".rstrip(),
-        hint=hint or f"Free space or correct the permissions of {file}.",
+        hint=next_step(error, file),
         evidence=str(error),
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.engine.session.own_file import open_own
+from app.engine.session.own_file import next_step, open_own
 from app.engine.session.paths import private_folder
 from backends.errors import HeldError, RefusedError, StorageError
 from backends.rootside import RootSide
@@ -75,11 +75,7 @@ def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
         private_folder(folder)
         descriptor = _open(folder / f"{lock_name(name)}.lock")
     except OSError as error:
-        raise StorageError(
-            f"The lock for {name} could not be made: {error.strerror or error}.",
-            hint=f"Check {folder}.",
-            evidence=str(error),
-        ) from error
+        raise _not_made(folder, name, error) from error
     what = clean(what, 200)
     try:
         try:
@@ -88,6 +84,8 @@ def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
             raise HeldError(
                 f"It is held by {_holder(descriptor)}.", hint="Wait until it is done, or end it there."
             ) from None
+        except OSError as error:  # a filesystem without locks
+            raise _not_made(folder, name, error) from error
         _sign(descriptor, f"raidbench pid {os.getpid()} ({what})\n")
         try:
             yield HeldLock(descriptor=descriptor, what=what)
@@ -96,6 +94,14 @@ def _file_lock(folder: Path, name: str, what: str) -> Iterator[HeldLock]:
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
     finally:
         os.close(descriptor)
+
+
+def _not_made(folder: Path, name: str, error: OSError) -> StorageError:
+    return StorageError(
+        f"The lock for {name} could not be made: {error.strerror or error}.",
+        hint=next_step(error, folder),
+        evidence=str(error),
+    )
 
 
 def _open(file: Path) -> int:

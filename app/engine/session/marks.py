@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 from app.engine.session import pool, store
@@ -29,7 +30,7 @@ class SessionMark:
 
     def lies_in(self, folder: Path) -> bool:
         """Whether it is there."""
-        return (folder / self.name).exists()
+        return os.path.lexists(folder / self.name)
 
     def remove(self, folder: Path) -> None:
         """Take it away; never raises."""
@@ -38,11 +39,8 @@ class SessionMark:
 
     def folders(self, paths: Paths) -> tuple[Path, ...]:
         """Sessions of the machine that carry it, newest first. Never raises."""
-        try:
-            marked = sorted((mark.parent for mark in paths.sessions.glob(f"*/{self.name}")), reverse=True)
-        except OSError:
-            return ()
-        return tuple(folder for folder in marked if store.beginning(folder) and pool.is_of(paths, folder))
+        marked = (folder for folder in pool.each_folder(paths) if self.lies_in(folder))
+        return tuple(folder for folder in marked if store.beginning(folder))
 
 
 STOP = SessionMark("sweep.stop")

@@ -24,7 +24,36 @@ _OTHER_KINDS = {
 }
 """What cannot even be opened so, and is no question of room or permissions."""
 
+_WITHOUT_PERMISSIONS = (
+    "Where the filesystem has no permissions (vfat, exFAT), set RAIDBENCH_STATE_DIR to a folder on another one."
+)
+
 _LOOK = "See what it is with `ls -ld {path}`."
+
+
+_NEXT_STEPS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free space, or files where there are too many, for {path}."),
+    errno.EROFS: "Mount the filesystem of {path} for writing, or set RAIDBENCH_STATE_DIR to a folder on another one.",
+    errno.EIO: "The filesystem of {path} fails: read the kernel log with `dmesg`.",
+    **dict.fromkeys(
+        (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL),
+        "The filesystem of {path} lacks locks or fsync. Set RAIDBENCH_STATE_DIR to a folder on a local filesystem, such"
+        " as ext4 or XFS.",
+    ),
+    **dict.fromkeys(
+        (errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN, errno.ENODEV),
+        "The filesystem of {path} does not answer: mount it again, or set RAIDBENCH_STATE_DIR to another folder.",
+    ),
+    errno.ENAMETOOLONG: "Set RAIDBENCH_STATE_DIR to a folder with a shorter path than {path}.",
+}
+"""The next step by error number, for errors that are more exact than space or permissions."""
+
+
+def next_step(error: OSError, path: Path) -> str:
+    """Return the sentences that say what to do about a file or folder of the state that cannot be written."""
+    if isinstance(error, NotOursError):
+        return error.hint
+    return _NEXT_STEPS.get(error.errno or 0, "Free space or correct the permissions of {path}.").format(path=path)
 
 
 class NotOursError(OSError):
@@ -33,6 +62,17 @@ class NotOursError(OSError):
     def __init__(self, path: Path, why: str, hint: str = "") -> None:
         super().__init__(errno.EPERM, f"{path} {why}")
         self.hint = hint
+
+
+def is_absent(path: Path) -> bool:
+    """Return whether it is certain that a file is not there; where its folder cannot be examined, it is not."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def open_own(path: Path, flags: int) -> int:
@@ -93,4 +133,5 @@ def require_owner(path: Path, info: os.stat_result) -> None:
     # A group of one's own is usual among users (umask 002); root is in none.
     others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
     if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
-        raise NotOursError(path, "may be written by other users", f"`chmod go-w {path}`, if nobody has written there.")
+        hint = f"`chmod go-w {path}`, if nobody has written there. {_WITHOUT_PERMISSIONS}"
+        raise NotOursError(path, "may be written by other users", hint)

@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine.session.own_file import require_owner
+from app.engine.session.own_file import next_step, require_owner
+from backends.errors import StorageError
+from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -73,6 +75,17 @@ class Paths:
     def simulated(self) -> bool:
         """Whether these are the folders of a machine that is not this one."""
         return bool(self.apart)
+
+    def require_readable(self) -> None:
+        """Raise StorageError for a state folder that is there and cannot be read: it may have changes in force."""
+        for folder in (self.state, self.sessions, self.journal):
+            try:
+                os.scandir(folder).close()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                message = f"The state folder {clean(str(folder), 300)} cannot be read: {error.strerror or error}."
+                raise StorageError(message, hint=next_step(error, folder), evidence=str(error)) from error
 
     @classmethod
     def of_host(cls, host: Host) -> Paths:

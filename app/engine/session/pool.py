@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,12 +23,21 @@ def each_folder(paths: Paths) -> Iterator[Path]:
         used = {entry: when for entry in paths.sessions.iterdir() if (when := last_used(entry)) is not None}
     except OSError:
         return
-    newest_first = sorted(used, key=lambda entry: (used[entry], entry.name), reverse=True)
+    newest_first = sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
     yield from (folder for folder in newest_first if is_of(paths, folder))
 
 
+def _numbers_in(name: str) -> list[tuple[int, str]]:
+    """Return a sort key by which the tenth session of one second comes after the ninth."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
+
+
 def last_used(folder: Path) -> float | None:
-    """Return when the log was written, in seconds since the epoch; None if there is no log, or not any more."""
+    """Return the place of a session in the order in which sessions were used; None if there is no log any more.
+
+    It is the time of its log in seconds since the epoch. `store.SessionLog` keeps it above that of all sessions that
+    were used before, so it is later than the clock for some time after the clock was set back.
+    """
     try:
         info = (folder / LOG).stat()
     except OSError:

@@ -94,7 +94,7 @@ class Recorder:
         if folder is not None:
             self._require_its_machine(folder)
             try:
-                return SessionLog(folder)
+                return SessionLog(folder, among=self.paths.sessions)
             except BlockingIOError:
                 raise StorageError(
                     f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
@@ -103,10 +103,10 @@ class Recorder:
             last = continuable(self.paths, host=self.host.name, simulated=self.simulated)
             if last is not None:
                 try:
-                    return SessionLog(last)
+                    return SessionLog(last, among=self.paths.sessions)
                 except (BlockingIOError, StorageError):
                     pass
-        return SessionLog(new_folder(self.paths.sessions))
+        return SessionLog(new_folder(self.paths.sessions), among=self.paths.sessions)
 
     def _require_its_machine(self, folder: Path) -> None:
         """Raises StorageError for a session of another machine where either of them is simulated or recorded."""

@@ -80,6 +80,8 @@ class ChangeRecord:
     """None while it is being done, or after a crash."""
     undone_by: str | None = None
     """The change that took it back, once that is verified."""
+    begun_before_end: int = 0
+    """The number of changes of the session that had begun when it ended. Clocks are set, so times tell no order."""
 
     @property
     def id(self) -> str:
@@ -127,6 +129,8 @@ class RunRecord:
     """The machine as it was when the program that measured it began."""
     version: str = ""
     """That program's version."""
+    number: int = field(default=0, compare=False)
+    """Its number in the session, from 1; 0 where that is not known. Clocks are set, so times tell no order."""
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -387,9 +391,11 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
         case ChangeEnded():
             return replace(session, changes=_end_change(session.changes, event))
         case RunStarted():
+            number = len(session.runs) + 1
+            run = RunRecord(start=event, machine=session.machine, version=session.version, number=number)
             return replace(
                 session,
-                runs=(*session.runs, RunRecord(start=event, machine=session.machine, version=session.version)),
+                runs=(*session.runs, run),
                 active=ActiveRun(start=event, phase_since=event.at),
                 sweep=with_run(session.sweep, event.id),
             )
@@ -432,7 +438,8 @@ def _end_change(changes: tuple[ChangeRecord, ...], event: ChangeEnded) -> tuple[
     for change in changes:
         if change.id == event.id:
             known = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
-            change = replace(change, end=event if event.moved is not None else replace(event, moved=known))
+            end = event if event.moved is not None else replace(event, moved=known)
+            change = replace(change, end=end, begun_before_end=len(changes))
             if event.result == "restored":
                 change = replace(change, undone_by=event.id)
         elif taken_back is not None and change.id == taken_back:

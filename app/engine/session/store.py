@@ -11,13 +11,16 @@ from pathlib import Path
 
 from app.engine.session import wire
 from app.engine.session.events import DURABLE, LoggedEvent, SessionStarted
-from app.engine.session.own_file import NotOursError, open_own, read_regular
+from app.engine.session.own_file import NotOursError, next_step, open_own, read_regular
 from app.engine.session.paths import Paths, private_folder
-from app.engine.session.pool import LOG, each_folder, first_line, last_used
+from app.engine.session.pool import LOG, each_folder, first_line
 from app.engine.session.state import Session, replay
 from backends.errors import NotFoundError, StorageError
 from backends.formats import FORMATS, Kept, require_known
 from backends.values import dataclass
+
+_COARSEST = 2_000_000_000
+"""Nanoseconds between two times that every filesystem tells apart: vfat keeps even seconds."""
 
 CONTINUE_WITHIN = 12 * 3600.0
 """A command continues the last session of the same machine if that was used within these seconds."""
@@ -48,9 +51,14 @@ class Loaded:
 class SessionLog:
     """Appends events; holds the folder's lock, so that one program writes a session at a time."""
 
-    def __init__(self, folder: Path) -> None:
-        """Raises StorageError; BlockingIOError when another program writes this session."""
+    def __init__(self, folder: Path, *, among: Path | None = None) -> None:
+        """Raises StorageError; BlockingIOError when another program writes this session.
+
+        `among`: the folder of the sessions of which it becomes the one used last, if it is one of them.
+        """
         self.folder = folder
+        self._among = among if folder.parent == among else None
+        self._least: int | None = None
         try:
             private_folder(folder)
             self._descriptor = open_own(folder / LOG, os.O_RDWR | os.O_CREAT | os.O_APPEND)
@@ -83,8 +91,19 @@ class SessionLog:
             self._torn = False
             if isinstance(event, DURABLE):
                 os.fsync(self._descriptor)
+            self._keep_order()
         except OSError as error:
             raise _storage(self.folder, error) from error
+
+    def _keep_order(self) -> None:
+        """Keep the time of the log from going back with the clock: the session used last is the one with the last."""
+        if self._least is None:
+            self._least = 0 if self._among is None else _time_after_others(self._among, self.folder)
+        with contextlib.suppress(OSError):  # a filesystem that sets no times has the order of the clock
+            now = os.fstat(self._descriptor).st_mtime_ns
+            if now < self._least:
+                os.utime(self._descriptor, ns=(self._least, self._least))
+            self._least = max(now, self._least)
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -94,11 +113,26 @@ class SessionLog:
         self._descriptor = -1  # the number may soon be another file's
 
 
+def _time_after_others(sessions: Path, folder: Path) -> int:
+    """Return the time in nanoseconds that a session needs to be the last one; 0 where the clock sees to that."""
+    try:
+        logs = [other / LOG for other in sessions.iterdir() if other != folder]
+    except OSError:
+        return 0
+    latest_time = 0
+    for log in logs:
+        with contextlib.suppress(OSError):
+            latest_time = max(latest_time, log.stat().st_mtime_ns)
+    return latest_time + _COARSEST if latest_time > time.time_ns() else 0
+
+
 def _storage(folder: Path, error: OSError) -> StorageError:
-    hint = error.hint if isinstance(error, NotOursError) else ""
+    hint = next_step(error, folder)
+    if not isinstance(error, NotOursError):
+        hint += " `--session DIR` keeps this session in another folder."
     return StorageError(
         f"The session cannot be written: {error.strerror or error}.",
-        hint=hint or f"Free space or correct the permissions of {folder}, or choose another place with --session DIR.",
+        hint=hint,
         evidence=str(error),
     )
 
@@ -169,14 +203,27 @@ def continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
     """The last session of this machine, if it is young enough for the next command to go on with it."""
     ours = FORMATS[Kept.SESSION]
     for folder in each_folder(paths):
-        used = last_used(folder)
-        if used is None or not 0 <= time.time() - used < CONTINUE_WITHIN:
+        age = _age(folder)
+        if age is None or not 0 <= age < CONTINUE_WITHIN:
             continue
         begun = beginning(folder)
         # One of another format is not gone on with: what this program adds would be of two.
         if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
     return None
+
+
+def _age(folder: Path) -> float | None:
+    """Return the seconds since a session was used, by the clock of then; None if there is no log any more.
+
+    Where the time of the log is ahead of the clock, it tells an order alone; that of its inode cannot be set.
+    """
+    try:
+        info = (folder / LOG).stat()
+    except OSError:
+        return None
+    now = time.time()
+    return now - (info.st_mtime if info.st_mtime <= now else info.st_ctime)
 
 
 def beginning(folder: Path) -> SessionStarted | None:

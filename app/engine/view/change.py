@@ -185,7 +185,7 @@ def facts(record: ChangeRecord) -> Facts:
     else:
         outcome = outcome_cell(end.result)
         told += [
-            FactLine("Ended", f"{units.moment(end.at)}, {units.duration(end.at - intent.at)} later"),
+            FactLine("Ended", f"{units.moment(end.at)}, {units.duration(max(0.0, end.at - intent.at))} later"),
             FactLine("Outcome", outcome.text, outcome.tone),
             FactLine("Read back", stands(record)),
             *([FactLine("Message", end.message)] if end.message else []),

@@ -7,7 +7,7 @@ from math import expm1
 
 from app.engine.judge.comparison import Comparison, FigureComparison, headline_beside, latency_kinds, tail_of
 from app.engine.judge.drift import Disturbance, RunPattern
-from app.engine.judge.grouping import Order, Sides, pairs_of, silent, silent_side
+from app.engine.judge.grouping import Order, Sides, pairs_of, place_in_session, silent, silent_side
 from app.engine.judge.kinds import FIGURES
 from app.engine.judge.pairs import LEVEL, RULE, reached
 from app.engine.judge.reasons import Reason
@@ -355,7 +355,7 @@ def _order(sides: Sides) -> str:
             pairs = f"all {len(sides.a)} pairs" if len(sides.a) > 1 else "the one pair"
             return f"{pairs.capitalize()} of the experiment {sides.experiment}."
         case Order.IN_TURN:
-            timed = sorted((*sides.a, *sides.b), key=lambda run: run.start.at)
+            timed = sorted((*sides.a, *sides.b), key=place_in_session)
             return f"Measured in turn: {', '.join(run.id for run in timed)}."
         case Order.BETWEEN:
             before, after = sides.a[: -sides.after], sides.a[-sides.after :]

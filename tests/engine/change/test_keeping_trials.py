@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.change import changes
+from app.engine.session import journal, own_file
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.errors import ToolFailedError
@@ -87,3 +90,23 @@ async def test_a_trial_that_is_over_is_back_only_where_the_old_value_is_read(
     bench.changes.journal.outcome("c1", bench.need_recording(), "conflict")
     host.files[PATH] = by_now
     assert await bench.changes.end_trials() is back
+
+
+@pytest.mark.parametrize("trouble", ["gone", "writable", "unreadable"])
+async def test_a_journal_that_is_not_read_has_decided_no_trial(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    known = [trial.id for trial in bench.changes.trials()]
+    file = bench.changes.journal.file
+    if trouble == "gone":
+        file.unlink()
+    elif trouble == "writable":
+        file.chmod(0o666)
+    else:
+
+        def fail(*_: object) -> int:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        monkeypatch.setattr(own_file, "open_own", fail)
+        monkeypatch.setattr(journal, "open_own", fail)
+    assert ([trial.id for trial in bench.changes.trials()], len(known)) == (known, 1)
