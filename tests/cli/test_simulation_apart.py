@@ -12,6 +12,9 @@ import pytest
 from app.engine.session.events import RunStarted
 from app.engine.session.paths import Paths
 from app.engine.session.pool import LOG
+from app.engine.workbench import Workbench
+from backends.errors import StorageError
+from tests.backends.fakes import FakeHost
 from tests.cli.conftest import Cli, program
 from tests.engine import sessions
 
@@ -96,7 +99,9 @@ def test_a_name_of_the_other_kind_says_how_to_reach_it(cli: Cli, demo_change: No
     assert "Start without --demo" in cli("--demo", "hpe", "log", "real").err
 
 
-@pytest.mark.parametrize("words", [("undo", "--yes"), ("undo", "--dry-run"), ("keep",), ("recover", "--restore")])
+@pytest.mark.parametrize(
+    "words", [("undo", "--yes"), ("undo", "--dry-run"), ("undo", "--list"), ("keep",), ("recover", "--restore")]
+)
 def test_a_simulated_session_is_not_acted_on_as_one_of_this_machine(
     cli: Cli, demo_change: None, words: tuple[str, ...]
 ) -> None:
@@ -111,6 +116,38 @@ def test_a_session_of_this_machine_is_not_gone_on_with_by_a_simulation(cli: Cli,
     before = (real_session / LOG).read_bytes()
     done = cli(*FAST, "--session", str(real_session), "set", "/c0/v0", "read_ahead=none", "--yes")
     assert (done.status, (real_session / LOG).read_bytes()) == (3, before)
+
+
+def test_a_session_of_one_rack_is_not_acted_on_by_another(cli: Cli, demo_change: None) -> None:
+    (folder,) = Paths.of("lsi").sessions.iterdir()
+    done = cli("--demo", "hpe", "--session", str(folder), "undo", "--list")
+    assert (done.status, "Start with --demo." in done.err) == (3, True)
+
+
+async def test_what_records_refuses_a_session_of_another_machine(old_session: Path, tmp_path: Path) -> None:
+    """Whoever opens it: the command line has asked before."""
+    before = (old_session / LOG).read_bytes()
+    with pytest.raises(StorageError, match="is of the simulated or recorded machine"):
+        await Workbench(FakeHost({}), paths=Paths.at(tmp_path / "other")).open(old_session)
+    assert (old_session / LOG).read_bytes() == before
+
+
+def test_a_baseline_of_a_simulation_is_none_of_this_machine(cli: Cli, state: Path) -> None:
+    """Earlier versions kept both in one folder."""
+    assert cli(*FAST, "bench", "/c0/v0", "--repeat", "3", "--runtime", "1", "--ramp", "0").status == 0
+    assert cli(*FAST, "baseline", "save", "night").status == 0
+    shutil.copytree(Paths.of("lsi").state / "baselines", state / "baselines")
+    done = cli("baseline", "check", "night")
+    assert (done.status, "The baseline night is of a simulated machine." in done.err) == (2, True)
+
+
+def test_a_user_simulates_below_the_own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAIDBENCH_STATE_DIR")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 4321)
+    real, rack, other = (Paths.of(apart) for apart in ("", "lsi", "hpe"))
+    assert len({place for paths in (real, rack, other) for place in (paths.sessions, paths.journal, paths.locks)}) == 9
+    assert all((tmp_path / "raidbench" / "simulated") in paths.locks.parents for paths in (rack, other))
 
 
 def test_recordings_of_two_machines_are_separate(cli: Cli, machine: str, tmp_path: Path) -> None:

@@ -815,7 +815,7 @@ ROWS: tuple[Row, ...] = (
         " elsewhere while the workbench is open, several at once, by keys typed too early, by users who may not decide",
         mark="every screen has the trial, its deadline and the keys or who decides; the header follows what is decided",
         least=12,
-        tests=("tests/tui/test_trials_of_earlier_starts.py",),
+        tests=("tests/tui/test_trials_of_earlier_starts.py", f"{ENGINE}change/test_undecided.py"),
         minutes=1,
     ),
     Row(
