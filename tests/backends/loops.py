@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -19,7 +20,7 @@ from typing import TypeVar
 import pytest
 
 from tests import seeing
-from tests.packages import absence
+from tests.packages import PLACES, absence
 
 _TOOLS = ("losetup", "blkid", "wipefs")
 _BLKPG, _ADD = 0x1269, 1  # linux/blkpg.h: what addpart asks for, which Debian 13 has no more
@@ -83,7 +84,7 @@ def needs_sight(*, real: bool = False) -> pytest.MarkDecorator:
 
 def run(*argv: str) -> str:
     """Run a program that must succeed. One that makes a file system leaves the file beneath all of its room."""
-    argv = (argv[0], *KEEPING.get(argv[0], ()), *argv[1:])
+    argv = (shutil.which(argv[0], path=PLACES) or argv[0], *KEEPING.get(argv[0], ()), *argv[1:])
     return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
 
 

@@ -67,7 +67,7 @@ def test_the_copy_of_an_ext4_superblock_is_found(tmp_path: Path, block: int, whe
 )
 def test_each_kind_of_ext_has_its_name(tmp_path: Path, options: tuple[str, ...], kind: str) -> None:
     inner = image(tmp_path, 64 * MIB)
-    subprocess.run(("mke2fs", "-q", "-F", *options, str(inner)), check=True)
+    run("mke2fs", "-q", "-F", *options, str(inner))
     outer = tmp_path / "outer"
     outer.write_bytes(bytes(MIB) + inner.read_bytes())
     assert f"former {kind} (in a partition that began at 1 MiB)" in found_in(outer, 65 * MIB)

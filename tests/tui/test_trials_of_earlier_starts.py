@@ -171,8 +171,8 @@ async def test_anothers_is_shown_with_who_decides_it_and_without_keys(
 ) -> None:
     trials = Journal.trials
     monkeypatch.setattr(Journal, "trials", lambda self: tuple(replace(one, uid=4321) for one in trials(self)))
-    monkeypatch.setattr("app.engine.change.undecided.os.geteuid", lambda: 4322)
     await begin(table, "earlier")
+    monkeypatch.setattr(Undecided, "is_decidable", False)
     async with opened(table) as pilot:
         await followed(pilot)
         said = line(pilot)
