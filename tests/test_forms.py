@@ -171,7 +171,7 @@ def test_a_sweep_in_the_background_comes_to_its_end(form: Form, tmp_path: Path) 
     words = ("--demo", "--demo-speed", "1000", "sweep", str(tmp_path / "plan.toml"), "--yes", "--detach", "--json")
     begun = form.run(tmp_path, *words)
     assert begun.returncode == 0, begun.stderr
-    shown = form.run(tmp_path, "attach", Path(json.loads(begun.stdout)["session"]).name, "--json")
+    shown = form.run(tmp_path, "--demo", "attach", Path(json.loads(begun.stdout)["session"]).name, "--json")
     sweep = json.loads(shown.stdout)["sweep"]
     assert (sweep["result"], sweep["pid"]) == ("finished", json.loads(begun.stdout)["pid"])
 

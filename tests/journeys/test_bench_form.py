@@ -205,7 +205,7 @@ def test_what_is_no_job_file_is_a_sentence(files: Way, name: str) -> None:
 
 @pytest.mark.long
 def test_a_pipe_is_not_waited_for(files: Way) -> None:
-    assert "not a regular file" in files["pipe"].notices
+    assert "pipe cannot be read: Is a named pipe" in files["pipe"].notices
 
 
 def test_a_job_file_that_runs_programs_is_refused(files: Way) -> None:

@@ -19,11 +19,13 @@ from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.screens.sweep.screen import SweepScreen
 from app.tui.still_picture import StillPicture
-from tests.backends.racks.asking import still_host
+from backends.racks.host import SimulatedHost
+from tests.backends.racks.asking import FAST, still_rack
 from tests.engine.sweep.loaded import LoadedSweep
 from tests.journeys.test_colours import ENOUGH, contrast, on_the_screen
 from tests.tui.conftest import stillness
 from tests.tui.stage import (
+    MACHINE,
     SIZES,
     Table,
     answer,
@@ -55,7 +57,11 @@ def screen_of(pilot: Pilot[int]) -> SweepScreen:
 @asynccontextmanager
 async def on_the_rack(folder: Path, size: str) -> AsyncIterator[Pilot[int]]:
     """The screen on the simulated rack, its first array read."""
-    host = still_host()
+
+    class Tea(SimulatedHost):
+        name = MACHINE.host  # as the session says: the sweep in the background goes on with it
+
+    host = Tea(still_rack(), speed=FAST)
     paths = paths_in(folder)
     hands = InThisProcess(host, paths)
     options = ScreenOptions(session=paths.sessions / "2026-11-21-120000", hand_over=hands, sweep_speed=100.0)
