@@ -6,7 +6,7 @@ import json
 import os
 import pwd
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from app.engine.session import wire
@@ -117,38 +117,30 @@ def hidden_json(value: Any, redactor: Redactor, name: str = "") -> Any:
             return value
 
 
-def _in_fields(value: Any, name: str = "") -> Iterator[str]:
+def _in_fields(value: Any) -> Iterator[str]:
     """Yield the identifiers in fields of a JSON value that hold nothing else."""
-    match value:
-        case str():
-            yield from _WORDS.findall(value) if is_identifying(name) else ()
-        case dict():
-            label = value.get("label")
-            if isinstance(label, str) and _TELLING.search(label) and isinstance(value.get("value"), str):
-                yield from _WORDS.findall(value["value"])
-            for key, item in value.items():
-                yield from _in_fields(item, key)
-        case list() | tuple():
-            for item in value:
-                yield from _in_fields(item, name)
-        case _:
-            return
+    return _words(value, is_identifying, _TELLING)
 
 
-def _versions(value: Any, name: str = "") -> Iterator[str]:
+def _versions(value: Any) -> Iterator[str]:
     """Yield the versions of firmware, drivers and programs in a JSON value: some have the form of an address."""
+    return _words(value, lambda name: _VERSIONS.search(name) is not None, _VERSIONS)
+
+
+def _words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str], name: str = "") -> Iterator[str]:
+    """Yield the words of a JSON value that are in fields whose name is meant, or beside a label that matches."""
     match value:
         case str():
-            yield from _WORDS.findall(value) if _VERSIONS.search(name) else ()
+            yield from _WORDS.findall(value) if is_meant(name) else ()
         case dict():
             label = value.get("label")
-            if isinstance(label, str) and _VERSIONS.search(label) and isinstance(value.get("value"), str):
+            if isinstance(label, str) and labels.search(label) and isinstance(value.get("value"), str):
                 yield from _WORDS.findall(value["value"])
             for key, item in value.items():
-                yield from _versions(item, key)
+                yield from _words(item, is_meant, labels, key)
         case list() | tuple():
             for item in value:
-                yield from _versions(item, name)
+                yield from _words(item, is_meant, labels, name)
         case _:
             return
 
