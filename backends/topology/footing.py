@@ -49,7 +49,14 @@ def table_text(segments: Collection[Segment]) -> str:
 
     The rest changes by itself (the path group in use, the policy of a cache), or is secret (a key).
     """
-    return ", ".join(f"{one.start}+{one.length} {one.kind} {' '.join(lies_on(one))}".strip() for one in segments)
+    return ", ".join(
+        f"{one.start}+{one.length} {_PLACING.get(one.kind, one.kind)} {' '.join(lies_on(one))}".strip()
+        for one in segments
+    )
+
+
+_PLACING = {"flakey": "linear"}
+"""Kinds that put data where another kind does: dm-flakey differs from dm-linear by its errors alone (dm-flakey.c)."""
 
 
 def layers_in(footing: Footing) -> tuple[str, ...]:

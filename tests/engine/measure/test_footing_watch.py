@@ -99,6 +99,17 @@ async def test_the_same_table_at_every_look_is_no_reason_to_end(host: Host) -> N
     assert watching.tell(figures) is figures
 
 
+async def test_a_table_that_only_fails_at_times_is_no_reason_to_end(host: Host) -> None:
+    watching = watch(host, await judged(host))
+    async with watching:
+        line = f"0 {SECTORS} flakey 8:0 0 1 4"
+        tell(host, f"a: {line}\nb: {AFTER}\n")
+        before = host.asked
+        await until(lambda: host.asked >= before + 4)
+    figures = RunFigures(status=RunStatus.FAILED)
+    assert watching.tell(figures) is figures
+
+
 @pytest.mark.parametrize("words", ["8:16 0", f"8:0 {SECTORS}"], ids=["another disk", "another part of it"])
 async def test_a_table_that_leads_elsewhere_ends_the_run(host: Host, words: str) -> None:
     figures = await ended(host, await judged(host), by=lambda: other(host, words))
