@@ -61,8 +61,3 @@ def refused_text(command: Command | str, reason: str) -> str:
     """Return the sentences about a refused answer: the tool, what was asked, what was answered, the next step."""
     shown = command if isinstance(command, str) else command.shown()
     return f"{refused_words(shown, reason)}. {NEXT_STEP}"
-
-
-def is_number(text: str, most: int = 15) -> bool:
-    """Return whether a text is a whole number of at most so many ASCII digits: `int()` takes those of every script."""
-    return text.isascii() and text.isdigit() and len(text) <= most

@@ -209,15 +209,6 @@ class Changes:
         """Return one set of this session's trials, as the journal has it."""
         return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
 
-    def trial_left(self) -> float | None:
-        """Seconds until what this session has on trial is taken back; None where nothing is on trial."""
-        ends = [
-            record.intent.trial_until - boot_clock()
-            for record in self._record.session.changes
-            if record.on_trial and record.intent.trial_until is not None and record.intent.boot == boot_id()
-        ]
-        return max((left for left in ends if left > 0), default=None)
-
     def controller_of(self, target: Target) -> Target | None:
         """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
         things = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))

@@ -159,8 +159,9 @@ class FootingWatch:
         while not self._found:
             await asyncio.sleep(FOOTING.every)
             since = self._clock() - last
-            signs, events = await self._signs_now(mounts=since >= _TABLE_SECONDS), await self._host.read(_EVENTS)
-            new = self._writing and not signs <= self._signs
+            signs = await self._signs_now(mounts=since >= _TABLE_SECONDS) if self._writing else self._signs
+            events = await self._host.read(_EVENTS)
+            new = not signs <= self._signs
             if since < _EVENT_SECONDS or (since < _TABLE_SECONDS and not new and events == self._events):
                 continue
             last, self._events = self._clock(), events
