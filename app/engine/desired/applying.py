@@ -154,7 +154,7 @@ def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | No
             if same or card:
                 raise RefusedError(
                     f"{other.change.label} of {other.change.target} is on trial still: {change.target} has to wait.",
-                    hint="`raidbench keep` keeps it, `raidbench undo` takes it back.",
+                    hint="Decide the trial first: `raidbench keep`, or `u` in the workbench.",
                 )
 
 

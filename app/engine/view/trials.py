@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Sequence
 from math import ceil
 
@@ -36,10 +38,9 @@ def trial_lines(found: Iterable[Undecided]) -> list[str]:
 
 def _line(trials: Sequence[Undecided]) -> str:
     one = trials[0]
-    how = (
-        "`raidbench keep` keeps it, `raidbench undo` takes it back now."
-        if one.is_decidable
-        else f"{whose(one)} with `raidbench keep` or `raidbench undo`."
-    )
+    undo = "`u` in the workbench"
+    if len(trials) == 1 and one.uid == os.geteuid():  # root cannot write to the session of another user
+        undo = f"`raidbench --session {shlex.quote(one.trial.session)} undo {one.trial.id}`"
+    how = f"`raidbench keep` keeps it, {undo} restores the old value now." if one.is_decidable else f"{whose(one)}."
     owner = "" if one.is_decidable else f" of {clean(one.owner, 40)}"
     return f"On trial{owner}, {countdown(trials)}: {set_words(trials)}. {how}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from app.engine.change.undecided import UndecidedTrials
 from app.engine.session import journal as journals_module
 from app.engine.session.journal import OVERDUE, Journal, boot_clock
 from app.engine.session.journals import enrol
+from app.engine.view.trials import trial_lines
 from tests.engine.doubles import planned
 
 
@@ -38,3 +41,17 @@ def test_a_trial_whose_watchdog_is_overdue_is_undecided_no_more(
     assert ids(trials) == ["c1"]
     monkeypatch.setattr(journals_module, "boot_clock", lambda: until + OVERDUE + 1)
     assert ids(trials) == []
+
+
+def test_the_sentence_names_the_session_that_undoes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A newer session may have changes in force: plain `undo` would take those."""
+    own = Journal(tmp_path / "own")
+    own.intent("c7", tmp_path / "a session", planned("128", "256"), until=boot_clock() + 600)
+    trials = UndecidedTrials(own, tmp_path / "locks").now()
+    assert f"`raidbench --session '{tmp_path}/a session' undo c7` restores" in trial_lines(trials)[0]
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    (others,) = trial_lines([replace(one, uid=4321) for one in trials])
+    assert "`u` in the workbench restores" in others
+    monkeypatch.setattr(os, "geteuid", lambda: 4322)
+    (others,) = trial_lines([replace(one, uid=4321) for one in trials])
+    assert others.endswith("user 4321 or root decides it.")
