@@ -85,9 +85,9 @@ def test_a_user_with_a_rule_for_the_helper_sets_and_takes_back(nobody: Nobody, d
 
     done = nobody(HELPER, "set", f"block:{device.name}", "read_ahead_kb=512", "--yes")
     there = read_ahead(device)
-    nobody(HELPER, "undo", "--yes")
+    undone = nobody(HELPER, "undo", "--yes")
 
-    assert (there, read_ahead(device)) == ("512", before), done.stderr
+    assert (there, read_ahead(device)) == ("512", before), done.stderr + undone.stderr
 
 
 @pytest.mark.long

@@ -84,6 +84,8 @@ class Paths:
             except FileNotFoundError:
                 continue
             except OSError as error:
+                if folder == self.journal and _is_of_the_helper(folder):
+                    continue
                 message = f"The state folder {clean(str(folder), 300)} cannot be read: {error.strerror or error}."
                 raise StorageError(message, hint=next_step(error, folder), evidence=str(error)) from error
 
@@ -139,6 +141,17 @@ class Paths:
 def _plain(path: str | Path) -> Path:
     """Return the path without `..`: changes are known by the folder of their session, which has one spelling."""
     return Path(os.path.abspath(path))
+
+
+def _is_of_the_helper(folder: Path) -> bool:
+    """Return whether root owns the folder and this process is not root: the root helper reads it then.
+
+    Both use one state folder where sudo keeps RAIDBENCH_STATE_DIR. The sessions stay with the user and name the changes.
+    """
+    try:
+        return os.geteuid() != 0 == folder.lstat().st_uid
+    except OSError:
+        return False
 
 
 def _apart(host: Host) -> str:
