@@ -147,6 +147,35 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """The condition of a drive as its controller or the drive itself reports it.
+
+    Each field is None where the tool does not report it, which is not the same as 0 or False.
+    """
+
+    predicts_failure: bool | None = None
+    """Whether the drive or its controller says that the drive will fail: SMART status, "Predictive Failure"."""
+    media_errors: int | None = None
+    """Number of reads or writes that the medium failed."""
+    other_errors: int | None = None
+    """Number of errors that are not of the medium: the link, aborted commands, timeouts."""
+    predictive_errors: int | None = None
+    """Number of times that the drive announced its failure to the controller."""
+    wear_percent: float | None = None
+    """Share of the rated endurance that is used, in percent; may exceed 100."""
+    temperature: float | None = None
+    """Temperature in degrees Celsius."""
+    temperature_limit: float | None = None
+    """Temperature from which the drive itself warns, in degrees Celsius."""
+    locked: bool | None = None
+    """Whether the drive is encrypted and locked, so that nothing on it can be read."""
+    foreign: bool | None = None
+    """Whether the drive holds the configuration of another controller."""
+    copyback: bool | None = None
+    """Whether the controller is copying this drive's data to or from another drive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drive:
     """A disk: physical, virtual, loop or zram."""
 
@@ -176,6 +205,8 @@ class Drive:
     """Physical sector in bytes."""
     state: State = State.UNKNOWN
     """State as its controller or kernel sees it."""
+    health: Health = Health()
+    """Its condition, as far as it is reported."""
     device: str | None = None
     """`/dev/sda`; None if the kernel has no node for it."""
     paths: tuple[str, ...] = ()
