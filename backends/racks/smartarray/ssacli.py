@@ -193,7 +193,8 @@ def _detail(card: SmartCard) -> Iterator[str]:
     lines += [("Max Parallel Surface Scan Count", "16"), ("Total Cache Size", "2.0")]
     for label, word, shape in _CARD_LINES:
         value = card.values[word]
-        shown = value.capitalize() if "drivewritecache" in word else {**_SWITCHED, **_PRINTED}.get(value, value.capitalize())
+        known = {} if "drivewritecache" in word else {**_SWITCHED, **_PRINTED}
+        shown = known.get(value, value.capitalize())
         lines.append((label, shape.format(shown)))
     if card.battery:
         lines += [("Cache Backup Power Source", "Batteries"), ("Battery/Capacitor Count", "1")]

@@ -148,7 +148,9 @@ def _steps(
     parts = resync_parts(view, value) if key == full_speed.KEY else {key: value}
     if not parts:
         raise InvalidValueError(f"{key} of {view.device} cannot be {clean(value, 80)!r}.", hint=f"`{full_speed.FULL}`.")
-    return tuple(Write(path=sysfs_path(view.array.name, one), text=kernel_word(one, text)) for one, text in parts.items())
+    return tuple(
+        Write(path=sysfs_path(view.array.name, one), text=kernel_word(one, text)) for one, text in parts.items()
+    )
 
 
 def companions_now(view: ArrayView, key: str, beside: Beside) -> dict[str, str]:

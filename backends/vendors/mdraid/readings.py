@@ -128,7 +128,9 @@ def _resync(view: ArrayView) -> Reading:
     known = words.keys() == parts.keys()
     now = full_speed.value_of(words, resync_parts(view, full_speed.FULL)) if known else "unknown"
     present = () if now in (full_speed.FULL, "unknown") else (Choice(value=now, label=now, help="As it is now."),)
-    full = Choice(value=full_speed.FULL, label=full_speed.FULL, help="As fast as the members can.", risk=Risk.PERFORMANCE)
+    full = Choice(
+        value=full_speed.FULL, label=full_speed.FULL, help="As fast as the members can.", risk=Risk.PERFORMANCE
+    )
     reasons = (one.availability.why_not for one in parts.values())
     return Reading(
         now=now,

@@ -51,13 +51,13 @@ SKIP_COPY = Setting(
 RESYNC_SPEED = Setting(
     key=full_speed.KEY,
     label="Resync speed",
-    help="Sets in one step how fast a resync, rebuild, check or reshape of this array runs. `full` raises both limits of "
-    "the speed beyond what the members can do, and enlarges the stripe cache of RAID 4, 5 and 6. The other value is the "
-    "present combination of stripe cache, highest and lowest speed. A resync that is under way follows at once (md.rst, "
-    "sync_speed_min, sync_speed_max).",
+    help="Sets in one step how fast a resync, rebuild, check or reshape of this array runs. `full` raises both limits "
+    "of the speed beyond what the members can do, and enlarges the stripe cache of RAID 4, 5 and 6. The other value "
+    "is the present combination of stripe cache, highest and lowest speed. A resync that is under way follows at once "
+    "(md.rst, sync_speed_min, sync_speed_max).",
     risk=Risk.PERFORMANCE,
-    risk_text="At full speed everything else on the members is slow until the resync has ended. Undo brings the old limits "
-    "and the old stripe cache back.",
+    risk_text="At full speed everything else on the members is slow until the resync has ended. Undo brings the old "
+    "limits and the old stripe cache back.",
     stands_for=full_speed.PARTS,
 )
 SPEED_MIN = Setting(
