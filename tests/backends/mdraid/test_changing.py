@@ -20,6 +20,7 @@ from backends.host import Completed, FileStat
 from backends.identity import Signature
 from backends.model import Target
 from backends.settings import Choice, Effect, Persistence, Risk
+from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
 
@@ -544,3 +545,9 @@ async def test_the_preset_is_not_kept_over_a_reboot_and_says_what_is() -> None:
     with pytest.raises(BlockedError, match="no setting of its own") as refused:
         await MdRaid(MdHost(array("raid5"))).persist(MD0, {"resync_speed": "full"})
     assert refused.value.hint == "Keep stripe_cache_size, sync_speed_max, sync_speed_min instead."
+
+
+def test_the_stripe_cache_of_full_speed_stays_within_what_the_memory_allows() -> None:
+    assert full_speed.full_parts(256, 1000)["stripe_cache_size"] == "1000"
+    assert full_speed.full_parts(256, 32768)["stripe_cache_size"] == "8192"
+    assert "stripe_cache_size" not in full_speed.full_parts(None, 32768)
