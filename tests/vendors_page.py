@@ -56,6 +56,8 @@ from tests.backends.racks.asking import NOW
 from tests.backends.santricity.services import PlayedServices, PlayedWeb
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
+from tests.settable_page import DIALECTS, KERNEL, System
+from tests.settable_page import table as settable
 
 PAGE = Path(__file__).parents[1] / "docs" / "vendors.md"
 
@@ -65,6 +67,7 @@ class Section:
     """A vendor's dialect: a machine that is well, some that are not, and what of them is looked at."""
 
     title: str
+    short: str
     page: str
     well: Callable[[], Backend]
     targets: tuple[Target, ...]
@@ -103,6 +106,7 @@ class _Unnoticed(PlayedIoMemory):
 SECTIONS = (
     Section(
         title="MegaRAID, PERC (storcli, perccli, MegaCli)",
+        short="storcli",
         page="megaraid.md",
         well=lambda: MegaRaid(PlayedCard()),
         targets=(card_target("/c0"), volume_target("/c0", 1)),
@@ -110,6 +114,7 @@ SECTIONS = (
     ),
     Section(
         title="HPE Smart Array (ssacli, hpssacli, hpacucli)",
+        short="ssacli",
         page="smartarray.md",
         well=lambda: SmartArray(PlayedCards((HPE,))),
         targets=(smart_card("/slot0"), smart_volume("/slot0", 1)),
@@ -117,6 +122,7 @@ SECTIONS = (
     ),
     Section(
         title="Adaptec SmartRAID (arcconf)",
+        short="arcconf (SmartRAID)",
         page="smartarray.md",
         well=lambda: SmartArray(PlayedCards(adaptec=(SMARTRAID,))),
         targets=(smart_card("/arc1"), smart_volume("/arc1", 1)),
@@ -124,6 +130,7 @@ SECTIONS = (
     ),
     Section(
         title="Adaptec series 2 to 8 (arcconf)",
+        short="arcconf (series 2-8)",
         page="smartarray.md",
         well=lambda: SmartArray(PlayedCards(adaptec=(SERIES,))),
         targets=(smart_card("/aac1"), smart_volume("/aac1", 0), smart_drive("/aac1", "0:2")),
@@ -131,6 +138,7 @@ SECTIONS = (
     ),
     Section(
         title="IBM DS, E-Series (SMcli)",
+        short="SMcli",
         page="smcli.md",
         well=lambda: Smcli(PlayedSystem()),
         targets=(system_target("DS4700_A"), logical_drive("DS4700_A", "fast")),
@@ -138,6 +146,7 @@ SECTIONS = (
     ),
     Section(
         title="E-Series, EF (SANtricity's web services)",
+        short="SANtricity",
         page="santricity.md",
         well=lambda: Santricity(PlayedWeb()),
         targets=(Target(backend="santricity", address="lab/array1/fast", scope=Scope.ARRAY),),
@@ -145,6 +154,7 @@ SECTIONS = (
     ),
     Section(
         title="Fusion-io ioMemory (fio-status, fio-format)",
+        short="ioMemory",
         page="fusionio.md",
         well=lambda: FusionIo(PlayedIoMemory()),
         targets=(ioDrive("fioa"),),
@@ -152,18 +162,21 @@ SECTIONS = (
     ),
     Section(
         title="3ware (tw_cli)",
+        short="3ware",
         page="listed-only.md",
         well=lambda: Threeware(PlayedUnit()),
         targets=(unit_target("c0", "u0"),),
     ),
     Section(
         title="NVMe (nvme-cli)",
+        short="NVMe",
         page="nvme.md",
         well=lambda: Nvme(PlayedDrive()),
         targets=(namespace_target("nvme0n1"),),
     ),
     Section(
         title="LVM (lvchange, lvconvert)",
+        short="LVM",
         page="lvm.md",
         well=lambda: Lvm(SimulatedHost(volumes_rack(lambda: NOW), speed=1e9)),
         targets=tuple(map(volume_of_lvm, ("vg0/mail", "vg0/db", "r-1/mir", "r-1/par"))),
@@ -171,6 +184,7 @@ SECTIONS = (
     ),
     Section(
         title="bcache (the kernel's cache of a disk on a faster one)",
+        short="bcache",
         page="bcache.md",
         well=lambda: Bcache(simulated()),
         targets=(BCACHE0,),
@@ -178,6 +192,7 @@ SECTIONS = (
     ),
     Section(
         title="OpenZFS (zpool, zfs)",
+        short="ZFS",
         page="zfs.md",
         well=lambda: Zfs(SimulatedHost(linux_rack())),
         targets=(MODULE, dataset("tank"), dataset("tank/vm")),
@@ -310,7 +325,13 @@ async def page() -> str:
         title = "| Of | Setting | Read | Set | In force | Takes effect | Proved |"
         table = "\n".join((title, "| --- " * 7 + "|", *rows))
         parts.append(f"## {section.title}\n\nSee [{section.page}]({section.page}).\n\n{table}\n")
+    systems = (*(_system(section) for section in SECTIONS), *DIALECTS, *KERNEL)
+    parts.insert(1, await settable(systems))
     return "\n".join(parts) + "\n" + named() + TAIL + "".join(map(_whole, declared()))
+
+
+def _system(section: Section) -> System:
+    return System(name=section.short, makers=(section.well, *section.troubled), targets=section.targets)
 
 
 def declared() -> list[Whole]:

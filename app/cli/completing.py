@@ -330,7 +330,7 @@ def _settings_of(line: Words, target: str) -> dict[str, Any]:
 
 def _queue(name: str) -> dict[str, Any]:
     """The kernel's settings of a disk, with what it says of them now."""
-    from backends.vendors.block.knobs import SETTINGS
+    from backends.vendors.block.knobs import settings_of
     from backends.vendors.block.values import reading
 
     folder = f"/sys/block/{name}/queue"
@@ -339,7 +339,7 @@ def _queue(name: str) -> dict[str, Any]:
     except OSError:
         return {}
     found = {}
-    for one in SETTINGS:
+    for one in settings_of(name):
         if one.key in there:
             told = reading(one.key, {one.key: _sysfs(f"{folder}/{one.key}")}, None, 4)
             found[one.key] = {"label": one.label, "now": told.now, "values": [each.value for each in told.choices]}

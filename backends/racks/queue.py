@@ -16,6 +16,7 @@ _NUMBERS = {
     "max_sectors_kb": (4, 1 << 31),
     "add_random": (0, 1),
     "iostats": (0, 1),
+    "io_timeout": (1, (1 << 32) - 1),
 }
 """Smallest and largest value that each takes."""
 

@@ -72,6 +72,8 @@ def _values(queue: Path, key: str) -> tuple[str, ...]:
         return ("64", "128", "256")
     if key in ("nr_requests", "wbt_lat_usec"):
         return ("32", "16")
+    if key == "io_timeout":
+        return ("20000", "60000")
     return _OTHERS[key]
 
 

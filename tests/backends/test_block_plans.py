@@ -199,3 +199,41 @@ async def test_a_size_that_the_scheduler_does_not_take_is_no_way_back() -> None:
     machine_ = host(scheduler="[none] mq-deadline", nr_requests="8")
     with pytest.raises(InvalidValueError, match="cannot be 256 with this scheduler"):
         await backend(machine_).back(SDA, "nr_requests", "256", {})
+
+
+NVME = Target(backend="block", address="nvme0n1")
+
+
+def namespace(now: str | None = "30000") -> FakeHost:
+    queue = QUEUE | {"io_timeout": now} if now is not None else QUEUE
+    return FakeHost(machine(disk("nvme0n1", devno="259:0", queue=queue, serial="S1", mq__0__nr_tags="1023")))
+
+
+async def test_an_nvme_disk_has_a_timeout_and_others_have_none() -> None:
+    assert (await backend(namespace()).read(NVME))["io_timeout"].now == "30000"
+    assert "io_timeout" not in await backend(host(io_timeout="30000")).read(SDA)
+
+
+async def test_the_timeout_is_set_in_milliseconds_and_taken_back() -> None:
+    change = await backend(namespace()).plan(NVME, "io_timeout", "60000")
+    assert [write.shown() for write in change.writes] == ["echo 60000 > /sys/block/nvme0n1/queue/io_timeout"]
+    assert [write.shown() for write in change.undo] == ["echo 30000 > /sys/block/nvme0n1/queue/io_timeout"]
+    assert change.risk is Risk.OUTAGE
+
+
+@pytest.mark.parametrize("wrong", ["0", "900", "30050", "4294967300", "-1", "30s"])
+async def test_a_timeout_that_the_kernel_would_refuse_or_round_is_refused(wrong: str) -> None:
+    with pytest.raises(InvalidValueError):
+        await backend(namespace()).plan(NVME, "io_timeout", wrong)
+
+
+async def test_the_largest_timeout_comes_back_as_the_kernel_had_it() -> None:
+    change = await backend(namespace("4294967295")).plan(NVME, "io_timeout", "30000")
+    assert change.undo[0].text == "4294967295"
+    back = await backend(namespace()).back(NVME, "io_timeout", "4294967295", {})
+    assert back.writes[0].text == "4294967295"
+
+
+async def test_a_path_without_a_queue_of_its_own_says_that_the_kernel_is_silent() -> None:
+    now = (await backend(namespace(None)).read(NVME))["io_timeout"]
+    assert (now.now, now.availability.available) == (None, False)

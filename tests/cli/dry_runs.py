@@ -21,6 +21,7 @@ SETTINGS = {
     "scheduler": ("none", "mq-deadline"),
     "add_random": ("0", "1"),
     "iostats": ("0", "1"),
+    "io_timeout": ("30000", "60000"),
 }
 
 DRIVER = """

@@ -146,7 +146,7 @@ def _plain(path: str | Path) -> Path:
 def _is_of_the_helper(folder: Path) -> bool:
     """Return whether root owns the folder and this process is not root: the root helper reads it then.
 
-    Both use one state folder where sudo keeps RAIDBENCH_STATE_DIR. The sessions stay with the user and name the changes.
+    Both use one state folder where sudo keeps RAIDBENCH_STATE_DIR. The sessions name the changes and are the user's.
     """
     try:
         return os.geteuid() != 0 == folder.lstat().st_uid

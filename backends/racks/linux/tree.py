@@ -92,6 +92,8 @@ def put_disk(
     base = f"/sys/block/{name}"
     queue = default_queue(rotational=rotational, flushes=flushes)
     queue |= {"logical_block_size": str(sector), "physical_block_size": str(sector)}
+    if name.startswith(("sd", "nvme")):  # drivers that tell the kernel how to end a request that takes too long
+        queue["io_timeout"] = "30000"
     queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
     for key, text in own.items():

@@ -32,6 +32,9 @@ LEGAL: Mapping[str, tuple[str, ...]] = {
     "degradedperformanceoptimization": SWITCHES,
     "inconsistencyrepairpolicy": SWITCHES,
     "mnpdelay": tuple(map(str, range(61))),
+    "powermode": ("minpower", "balanced", "maxperformance"),
+    "survivalmode": SWITCHES,
+    "spareactivationmode": ("failure", "predictive"),
 }
 """What the firmware takes, by ssacli's words."""
 STRIPS = ("16", "32", "64", "128", "256", "512", "1024")
@@ -54,6 +57,9 @@ DEFAULTS: Mapping[str, str] = {
     "degradedperformanceoptimization": "disable",
     "inconsistencyrepairpolicy": "disable",
     "mnpdelay": "60",
+    "powermode": "maxperformance",
+    "survivalmode": "enable",
+    "spareactivationmode": "failure",
 }
 """As the card comes."""
 

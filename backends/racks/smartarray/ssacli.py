@@ -50,7 +50,17 @@ _CARD_LINES = (
     ("Unconfigured Drive Write Cache Policy", "drivewritecache unconfigured", "{}"),
     ("HBA Drive Write Cache Policy", "drivewritecache hba", "{}"),
     ("No-Battery Write Cache", "nobatterywritecache", "{}"),
+    ("Current Power Mode", "powermode", "{}"),
+    ("Survival Mode", "survivalmode", "{}"),
+    ("Spare Activation Mode", "spareactivationmode", "Activate on {} drive failure"),
 )
+_PRINTED = {
+    "minpower": "MinPower",
+    "maxperformance": "MaxPerformance",
+    "failure": "physical",
+    "predictive": "predictive physical",
+}
+"""Words of values that are not those of the command line."""
 
 
 def answer(cards: Cards, words: Sequence[str]) -> tuple[Said, Cards]:
@@ -183,7 +193,8 @@ def _detail(card: SmartCard) -> Iterator[str]:
     lines += [("Max Parallel Surface Scan Count", "16"), ("Total Cache Size", "2.0")]
     for label, word, shape in _CARD_LINES:
         value = card.values[word]
-        shown = value.capitalize() if "drivewritecache" in word else _SWITCHED.get(value, value.capitalize())
+        known = {} if "drivewritecache" in word else {**_SWITCHED, **_PRINTED}
+        shown = known.get(value, value.capitalize())
         lines.append((label, shape.format(shown)))
     if card.battery:
         lines += [("Cache Backup Power Source", "Batteries"), ("Battery/Capacitor Count", "1")]

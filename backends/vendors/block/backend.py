@@ -31,7 +31,7 @@ from backends.topology.naming import identity
 from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
-from backends.vendors.block.knobs import BY_KEY, RULES, SETTINGS, actions
+from backends.vendors.block.knobs import BY_KEY, RULES, actions, settings_of
 from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
 from backends.vendors.block.values import fitting, reading, require_size, scheduler_file, settled, written
 
@@ -62,8 +62,8 @@ class BlockBackend:
         return Inventory(drives=tuple(drive(node, picture) for node in nodes), problems=tuple(problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """The same for every disk; what one lacks is blocked when read."""
-        return SETTINGS if target.backend == NAME else ()
+        """Return the settings of a disk; what one lacks is blocked when read."""
+        return settings_of(target.address) if target.backend == NAME else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now."""
@@ -72,11 +72,12 @@ class BlockBackend:
 
     async def _readings(self, name: str, attributes: Mapping[str, str]) -> Mapping[str, Reading]:
         folder = _queue(name)
-        reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in SETTINGS))
+        own = settings_of(name)
+        reasons = await asyncio.gather(*(self._host.writable(f"{folder}/{setting.key}") for setting in own))
         page = await self._page_kb()
         return {
             setting.key: reading(setting.key, attributes, why_not or _never(name, setting.key), page)
-            for setting, why_not in zip(SETTINGS, reasons, strict=True)
+            for setting, why_not in zip(own, reasons, strict=True)
         }
 
     async def _page_kb(self) -> int:
@@ -168,7 +169,7 @@ class BlockBackend:
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this disk's lines replaced; no other line is touched."""
         node = await self._node(target)
-        declared = {key: setting_of(SETTINGS, target, key) for key in values}
+        declared = {key: setting_of(self.settings(target), target, key) for key in values}
         attributes = await self._attributes(node.name) if values else {}
         legal: dict[str, str] = {}
         for key in in_order(values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from backends.settings import Choice, Risk, Setting
@@ -99,6 +100,18 @@ IOSTATS = Setting(
     help="Whether the kernel counts this device's I/O for /proc/diskstats and iostat. Off saves a little CPU time per "
     "request and blinds every monitor, this one included (block/blk-sysfs.c).",
 )
+IO_TIMEOUT = Setting(
+    key="io_timeout",
+    label="I/O timeout",
+    unit="ms",
+    help="Time that the kernel waits for one request before it aborts the request and, where that fails, resets the "
+    "controller. The kernel's default is 30000. Providers of network-attached NVMe disks ask for the largest value, so "
+    "that a disk that is away for a while comes back without errors. The module's parameter nvme_core.io_timeout sets "
+    "it for all NVMe disks at boot (Documentation/ABI/stable/sysfs-block, io_timeout; drivers/nvme/host/pci.c).",
+    risk=Risk.OUTAGE,
+    risk_text="With a short timeout the kernel resets a drive that is only slow, and all requests on it wait. With a "
+    "long one, programs wait that long for a drive that no longer answers.",
+)
 
 SETTINGS = (
     SCHEDULER,
@@ -112,10 +125,18 @@ SETTINGS = (
     ADD_RANDOM,
     IOSTATS,
 )
-"""All settings of a disk, in the order they are shown."""
+"""Settings of every disk, in the order they are shown."""
 
-BY_KEY = {setting.key: setting for setting in SETTINGS}
-"""The same by key."""
+_NVME = re.compile(r"nvme[0-9]{1,6}n[0-9]{1,6}")
+
+
+def settings_of(name: str) -> tuple[Setting, ...]:
+    """Return the settings of a disk by its kernel name: NVMe namespaces have a timeout of their own."""
+    return (*SETTINGS, IO_TIMEOUT) if _NVME.fullmatch(name) else SETTINGS
+
+
+BY_KEY = {setting.key: setting for setting in (*SETTINGS, IO_TIMEOUT)}
+"""All settings that a disk may have, by key."""
 
 FIXED_CHOICES = {
     "rq_affinity": (

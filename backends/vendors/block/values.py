@@ -17,6 +17,10 @@ READ_AHEAD_MAX = 1024 * 1024
 WBT_MAX = 10_000_000
 """Microseconds offered at most."""
 
+TIMEOUT_MIN, TIMEOUT_MAX, TIMEOUT_STEP = 1000, 4_294_967_200, 100
+"""Milliseconds: the kernel takes an unsigned 32-bit number and counts in ticks, of which 100 ms are a whole number at
+100, 250, 300 and 1000 Hz. Less than a second resets healthy drives (block/blk-sysfs.c, queue_io_timeout_store)."""
+
 SCHEDULED_MAX = 2048
 """Requests per queue with a scheduler (block/blk-mq-sched.h, MAX_SCHED_RQ = 16 * 128)."""
 
@@ -87,6 +91,13 @@ def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None
             return Span(minimum=0, maximum=max(READ_AHEAD_MAX, present), step=page_kb, unit="KiB")
         case "wbt_lat_usec":
             return Span(minimum=-1, maximum=max(WBT_MAX, present), unit="us")
+        case "io_timeout":
+            return Span(
+                minimum=min(TIMEOUT_MIN, present) if now is not None else TIMEOUT_MIN,
+                maximum=max(TIMEOUT_MAX, present),
+                step=TIMEOUT_STEP,
+                unit="ms",
+            )
         case "nr_requests":
             top = _requests_max(attributes)
             return Span(minimum=REQUESTS_MIN, maximum=max(top, present), unit="requests") if top else None

@@ -248,6 +248,9 @@ class MdRaid:
         legal: dict[str, str] = {}
         for key, value in values.items():
             setting = setting_of(settings_of(view.outline), target, key)
+            if setting.stands_for:
+                parts = ", ".join(setting.stands_for)
+                raise BlockedError(f"{setting.label} is no setting of its own.", hint=f"Keep {parts} instead.")
             if key not in KEPT or setting.persistence is Persistence.STORED:
                 raise BlockedError(f"{setting.label} is kept in the array itself; there is nothing to add.")
             legal[key] = wanted_value(setting, now[key], value)
@@ -284,7 +287,7 @@ class MdRaid:
         array = await self._array(target)
         outline = outline_of(array, await self._page_bytes())
         self._outlines[array.name] = outline
-        keys = [setting.key for setting in settings_of(outline)]
+        keys = [setting.key for setting in settings_of(outline) if not setting.stands_for]
         paths = {key: path for key in keys if (path := sysfs_path(array.name, key))}
         base = f"/sys/block/{array.name}/md/"
         reasons = await asyncio.gather(*(self._host.writable(path) for path in paths.values()))

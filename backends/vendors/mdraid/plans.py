@@ -13,10 +13,12 @@ from backends.errors import BlockedError, InvalidValueError
 from backends.identity import Identity, Signature
 from backends.settings import Effect, Reading, Risk, Setting, check_value
 from backends.sizes import size_words
+from backends.text import clean
 from backends.topology.tree import number
 from backends.values import dataclass
+from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.layouts import ROTATING, SIX
-from backends.vendors.mdraid.readings import LOCKLESS, SPEED_LIMIT, ArrayView, bitmap_word
+from backends.vendors.mdraid.readings import LOCKLESS, SPEED_LIMIT, ArrayView, bitmap_word, resync_parts
 from backends.vendors.mdraid.recreate import nodes_of, recreation, said, shape_of
 from backends.vendors.mdraid.reshape import Way, hours_text, way_of
 from backends.vendors.mdraid.settings import ON_OFF, SPEEDS, member_of
@@ -40,7 +42,10 @@ _ANEW = ("stripe_cache_size", "preread_bypass_threshold", "read_ahead_kb")
 """What starts from its default with another geometry."""
 
 _MOVES = {
-    "stripe_cache_size": ("preread_bypass_threshold",),
+    full_speed.KEY: (*full_speed.PARTS, "preread_bypass_threshold"),
+    "stripe_cache_size": ("preread_bypass_threshold", full_speed.KEY),
+    "sync_speed_min": (full_speed.KEY,),
+    "sync_speed_max": (full_speed.KEY,),
     "bitmap": ("consistency_policy",),
     "consistency_policy": ("bitmap",),
     "chunk_size": _ANEW,
@@ -77,6 +82,8 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     """A value that it had before: a chunk, layout or speed that is not offered may be one. Raises InvalidValueError."""
     legal = _BEFORE.get(setting.key)
     if legal is not None and legal.fullmatch(value):
+        return value
+    if setting.key == full_speed.KEY and any(full_speed.parts_in(value, parity) for parity in (True, False)):
         return value
     return (wanted_value if setting.key in SPEEDS else was_value)(setting, now, value)
 
@@ -115,7 +122,8 @@ def change_of(
         risk, text = (Risk.DESTROYS_DATA, _loss(beside)) if anew else (Risk.OUTAGE, _slow(view, beside))
         effect = Effect.RECREATED if anew else effect
     change = wish.change(forward, back, identity_for(setting.key, identity), disk_lock(identity), risk)
-    words = _memory(view, setting, value) or (text if risk is not Risk.NONE else "")
+    memory, warning = _memory(view, setting, value), text if risk is not Risk.NONE else ""
+    words = f"{warning} {memory}".strip() if setting.key == full_speed.KEY else memory or warning
     return replace(
         change,
         risk_text=words,
@@ -137,7 +145,12 @@ def _steps(
         return (_grow(view, kind, value, beside),)
     if kind in ("bitmap", "consistency_policy"):
         return (_policy(view, kind, value, companions or {}),)
-    return (Write(path=sysfs_path(view.array.name, key), text=kernel_word(key, value)),)
+    parts = resync_parts(view, value) if key == full_speed.KEY else {key: value}
+    if not parts:
+        raise InvalidValueError(f"{key} of {view.device} cannot be {clean(value, 80)!r}.", hint=f"`{full_speed.FULL}`.")
+    return tuple(
+        Write(path=sysfs_path(view.array.name, one), text=kernel_word(one, text)) for one, text in parts.items()
+    )
 
 
 def companions_now(view: ArrayView, key: str, beside: Beside) -> dict[str, str]:
@@ -264,6 +277,7 @@ def _slow(view: ArrayView, beside: Beside) -> str:
 
 def _memory(view: ArrayView, setting: Setting, value: str) -> str:
     """What the stripe cache takes."""
-    if setting.key != "stripe_cache_size" or not view.outline.disks:
+    pages = resync_parts(view, value).get("stripe_cache_size") if setting.key == full_speed.KEY else value
+    if setting.key not in ("stripe_cache_size", full_speed.KEY) or pages is None or not view.outline.disks:
         return ""
-    return f"The stripe cache takes {size_words(int(value) * view.outline.disks * view.outline.page_bytes)} of memory."
+    return f"The stripe cache takes {size_words(int(pages) * view.outline.disks * view.outline.page_bytes)} of memory."

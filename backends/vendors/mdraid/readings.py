@@ -11,10 +11,11 @@ from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.tree import number
 from backends.values import dataclass
+from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.facts import IMSM, ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import layout_help, layout_label, layout_word
 from backends.vendors.mdraid.reshape import Offer, Way, chunk_offers, layout_offers, why_fixed
-from backends.vendors.mdraid.settings import SPEEDS, Outline, member_of, settings_of
+from backends.vendors.mdraid.settings import PARITY, SPEEDS, Outline, member_of, settings_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +101,43 @@ def _number(view: ArrayView, key: str, span: Span) -> Reading:
 
 
 def _stripe_cache(view: ArrayView) -> Reading:
+    span = Span(minimum=STRIPE_CACHE_MIN, maximum=_stripe_cache_most(view), unit="pages a member")
+    return _number(view, "stripe_cache_size", span)
+
+
+def _stripe_cache_most(view: ArrayView) -> int:
     most = STRIPE_CACHE_MAX
     if view.memory_bytes and view.outline.disks:
         most = min(most, view.memory_bytes // MEMORY_SHARE // (view.outline.page_bytes * view.outline.disks))
-    span = Span(minimum=STRIPE_CACHE_MIN, maximum=max(most, STRIPE_CACHE_MIN), unit="pages a member")
-    return _number(view, "stripe_cache_size", span)
+    return max(most, STRIPE_CACHE_MIN)
+
+
+def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
+    """Return the settings by key that a value of the preset stands for on this array; nothing for no such value."""
+    parity = view.outline.level in PARITY
+    if value != full_speed.FULL:
+        return full_speed.parts_in(value, parity)
+    now = number(view.array.attributes.get("stripe_cache_size")) if parity else None
+    return full_speed.full_parts(now, _stripe_cache_most(view))
+
+
+def _resync(view: ArrayView) -> Reading:
+    """The preset, or what is set now where that is something else."""
+    parts = {key: _reading(key, view) for key in full_speed.parts_of(view.outline.level in PARITY)}
+    words = {key: one.now for key, one in parts.items() if one.now is not None and one.now != "unknown"}
+    known = words.keys() == parts.keys()
+    now = full_speed.value_of(words, resync_parts(view, full_speed.FULL)) if known else "unknown"
+    present = () if now in (full_speed.FULL, "unknown") else (Choice(value=now, label=now, help="As it is now."),)
+    full = Choice(
+        value=full_speed.FULL, label=full_speed.FULL, help="As fast as the members can.", risk=Risk.PERFORMANCE
+    )
+    reasons = (one.availability.why_not for one in parts.values())
+    return Reading(
+        now=now,
+        raw=", ".join(f"{key} {one.raw}" for key, one in parts.items() if one.raw is not None) or None,
+        choices=(full, *present),
+        availability=Availability(why_not=next(filter(None, reasons), None)),
+    )
 
 
 def _preread(view: ArrayView) -> Reading:
@@ -371,6 +404,7 @@ def _raw(raw: str | None) -> str | None:
 
 
 _OWN: Mapping[str, Callable[[ArrayView], Reading]] = {
+    full_speed.KEY: _resync,
     "stripe_cache_size": _stripe_cache,
     "preread_bypass_threshold": _preread,
     "group_thread_cnt": _threads,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from backends.settings import Effect, Persistence, Risk, Setting
 from backends.sizes import size_words
 from backends.values import dataclass
+from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.facts import ArrayFacts
 
 PARITY = ("raid4", "raid5", "raid6")
@@ -46,6 +47,18 @@ SKIP_COPY = Setting(
     help="Whether full-stripe writes go to the members from where the data lie, without being copied into the stripe "
     "cache first: less CPU time and memory traffic. The array pauses for a moment while it is set "
     "(drivers/md/raid5.c, raid5_store_skip_copy).",
+)
+RESYNC_SPEED = Setting(
+    key=full_speed.KEY,
+    label="Resync speed",
+    help="Sets in one step how fast a resync, rebuild, check or reshape of this array runs. `full` raises both limits "
+    "of the speed beyond what the members can do, and enlarges the stripe cache of RAID 4, 5 and 6. The other value "
+    "is the present combination of stripe cache, highest and lowest speed. A resync that is under way follows at once "
+    "(md.rst, sync_speed_min, sync_speed_max).",
+    risk=Risk.PERFORMANCE,
+    risk_text="At full speed everything else on the members is slow until the resync has ended. Undo brings the old "
+    "limits and the old stripe cache back.",
+    stands_for=full_speed.PARTS,
 )
 SPEED_MIN = Setting(
     key="sync_speed_min",
@@ -148,6 +161,7 @@ _LEVELS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
     (PREREAD, PARITY),
     (GROUP_THREADS, PARITY),
     (SKIP_COPY, PARITY),
+    (RESYNC_SPEED, REDUNDANT),
     (SPEED_MIN, REDUNDANT),
     (SPEED_MAX, REDUNDANT),
     (BITMAP, REDUNDANT),

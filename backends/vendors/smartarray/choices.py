@@ -19,6 +19,11 @@ _HELP = {
     "dynamic": "By the load.",
     "oltp": "For databases.",
     "big-block": "Large blocks go past the cache.",
+    "maxperformance": "Always full speed.",
+    "balanced": "Saves power by configuration and load.",
+    "minpower": "Saves as much power as it can.",
+    "failure": "When the drive has failed.",
+    "predictive": "When the drive predicts its failure.",
 }
 _WORDS: dict[str, tuple[str, ...]] = {
     "wait_for_cache_room": ("enable", "disable"),
@@ -31,6 +36,9 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "surface_scan_mode": ("idle", "high", "disable"),
     "performance_mode": ("dynamic", "oltp", "big-block"),
     "task_priority": ("low", "medium", "high"),
+    "power_mode": ("maxperformance", "balanced", "minpower"),
+    "survival_mode": ("enable", "disable"),
+    "spare_activation": ("failure", "predictive"),
 }
 _SPANS = {
     "write_cache_bypass": Span(minimum=16, maximum=1040, step=16, unit="KiB"),

@@ -92,7 +92,6 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Cache state": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
         "Cache power": None if card.power is None else card.power.state,
         "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
-        "Power mode": value(card.values.get("power_mode")),
         "Configuration": None if card.locked is None else "locked by the card",
     }
     return (Fact(label=label, value=words) for label, words in rows.items() if words)

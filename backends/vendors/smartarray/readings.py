@@ -14,6 +14,7 @@ from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import InForce, cache_words, cache_works, power_words, without_battery
 from backends.vendors.smartarray.facts import UNKNOWN, Family, Phrase
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.smartarray.words import PENDING
 
 FOLLOWS = "it follows from the acceleration, the cache ratio and the no-battery write cache: set one of these"
 HBA_MODE = "the card hands its drives to the system (HBA mode)"
@@ -90,6 +91,10 @@ def _card_value(view: PartView, key: str) -> Reading:
     card = view.card
     phrase = card.values.get(key)
     legal, span = choices.of_card(view, key), choices.span(card, key)
+    pending = card.values.get(PENDING) if key == "power_mode" else None
+    force: InForce = (None, None)
+    if pending is not None and phrase is not None and pending.value != phrase.value:
+        force, phrase = (phrase.value, "the next reboot brings the new mode"), pending
     against = _stands_against(view)
     if against is None and phrase is not None:
         against = (
@@ -98,7 +103,7 @@ def _card_value(view: PartView, key: str) -> Reading:
             or (_no_ratio(view) if key == "cache_ratio" else None)
             or (_all_bypass(view) if key == "no_battery_write_cache" else None)
         )
-    return _reading(view, phrase, legal, against, span=span)
+    return _reading(view, phrase, legal, against, span=span, force=force)
 
 
 def _no_ratio(view: PartView) -> str | None:

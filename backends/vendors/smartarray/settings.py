@@ -178,6 +178,38 @@ SMART_CARD_SETTINGS = (
         help="Minutes between the card's own samples of its load. (ssacli: mnpdelay)",
         unit="min",
     ),
+    unconfirmed(
+        key="power_mode",
+        label="Power mode",
+        help="How much power the controller may use. With maxperformance it always runs at full speed, with balanced "
+        "it saves power by its configuration and load, with minpower as much as it can. A change may need a reboot "
+        "before it is in force. (ssacli: powermode)",
+        risk=Risk.PERFORMANCE,
+        risk_text="Any mode but maxperformance makes the controller slower, and its speed depends on the load.",
+        effect=Effect.REBOOT,
+    ),
+    unconfirmed(
+        key="survival_mode",
+        label="Survival mode",
+        help="Whether the controller slows down when its temperature exceeds its limit, instead of shutting down. "
+        "(ssacli: survivalmode)",
+        risk=Risk.OUTAGE,
+        risk_text="With survival mode off, a controller that is too hot shuts down, and all its drives disappear.",
+    ),
+    unconfirmed(
+        key="spare_activation",
+        label="Spare activation",
+        help="When a spare takes the place of a drive: when the drive has failed, or as soon as it predicts its "
+        "failure. (ssacli: spareactivationmode)",
+    ),
+    unconfirmed(
+        key="latency_scheduler",
+        other_words=("disable", "low", "medium", "high", "aggressive1", "aggressive2"),
+        label="Latency scheduler",
+        help="From which age of a request the controller serves it at once, instead of sorting requests by their "
+        "place on the disk: 250 ms with low, 50 ms with high. Only for hard disks. The word that ssacli and arcconf "
+        "have for it is not documented, so raidbench only shows it. (HP Smart Storage Administrator, Managing FLS)",
+    ),
 )
 """Settings of a Smart Array or SmartRAID card."""
 

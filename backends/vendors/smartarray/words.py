@@ -69,6 +69,34 @@ def power(text: str) -> str | None:
     return (names | {"maxperformance": "maxperformance", "maximumperformance": "maxperformance"}).get(word)
 
 
+def activation(text: str) -> str | None:
+    """Return when a spare is activated: `failure` or `predictive`; None for other words.
+
+    ssacli prints `Activate on physical drive failure (default)`, arcconf `Failure` or `Predictive`.
+    """
+    word = text.lower()
+    return "predictive" if "predictive" in word else "failure" if "failure" in word else None
+
+
+_LATENCY = {
+    "disabled": "disable",
+    "disable": "disable",
+    "low": "low",
+    "medium": "medium",
+    "middle": "medium",
+    "high": "high",
+    "aggressivelevel1": "aggressive1",
+    "aggressive1": "aggressive1",
+    "aggressivelevel2": "aggressive2",
+    "aggressive2": "aggressive2",
+}
+
+
+def latency(text: str) -> str | None:
+    """Return the strength of the latency scheduler; None for other words."""
+    return _LATENCY.get("".join(char for char in text.lower() if char.isalnum()))
+
+
 def ratio(text: str) -> str | None:
     """`20/80` of `20% Read / 80% Write`."""
     read, _, write = text.partition("/")
@@ -77,6 +105,9 @@ def ratio(text: str) -> str | None:
         return None
     return "/".join(f"{share:.0f}" for share in shares if share is not None)
 
+
+PENDING = "power_mode_pending"
+"""Key of the power mode that the next reboot brings, in the values of a card."""
 
 Meaning = Callable[[str], str | None]
 
@@ -111,6 +142,10 @@ SMART: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
     ("inconsistency_repair", ("Inconsistency Repair Policy",), switch),
     ("monitor_delay", ("Monitor and Performance Delay",), whole),
     ("power_mode", ("Current Power Mode", "Power Mode"), power),
+    (PENDING, ("Pending Power Mode",), power),
+    ("survival_mode", ("Survival Mode",), switch),
+    ("spare_activation", ("Spare Activation Mode",), activation),
+    ("latency_scheduler", ("Latency Scheduler Setting", "Latency"), latency),
 )
 """Settings of Smart Array and SmartRAID: key, its labels in ssacli and arcconf, old ones too, what its words mean."""
 

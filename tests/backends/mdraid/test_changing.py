@@ -20,6 +20,7 @@ from backends.host import Completed, FileStat
 from backends.identity import Signature
 from backends.model import Target
 from backends.settings import Choice, Effect, Persistence, Risk
+from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.backend import MdRaid
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
 
@@ -491,3 +492,62 @@ async def test_what_an_array_made_anew_does_not_keep_is_set_after_it() -> None:
 async def test_two_settings_that_move_every_byte_are_not_planned_together() -> None:
     with pytest.raises(BlockedError, match="each moves every byte"):
         await together(MdHost(array("raid10")), layout="f2", chunk_size="131072")
+
+
+def told(change: Change) -> list[str]:
+    return [one.replace(f"{SYSFS}/", "") for one in steps(change.writes)]
+
+
+def told_back(change: Change) -> list[str]:
+    return [one.replace(f"{SYSFS}/", "") for one in steps(change.undo)]
+
+
+async def test_full_speed_sets_cache_and_both_limits_in_one_step_and_takes_them_back() -> None:
+    change = await plan(MdHost(array("raid5", sync_speed_min="5000 (local)")), "resync_speed", "full")
+    limits = ["echo 10000000 > sync_speed_max", "echo 10000000 > sync_speed_min"]
+    assert told(change) == ["echo 8192 > stripe_cache_size", *limits]
+    back = ["echo 256 > stripe_cache_size", "echo system > sync_speed_max", "echo 5000 > sync_speed_min"]
+    assert (change.before, told_back(change)) == ("256 + system + 5000", back)
+    assert "everything else on the members is slow" in change.risk_text
+    assert "of memory" in change.risk_text
+
+
+async def test_a_level_without_parity_has_no_stripe_cache_to_set() -> None:
+    change = await plan(MdHost(array("raid1")), "resync_speed", "full")
+    assert told(change) == ["echo 10000000 > sync_speed_max", "echo 10000000 > sync_speed_min"]
+    assert change.before == "system + system"
+
+
+async def test_full_speed_never_makes_a_stripe_cache_smaller() -> None:
+    change = await plan(MdHost(array("raid5", stripe_cache_size="16384")), "resync_speed", "full")
+    assert "echo 16384 > stripe_cache_size" in told(change)
+
+
+async def test_full_speed_is_read_back_and_ends_with_the_old_values() -> None:
+    host = MdHost(array("raid5"))
+    change = await plan(host, "resync_speed", "full")
+    await MdRaid(host).apply(change)
+    assert (await MdRaid(host).read(MD0))["resync_speed"].now == "full"
+    await MdRaid(host).apply(await MdRaid(host).back(MD0, "resync_speed", change.before or "", {}))
+    now = await MdRaid(host).read(MD0)
+    assert [now[key].now for key in ("resync_speed", "stripe_cache_size", "sync_speed_max", "sync_speed_min")] == [
+        *("256 + system + system", "256", "system", "system"),
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["fast", "system + system", "256 + system + -1", "1 + 2 + 3 + 4", ""])
+async def test_a_way_back_to_no_value_of_the_preset_is_refused(wrong: str) -> None:
+    with pytest.raises(InvalidValueError):
+        await MdRaid(MdHost(array("raid5"))).back(MD0, "resync_speed", wrong, {})
+
+
+async def test_the_preset_is_not_kept_over_a_reboot_and_says_what_is() -> None:
+    with pytest.raises(BlockedError, match="no setting of its own") as refused:
+        await MdRaid(MdHost(array("raid5"))).persist(MD0, {"resync_speed": "full"})
+    assert refused.value.hint == "Keep stripe_cache_size, sync_speed_max, sync_speed_min instead."
+
+
+def test_the_stripe_cache_of_full_speed_stays_within_what_the_memory_allows() -> None:
+    assert full_speed.full_parts(256, 1000)["stripe_cache_size"] == "1000"
+    assert full_speed.full_parts(256, 32768)["stripe_cache_size"] == "8192"
+    assert "stripe_cache_size" not in full_speed.full_parts(None, 32768)

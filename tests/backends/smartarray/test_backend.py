@@ -22,6 +22,7 @@ from backends.model import Inventory, State, Target
 from backends.protocol import BEING_READ
 from backends.racks.printed import Said
 from backends.racks.smartarray.cards import DEFAULTS, SmartCard
+from backends.racks.smartarray.ssacli import answer
 from backends.settings import Effect, Risk
 from backends.vendors.smartarray import tools
 from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
@@ -471,3 +472,51 @@ async def test_each_family_is_looked_for_among_the_cards_of_its_own_drivers() ->
     arcconf = next(one for one in tools.PROGRAMS if one.name == "arcconf")
     assert await tools.places_of(host, arcconf, Family.SERIES) == ("0000:05:00.0",)
     assert await tools.places_of(host, arcconf, Family.SMART) == ("0000:60:00.0",)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("power_mode", "balanced", "modify powermode=balanced forced"),
+        ("survival_mode", "disable", "modify survivalmode=disable forced"),
+        ("spare_activation", "predictive", "modify spareactivationmode=predictive forced"),
+    ],
+)
+async def test_a_mode_of_the_card_is_set_read_back_and_taken_back(key: str, value: str, line: str) -> None:
+    host = PlayedCards((HPE,))
+    before = (await SmartArray(host).read(CARD))[key].now
+    change = await made(host, key, value, CARD)
+    assert " ".join(change.writes[0].argv).endswith(line)
+    assert (await SmartArray(host).read(CARD))[key].now == value
+    await SmartArray(host).apply(await SmartArray(host).back(CARD, key, before or "", {}))
+    assert (await SmartArray(host).read(CARD))[key].now == before
+
+
+async def test_the_power_mode_waits_for_a_reboot_and_is_no_axis_of_a_sweep() -> None:
+    (setting,) = (one for one in SmartArray(PlayedCards((HPE,))).settings(CARD) if one.key == "power_mode")
+    assert setting.effect is Effect.REBOOT
+
+
+def latency_card(line: str) -> PlayedCards:
+    """A card whose description has one more line."""
+    host = PlayedCards((HPE,))
+    whole = answer((HPE,), ("ctrl", "slot=0", "show", "config", "detail"))[0].text
+    host.instead["ctrl slot=0 show config detail"] = Said(
+        text=whole.replace("   Survival Mode:", f"   {line}\n   Survival Mode:")
+    )
+    return host
+
+
+async def test_the_latency_scheduler_is_shown_and_cannot_be_set() -> None:
+    reading = (await SmartArray(latency_card("Latency Scheduler Setting: Aggressive Level 1")).read(CARD))[
+        "latency_scheduler"
+    ]
+    assert (reading.now, reading.raw) == ("aggressive1", "Aggressive Level 1")
+    assert reading.availability.why_not == "the word that ssacli has for it is not documented"
+
+
+async def test_the_mode_that_a_reboot_brings_is_told_apart_from_the_present_one() -> None:
+    reading = (await SmartArray(latency_card("Pending Power Mode: Balanced")).read(CARD))["power_mode"]
+    assert (reading.now, reading.effective) == ("balanced", "maxperformance")
+    same = (await SmartArray(latency_card("Pending Power Mode: Not Applicable")).read(CARD))["power_mode"]
+    assert (same.now, same.effective) == ("maxperformance", None)

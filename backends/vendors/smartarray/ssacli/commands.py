@@ -13,7 +13,8 @@ Changes, one a command:
 
     ctrl slot=N modify cacheratio=R/W  nobatterywritecache=  writecachebypassthreshold=  waitforcacheroom=
         elevatorsort=  queuedepth=  rebuildpriority=  expandpriority=  surfacescanmode=  surfacescandelay=
-        parallelsurfacescancount=  degradedperformanceoptimization=  inconsistencyrepairpolicy=  mnpdelay= (forced)
+        parallelsurfacescancount=  degradedperformanceoptimization=  inconsistencyrepairpolicy=  mnpdelay=
+        powermode=  survivalmode=  spareactivationmode= (forced)
     ctrl slot=N modify drivewritecache=enable|disable|default [usage=configured|unconfigured|hba] forced
     ctrl slot=N ld L modify caching=enable|disable forced       hpacucli: arrayaccelerator=
     ctrl slot=N array A modify ssdsmartpath=enable|disable forced
@@ -62,6 +63,9 @@ WORDS = {
     "degraded_performance": "degradedperformanceoptimization",
     "inconsistency_repair": "inconsistencyrepairpolicy",
     "monitor_delay": "mnpdelay",
+    "power_mode": "powermode",
+    "survival_mode": "survivalmode",
+    "spare_activation": "spareactivationmode",
 }
 """What ssacli calls the settings of a card."""
 

@@ -134,7 +134,7 @@ class Ssacli:
         """One line."""
         word = commands.WORDS.get(key)
         if word is None:
-            raise InvalidValueError(f"ssacli has no word for {key}.")
+            raise InvalidValueError("the word that ssacli has for it is not documented")
         line = (self._tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
         if word == "drivewritecache":
             told_apart = "drive_write_cache_unconfigured" in text.card.values
