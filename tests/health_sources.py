@@ -250,7 +250,9 @@ def _attribute(number: int, name: str) -> str:
 
 
 _SMARTCTL_SAS = """{"smartctl": {"exit_status": 8}, "device": {"name": "/dev/sdb"}, "smart_status": {"passed": false},
- "temperature": {"current": 44, "drive_trip": 65}, "scsi_percentage_used_endurance_indicator": 83}"""
+ "temperature": {"current": 44, "drive_trip": 65}, "scsi_percentage_used_endurance_indicator": 83,
+  "scsi_error_counter_log": {
+  "read": {"total_errors_corrected": 70, "total_uncorrected_errors": 3}, "write": {"total_uncorrected_errors": 1}}}"""
 
 _SMART_LOG = """{"critical_warning": 4, "temperature": 341, "percent_used": 104, "media_errors": 6, "avail_spare": 9}"""
 _ID_CTRL = """{"mn": "ACME NVME", "wctemp": 350}"""
@@ -532,9 +534,12 @@ SOURCES = (
         title="smartctl, SAS",
         recording=_SMARTCTL_SAS,
         read=_smartctl,
-        health=Health(predicts_failure=True, wear_percent=83.0, temperature=44.0, temperature_limit=65.0),
+        health=Health(
+            predicts_failure=True, media_errors=4, wear_percent=83.0, temperature=44.0, temperature_limit=65.0
+        ),
         cells={
             "predicts_failure": ("smart_status",),
+            "media_errors": ("total_uncorrected_errors",),
             "wear_percent": ("scsi_percentage_used_endurance_indicator",),
             "temperature": ("current",),
             "temperature_limit": ("drive_trip",),
