@@ -22,6 +22,10 @@ _FOLDERS = re.compile(r"/dev/(?:mapper/|zvol/)?")
 """Where the links of what has a name of its own lie."""
 
 
+UNRECOVERABLE = "Unrecoverable media errors"
+"""Label of the fact of an array that has lost data although it still serves the rest."""
+
+
 class Level(StrEnum):
     """RAID levels, in the words of the command line's JSON."""
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TypeVar
 
-from backends.model import Level, Media, State
+from backends.model import Health, Level, Media, State
 from backends.values import dataclass
 
 UNKNOWN = "unknown"
@@ -137,11 +137,16 @@ class VirtualDrive:
     """It has its drive group to itself, with no room left beside it; None if not told."""
     ssd_cache: bool = False
     """It is no volume but a CacheCade cache of one."""
+    lost: bool | None = None
+    """Whether it has blocks that no member can supply any more."""
     cached: Word | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
     refused: str = ""
     """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
 
+
+COPYBACK = "copyback"
+"""Kind of the work that copies a drive to the one that replaces it."""
 
 PRESERVED = "The card keeps unwritten data of a missing array (preserved cache)"
 """A notice of a card that makes no array meanwhile: whoever deletes one to make it anew has none."""
@@ -168,8 +173,8 @@ class PhysicalDrive:
     """State."""
     state_raw: str = ""
     """`Onln`, `UGood`, `GHS`, `Unconfigured(good), Spun Up`, ..."""
-    foreign: bool = False
-    """Carries a foreign configuration."""
+    foreign: bool | None = None
+    """Whether it carries a foreign configuration."""
     model: str | None = None
     """Model, as far as it can be told from the vendor and serial in the same string."""
     serial: str | None = None
@@ -192,10 +197,12 @@ class PhysicalDrive:
     """Degrees Celsius."""
     errors: Mapping[str, int] = field(default_factory=dict)
     """Counters: `media`, `other`, `predictive`."""
-    locked: bool = False
+    locked: bool | None = None
     """Encrypts itself and is locked: what lies on it cannot be read, nor written."""
-    alert: bool = False
+    alert: bool | None = None
     """It has itself flagged a S.M.A.R.T. alert: it predicts that it fails."""
+    copyback: bool | None = None
+    """Whether the controller copies data to it from a drive that it will replace, or the other way round."""
     inquiry: str | None = None
     """MegaCli's raw inquiry string, which mixes vendor, model and serial."""
     volumes: tuple[int, ...] = ()
@@ -204,6 +211,22 @@ class PhysicalDrive:
     """Rebuild, copyback, erase."""
     refused: str = ""
     """Why nothing that the answer says of it is believed, as a clause; "" where it is."""
+
+    @property
+    def health(self) -> Health:
+        """Its condition."""
+        predictive = self.errors.get("predictive")
+        alert = predictive > 0 if self.alert is None and predictive is not None else self.alert
+        return Health(
+            predicts_failure=alert,
+            media_errors=self.errors.get("media"),
+            other_errors=self.errors.get("other"),
+            predictive_errors=predictive,
+            temperature=None if self.temperature_c is None else float(self.temperature_c),
+            locked=self.locked,
+            foreign=self.foreign,
+            copyback=self.copyback or any(job.kind == COPYBACK for job in self.jobs) or None,
+        )
 
     @property
     def place(self) -> str:

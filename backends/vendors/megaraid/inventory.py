@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from backends.identity import Identity
-from backends.model import Array, Controller, Drive, Fact, Feature, Inventory, Problem, Protection, State, Task
+from backends.model import (
+    UNRECOVERABLE,
+    Array,
+    Controller,
+    Drive,
+    Fact,
+    Feature,
+    Inventory,
+    Problem,
+    Protection,
+    State,
+    Task,
+)
 from backends.topology import Node, Topology
 from backends.topology.naming import exact_size, identity
 from backends.vendors.megaraid import effective
@@ -156,6 +168,7 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
         "CacheCade": _cachecade(volume),
         "World wide name": volume.wwn,
         "Encrypted": "yes" if volume.secured else None,
+        UNRECOVERABLE: "bad blocks" if volume.lost else None,
     }
     return (Fact(label=label, value=text) for label, text in rows.items() if text)
 
@@ -206,6 +219,7 @@ def _drive(
         size_bytes=exact_size(node, drive.size_bytes),
         logical_block=drive.sector_bytes,
         state=State.ONLINE if handed_on and drive.state is State.UNASSIGNED else drive.state,
+        health=drive.health,
         device=node.device if node is not None else None,
         identity=identity(node) if node is not None else None,
         uses=picture.uses(node.name) if node is not None else (),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from backends.model import Level, Media, State
+from backends.model import Health, Level, Media, State
 from backends.values import dataclass
 
 UNKNOWN = "unknown"
@@ -108,6 +108,8 @@ class LogicalDrive:
     """Groups with a parity of their own, of RAID 50 and 60; None where it is not told."""
     jobs: tuple[CardJob, ...] = ()
     """Background work on it."""
+    lost: str | None = None
+    """The tool's words for data that no member can supply any more; None where it reports none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +162,8 @@ class BayDrive:
     """The tool's words for it."""
     use_raw: str = ""
     """What it is used for, in the tool's words, where these are not those of its state."""
-    temperature_c: int | None = None
-    """Degrees Celsius."""
+    health: Health = Health()
+    """Its condition."""
     write_cache: Phrase | None = None
     """`on`, `off`: its own cache, where the tool says so."""
     device: str | None = None

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from backends import raid
 from backends.changing import LOOK_AGAIN
 from backends.identity import Identity, Use
-from backends.model import Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
+from backends.model import UNRECOVERABLE, Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
 from backends.topology import Node, Topology
 from backends.topology.naming import exact_size, identity
 from backends.vendors.smartarray import effective
@@ -152,6 +152,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
         "Unprotected": effective.unprotected(card, volume),
         "Smart Path": value(group.smart_path) if group is not None else None,
         "World wide name": volume.wwn,
+        UNRECOVERABLE: volume.lost,
         "Device, says the tool": volume.device if node is None else None,
     }
     return (Fact(label=label, value=words) for label, words in rows.items() if words)
@@ -184,6 +185,7 @@ def _drive(prefix: str, text: CardText, drive: BayDrive, picture: Topology, node
         logical_block=drive.sector_bytes,
         physical_block=drive.physical_bytes,
         state=State.ONLINE if node is not None and drive.state is State.UNASSIGNED else drive.state,
+        health=drive.health,
         device=node.device if node is not None else None,
         identity=identity(node) if node is not None else None,
         uses=used,
@@ -198,7 +200,7 @@ def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
         "Location": drive.slot,
         "Array": drive.array,
         "Drive cache": value(drive.write_cache),
-        "Temperature": None if drive.temperature_c is None else f"{drive.temperature_c} °C",
+        "Temperature": None if drive.health.temperature is None else f"{drive.health.temperature:g} °C",
         "Life left": drive.usage_left,
     }
     return (Fact(label=label, value=words) for label, words in rows.items() if words)

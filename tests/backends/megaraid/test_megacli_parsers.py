@@ -197,7 +197,7 @@ def test_a_drive_without_enclosure_has_a_place_of_its_slot() -> None:
         ("JBOD", State.ONLINE),
         ("Failed", State.FAILED),
         ("Offline", State.OFFLINE),
-        ("Copyback", State.REBUILDING),
+        ("Copyback", State.ONLINE),
         ("Shielded", State.UNKNOWN),
     ],
 )

@@ -155,7 +155,7 @@ def test_states_and_media_of_drives() -> None:
     assert drives == {
         "1I:1:1": (State.UNASSIGNED, Media.SSD, None),
         "1I:1:3": (State.ONLINE, Media.HDD, "A"),
-        "1I:1:4": (State.DEGRADED, Media.HDD, "A"),
+        "1I:1:4": (State.ONLINE, Media.HDD, "A"),
     }
 
 

@@ -10,9 +10,9 @@ from backends.model import Media, State
 from backends.subject import repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.megaraid.facts import BackgroundOperation, PhysicalDrive
+from backends.vendors.megaraid.facts import COPYBACK, BackgroundOperation, PhysicalDrive
 from backends.vendors.megaraid.megacli.progress import ongoing
-from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, wwn
+from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, wwn, yes
 from backends.vendors.megaraid.sizes import exact
 
 _STATES = {
@@ -27,7 +27,7 @@ _STATES = {
     "global hotspare": State.SPARE,
     "dedicated hotspare": State.SPARE,
     "rebuild": State.REBUILDING,
-    "copyback": State.REBUILDING,
+    "copyback": State.ONLINE,
     "failed": State.FAILED,
     "offline": State.OFFLINE,
     "missing": State.MISSING,
@@ -118,7 +118,7 @@ def drive(record: Record) -> PhysicalDrive:
     """One drive. What it says nothing or nonsense about is None or unknown."""
     value = record.value
     state_raw = value("firmware state")
-    foreign = value("foreign state").lower() == "foreign"
+    foreign = {"foreign": True, "none": False}.get(value("foreign state").lower())
     state = _STATES.get(state_raw.partition(",")[0].strip().lower(), State.UNKNOWN)
     position = _POSITION.search(value("drive's position", "drive's postion"))  # the tool's own slip, versions 8.0x
     sector = whole(value("logical sector size")) or whole(value("sector size"))
@@ -147,8 +147,9 @@ def drive(record: Record) -> PhysicalDrive:
         link=given(value("link speed")),
         temperature_c=degrees(value("drive temperature")),
         errors={name: count for name, count in counters.items() if count is not None},
-        locked=value("locked").lower() == "locked",
-        alert=value("drive has flagged a s.m.a.r.t alert").lower() == "yes",
+        locked={"locked": True, "unlocked": False}.get(value("locked").lower()),
+        alert=yes(value("drive has flagged a s.m.a.r.t alert")),
+        copyback=state_raw.lower().startswith(COPYBACK) or None,
         inquiry=given(inquiry.value) if inquiry else None,
         jobs=tuple(record.jobs),
     )

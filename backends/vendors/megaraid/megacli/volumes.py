@@ -177,6 +177,7 @@ def _volume(record: _Record) -> VirtualDrive:
         secured={"none": False, "fde": True}.get(value("encryption type").lower()),
         ssd_cache=record.ssd_cache,
         cached=_cached(value("is vd cached"), value("cache cade type")),
+        lost=yes(value("bad blocks exist")),
     )
 
 

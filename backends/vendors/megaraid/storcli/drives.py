@@ -73,7 +73,7 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
         group=row.whole("dg"),
         state=State.FOREIGN if foreign and understood is not State.FAILED else understood,
         state_raw=raw,
-        foreign=foreign,
+        foreign=foreign if row else None,
         model=row.text("model") or own.text("model number", "model"),
         serial=own.text("sn", "serial number"),
         firmware=own.text("firmware revision", "firmware revision level"),
@@ -85,14 +85,11 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
         link=_link(own),
         temperature_c=celsius(own.text("drive temperature", "temperature(c)", "temperature")),
         errors={name: count for name, key in _ERRORS.items() if (count := own.whole(key)) is not None},
-        locked=_says(own, "yes", "locked"),
-        alert=_says(own, "yes", "s.m.a.r.t alert flagged by drive"),
+        locked=own.flag("locked"),
+        alert=own.flag("s.m.a.r.t alert flagged by drive"),
+        copyback=words.copies(state, status),
         volumes=tuple(sorted(seen.volumes.get(at, ()))),
     )
-
-
-def _says(own: Fields, word: str, *keys: str) -> bool:
-    return (own.text(*keys) or "").lower() == word
 
 
 def _media(text: str | None, interface: str | None) -> Media:

@@ -112,6 +112,7 @@ def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
         alone=None if group is None or group.free_space is None else seen.per_group[dg] == 1 and not group.free_space,
         ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
         cached=_cached(row.raw("cac")),
+        lost=own.flag("bad block exists", "bad blocks exist"),
     )
 
 

@@ -238,6 +238,11 @@ def policies(column: str | None) -> Policies:
     return Policies(write_cache=word(found[2], WRITE), read_ahead=word(found[1], READ), io_policy=word(found[3], IO))
 
 
+def copies(state: str | None, status: str | None) -> bool | None:
+    """Return True where the state or status of a drive says that it is copied to another; None where neither does."""
+    return (state or "").lower() in ("cpybck", "cbshld") or (status or "").lower() == "replace" or None
+
+
 def drive_state(state: str | None, status: str | None) -> State:
     """State of a drive: one word in version 7; in version 8 what it is for and how it does, and the worse counts."""
     first = (state or "").lower()

@@ -26,6 +26,7 @@ from backends.vendors.smartarray.facts import (
     PowerSource,
     RaidCard,
 )
+from backends.vendors.smartarray.health import drive_state, read_health
 from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of
 from backends.vendors.smartarray.text import told
 
@@ -67,7 +68,6 @@ _DRIVE_STATES = {
     "offline": State.OFFLINE,
     "missing": State.MISSING,
     "inconsistent": State.DEGRADED,
-    "predictive failure": State.DEGRADED,
 }
 _WORK = (
     ("rebuild", "rebuild"),
@@ -268,6 +268,7 @@ def _volume(
         width=_width(passage),
         parity_groups=_parity_groups(passage) if texts.level(level) in PARITY_IN_SPANS else None,
         jobs=own or ((state_job,) if state_job is not None else ()),
+        lost="Failed stripes" if fields.get("failed stripes", "").lower() == "yes" else None,
     )
 
 
@@ -351,6 +352,7 @@ def _drive(passage: Passage) -> BayDrive | None:
     media = {"yes": Media.SSD, "no": Media.HDD}.get(flash, Media.UNKNOWN)
     maker, product = told(fields.get("vendor")), told(fields.get("model"))
     array = told(fields.get("array"))
+    state, predicted = drive_state(raw, _DRIVE_STATES)
     return BayDrive(
         place=f"{int(pair[1])}:{int(pair[2])}" if pair else passage.name,
         array=array if array is not None and array.isdigit() else None,
@@ -363,9 +365,9 @@ def _drive(passage: Passage) -> BayDrive | None:
         size_bytes=read_size(fields.get("total size") or fields.get("size")) or None,
         sector_bytes=read_size(fields.get("block size")),
         physical_bytes=read_size(fields.get("physical block size")),
-        state=State.MISSING if maker == "*MISSING*" else texts.state(raw, _DRIVE_STATES),
+        state=State.MISSING if maker == "*MISSING*" else state,
         state_raw=raw,
-        temperature_c=texts.count(fields.get("current temperature") or fields.get("temperature")),
+        health=read_health(fields, predicted),
         write_cache=_switched(fields.get("write cache")),
         slot=told(fields.get("reported location")),
         usage_left=told(fields.get("usage remaining")),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from backends.model import Media, State
@@ -22,11 +23,15 @@ from backends.vendors.smartarray.facts import (
     PowerSource,
     RaidCard,
 )
+from backends.vendors.smartarray.health import PREDICTED, drive_state, read_health
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
 from backends.vendors.smartarray.text import told
 
 LOCKED = "CACHE STATUS PROBLEM"
 """Beginning of the paragraph with which a card says that it takes no changes."""
+
+_AFFECTED = re.compile(r"logical drives? (?:is|are) affected: *([\d, ]{1,400})", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,5}", re.ASCII)
 
 _VOLUME_STATES = {
     "ok": State.OPTIMAL,
@@ -48,7 +53,6 @@ _VOLUME_STATES = {
 }
 _DRIVE_STATES = {
     "ok": State.ONLINE,
-    "predictive failure": State.DEGRADED,
     "rebuilding": State.REBUILDING,
     "failed": State.FAILED,
     "erase": State.OFFLINE,
@@ -97,16 +101,30 @@ def _card(found: CardSections, torn: list[TextSection] | None) -> CardText:
         elif before.array is None and section.array is not None and section.row:
             drives[section.name] = replace(before, array=section.array)
     told = None if any(kind in ("drive", "array") for kind, _ in twice) else drives
+    said = _affected(found.paragraphs)
     volumes = {
-        int(section.name): _volume(section, groups, told) for section in found.sections if section.kind == "volume"
+        int(section.name): _volume(section, groups, told, said)
+        for section in found.sections
+        if section.kind == "volume"
     }
+    shown = any(volume.lost for volume in volumes.values())
     return CardText(
-        card=_facts(found),
+        card=_facts(replace(found, paragraphs=[one for one in found.paragraphs if not (shown and _is_lost(one))])),
         groups=tuple(groups.values()),
         volumes=tuple(volumes.values()),
         drives=tuple(drives.values()),
         twice=twice_reason(" and ".join(f"{_KINDS[kind]} {name}" for kind, name in sorted(twice))) if twice else "",
     )
+
+
+def _is_lost(paragraph: str) -> bool:
+    return paragraph.lower().startswith("warning: unrecoverable media errors")
+
+
+def _affected(paragraphs: Iterable[str]) -> frozenset[int]:
+    """Return the numbers of the logical drives that warnings name as having lost data."""
+    ends = (_AFFECTED.search(one) for one in paragraphs if _is_lost(one))
+    return frozenset(int(number) for end in ends if end is not None for number in _NUMBER.findall(end[1]))
 
 
 _KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"}
@@ -231,9 +249,16 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
 
 
 def _volume(
-    section: TextSection, groups: Mapping[str, DriveGroup], drives: Mapping[str, BayDrive] | None
+    section: TextSection,
+    groups: Mapping[str, DriveGroup],
+    drives: Mapping[str, BayDrive] | None,
+    affected: frozenset[int],
 ) -> LogicalDrive:
-    """Return a logical drive. `drives`: those of the card; None where one of them, or its array, is refused."""
+    """Return a logical drive.
+
+    `drives`: those of the card; None where one of them, or its array, is refused. `affected`: numbers of logical drives
+    that a warning of the card names as having lost data.
+    """
     fields = dict(section.fields)
     if section.row:
         parts = [part.strip() for part in section.row.split(",")]
@@ -269,6 +294,7 @@ def _volume(
         drives=named or (members if section.array is not None else ()),
         parity_groups=texts.count(fields.get("number of parity groups")),
         jobs=_jobs(raw, fields.get("parity initialization status")),
+        lost=told(fields.get("unrecoverable media errors")) or ("Detected" if int(section.name) in affected else None),
     )
 
 
@@ -298,7 +324,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
         spare = _row(section, fields)
     raw = told(fields.get("status")) or ""
     use = fields.get("drive type", "").lower()
-    state = texts.state(raw, _DRIVE_STATES)
+    state, predicted = drive_state(raw, _DRIVE_STATES)
     if state is State.ONLINE and alone and section.row and not (section.array or section.loose):
         state = State.UNKNOWN
     if state is State.ONLINE and (use.startswith("unassigned") or (section.loose and not use)):
@@ -322,7 +348,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
         state=state,
         state_raw=raw,
         use_raw=told(fields.get("drive type")) or "",
-        temperature_c=texts.count(fields.get("current temperature (c)")),
+        health=read_health(fields, predicted),
         usage_left=told(fields.get("usage remaining")),
         device=_device(fields),
     )
@@ -337,5 +363,6 @@ def _row(section: TextSection, fields: dict[str, str]) -> bool:
     if at < len(parts):
         fields.setdefault("size", parts[at])
     rest = parts[at + 1 :]
-    fields.setdefault("status", section.state or (rest[0] if rest else ""))
+    announced = [part for part in rest[1:] if PREDICTED in part.lower()]
+    fields.setdefault("status", section.state or ", ".join([*rest[:1], *announced]))
     return any("spare" in part.lower() for part in rest)
