@@ -56,6 +56,7 @@ from tests.backends.racks.asking import NOW
 from tests.backends.santricity.services import PlayedServices, PlayedWeb
 from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
+from tests.health_sources import health_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "vendors.md"
 
@@ -199,6 +200,23 @@ Areca and Marvell cards are listed and have nothing to set ([listed-only.md](lis
 of any block device is in [cli.md](cli.md), of SATA and SAS disks in [scsi.md](scsi.md), of arrays in [md.md](md.md).
 """
 
+HEALTH_HEAD = """## Drive health
+
+The condition of a drive and the words of each tool that it is read from. A fact without words is not reported by that
+tool, and is unknown, which is not the same as none. Each cell is proved by a recorded answer in the tests.
+
+- **Predicts failure**: the drive still serves and announces its failure. Its state stays what it is otherwise.
+- **Media**, **other** and **predictive errors** are counts. Where a tool has several counters of one kind that may
+  count the same event, the largest counts; other errors are added up.
+- **Wear** is the share of the rated endurance that is used, in percent.
+- A temperature of 0 °C is how tools report that there is no sensor: it is unknown.
+
+Areca and Marvell report none of it where raidbench asks. md and OpenZFS count errors of members: these are facts of
+the array. A logical drive that has lost data (`Unrecoverable Media Errors`, `Failed stripes`, `Bad Blocks Exist`) has
+the fact "Unrecoverable media errors".
+
+"""
+
 NAMED_HEAD = """## Answers about another object
 
 An answer names the object that was asked for, once, or it is refused. Of a refused answer nothing is believed,
@@ -310,7 +328,16 @@ async def page() -> str:
         title = "| Of | Setting | Read | Set | In force | Takes effect | Proved |"
         table = "\n".join((title, "| --- " * 7 + "|", *rows))
         parts.append(f"## {section.title}\n\nSee [{section.page}]({section.page}).\n\n{table}\n")
-    return "\n".join(parts) + "\n" + named() + TAIL + "".join(map(_whole, declared()))
+    return (
+        "\n".join(parts)
+        + "\n"
+        + HEALTH_HEAD
+        + health_table()
+        + "\n"
+        + named()
+        + TAIL
+        + "".join(map(_whole, declared()))
+    )
 
 
 def declared() -> list[Whole]:

@@ -44,6 +44,12 @@ class SimulatedDrive:
     """Degrees Celsius."""
     media_errors: int = 0
     """Counter."""
+    other_errors: int = 0
+    """Counter."""
+    predictive_errors: int = 0
+    """Counter."""
+    alert: bool = False
+    """Whether it has flagged a S.M.A.R.T. alert."""
     rebuild_from: float = 0.0
     """For a rebuilding drive: share done when `rebuild_since` was."""
     rebuild_since: float = 0.0

@@ -200,8 +200,8 @@ def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
         f"WWN: {disk.wwn.upper()}",
         "Sequence Number: 2",
         f"Media Error Count: {disk.media_errors}",
-        "Other Error Count: 0",
-        "Predictive Failure Count: 0",
+        f"Other Error Count: {disk.other_errors}",
+        f"Predictive Failure Count: {disk.predictive_errors}",
         "Last Predictive Failure Event Seq Number: 0",
         f"PD Type: {kind.interface.upper()}",
         "",
@@ -236,7 +236,7 @@ def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
         "PI Eligibility:  No",
         "Drive is formatted for PI information:  No",
         "PI: No PI",
-        "Drive has flagged a S.M.A.R.T alert : No",
+        f"Drive has flagged a S.M.A.R.T alert : {'Yes' if disk.alert else 'No'}",
     ]
 
 

@@ -319,9 +319,48 @@ def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
         ("Serial number", bay.serial),
         ("World-wide name", bay.wwn.upper()),
         ("Total Size", f"{_megabytes(bay)} MB"),
+        ("S.M.A.R.T.", "Yes" if bay.fails_soon else "No"),
+        ("S.M.A.R.T. warnings", str(int(bay.fails_soon))),
         ("SSD", "Yes" if bay.ssd else "No"),
         indent=9,
     )
     if card.series:
         cache = "Enabled (write-back)" if bay.own_cache else "Disabled (write-through)"
         yield from _fields(("Write Cache", cache), indent=9)
+    else:
+        yield from _fields(("Current Temperature", f"{bay.temperature} deg C"), indent=9)
+        yield from _fields(("Threshold Temperature", "70 deg C"), indent=9)
+        if bay.ssd:
+            yield from _fields(("Usage Remaining", f"{100 - bay.used_percent:.0f} percent"), indent=9)
+            yield from _fields(("SSD Smart Trip Wearout", "False"), indent=9)
+    yield from _errors(card, bay)
+
+
+def _errors(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+    rule = f"      {'-' * 64}"
+    counted = (
+        (
+            "Runtime Error Counters",
+            (
+                ("Hardware Error Count", 0),
+                ("Medium Error Count", bay.media_errors),
+                ("Parity Error Count", 0),
+                ("Link Failure Count", bay.other_errors),
+                ("Aborted Command Count", 0),
+                ("SMART Warning Count", int(bay.fails_soon)),
+            ),
+        )
+        if card.series
+        else (
+            "Device Error Counters",
+            (
+                ("Aborted Commands", 0),
+                ("Hardware Errors", 0),
+                ("Media Failures", bay.media_errors),
+                ("Other Time Out Errors", bay.other_errors),
+                ("Predictive Failures", int(bay.fails_soon)),
+            ),
+        )
+    )
+    yield from (rule, f"      {counted[0]}", rule)
+    yield from _fields(*((label, str(count)) for label, count in counted[1]), indent=9)

@@ -96,6 +96,19 @@ class SmartBay:
     """`OK`, `Predictive Failure`, `Erase In Progress`."""
     spare: bool = False
     """A spare of its group."""
+    temperature: int = 31
+    """Degrees Celsius."""
+    used_percent: float = 0.0
+    """Share of the rated endurance that is used, of a flash drive."""
+    media_errors: int = 0
+    """Counter; only arcconf prints it."""
+    other_errors: int = 0
+    """Counter; only arcconf prints it."""
+
+    @property
+    def fails_soon(self) -> bool:
+        """Whether it announces its failure."""
+        return self.state.startswith("Predictive Failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,10 +60,10 @@ def drive_all(card: SimulatedCard, disk: SimulatedDrive) -> Data:
             f"{name} State": {
                 "Shield Counter": 0,
                 "Media Error Count": disk.media_errors,
-                "Other Error Count": 0,
+                "Other Error Count": disk.other_errors,
                 "Drive Temperature": f" {fahrenheit(disk.temperature)}",
-                "Predictive Failure Count": 0,
-                "S.M.A.R.T alert flagged by drive": "No",
+                "Predictive Failure Count": disk.predictive_errors,
+                "S.M.A.R.T alert flagged by drive": "Yes" if disk.alert else "No",
             },
             f"{name} Device attributes": {
                 "SN": disk.serial,
@@ -81,7 +81,7 @@ def drive_all(card: SimulatedCard, disk: SimulatedDrive) -> Data:
                 "Logical Sector Size": "512B",
                 "Physical Sector Size": "512B",
             },
-            f"{name} Policies/Settings": {"Commissioned Spare": "No", "Emergency Spare": "No"},
+            f"{name} Policies/Settings": {"Commissioned Spare": "No", "Emergency Spare": "No", "Locked": "No"},
         },
     }
 

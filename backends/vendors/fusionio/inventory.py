@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from backends.model import Controller, Drive, Fact, Media, Problem, Scope, State, Target
+from backends.model import Controller, Drive, Fact, Health, Media, Problem, Scope, State, Target
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 from backends.vendors.fusionio.text import MODULE, VOLUME
 
@@ -65,6 +65,7 @@ def drive(volume: IoVolume, module: Module, cards: Cards) -> Drive:
         size_bytes=_size(volume),
         logical_block=sector(volume, module),
         state=_state(volume, module),
+        health=_health(module),
         device=f"/dev/{volume.name}",
         facts=_told(_condition(module)),
     )
@@ -100,6 +101,16 @@ def _state(volume: IoVolume, module: Module) -> State:
     if module.reserve_state not in (None, "Healthy"):
         return State.DEGRADED
     return {"online": State.ONLINE, "offline": State.OFFLINE}.get((volume.state or "").lower(), State.UNKNOWN)
+
+
+def _health(module: Module) -> Health:
+    """Return the condition of the module; flash whose reserve runs out will stop taking writes."""
+    life = module.life_percent
+    return Health(
+        predicts_failure=None if module.reserve_state is None else module.reserve_state != "Healthy",
+        wear_percent=None if life is None else round(100 - life, 2),
+        temperature=module.celsius,
+    )
 
 
 def _condition(module: Module) -> Iterable[tuple[str, str | None]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.model import Controller, Drive, Fact, Media, State
+from backends.model import Controller, Drive, Fact, Health, Media, State
 from backends.text import clean
 from backends.topology.naming import identity, model, serial, wwn
 from backends.values import dataclass
@@ -90,6 +90,7 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
         logical_block=space.logical_block,
         physical_block=space.physical_block,
         state=_state(space),
+        health=Health() if alone is None else health_of(alone),
         device=space.device,
         read_only=node.read_only,
         identity=identity(node),
@@ -117,6 +118,23 @@ def condition(asked: ControllerAnswers) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
+_FAILING = 0b1101
+"""Bits of Critical Warning by which a drive announces its failure: spare, reliability, read-only."""
+
+
+def health_of(asked: ControllerAnswers) -> Health:
+    """Return the condition of the drive."""
+    about, said = asked.about or ControllerId(), asked.health or NvmeHealth()
+    now = _celsius(asked.celsius, said)
+    return Health(
+        predicts_failure=None if said.critical_warning is None else bool(said.critical_warning & _FAILING),
+        media_errors=said.media_errors,
+        wear_percent=None if said.percent_used is None else float(said.percent_used),
+        temperature=None if now is None else float(now),
+        temperature_limit=None if about.warning_kelvin is None else float(about.warning_kelvin - ZERO_CELSIUS),
+    )
+
+
 def _state(space: KernelNamespace) -> State:
     """Online while a controller answers, degraded while not all of its paths do."""
     states = [one.state for one in space.controllers]
@@ -127,11 +145,17 @@ def _state(space: KernelNamespace) -> State:
 
 
 def _temperature(celsius: int | None, about: ControllerId, health: NvmeHealth) -> str | None:
-    now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
-    if now is None or now <= -ZERO_CELSIUS:  # a drive without a sensor, as in clouds, reports 0 kelvin
+    now = _celsius(celsius, health)
+    if now is None:
         return None
     limit = about.warning_kelvin
     return f"{now} °C" if limit is None else f"{now} °C (warns at {limit - ZERO_CELSIUS} °C)"
+
+
+def _celsius(celsius: int | None, health: NvmeHealth) -> int | None:
+    """Return the temperature; None of a drive without a sensor, as in clouds, which reports 0 kelvin."""
+    now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
+    return None if now is None or now <= -ZERO_CELSIUS else now
 
 
 def _spare(health: NvmeHealth) -> str | None:

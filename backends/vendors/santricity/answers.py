@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from backends.errors import NotFoundError, RefusedError, ToolFailedError
 from backends.host import Completed
 from backends.json_text import document, flag, rows, table, whole, word
+from backends.model import Health
 from backends.text import clean
 from backends.vendors.santricity.facts import (
     WebController,
@@ -170,7 +171,25 @@ def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) ->
         size_bytes=whole(_first(row, "rawCapacity", "usableCapacity")),
         status=word(row.get("status")),
         spare=flag(row.get("hotSpare")) is True,
+        health=_health(row),
     )
+
+
+def _health(row: Mapping[str, object]) -> Health:
+    """Return the condition of a drive. `refTemp` is its temperature when it was new, no limit."""
+    wear = table(row.get("ssdWearLife"))
+    used = whole(wear.get("percentEnduranceUsed"), 255) if flag(wear.get("isWearLifeMonitoringSupported")) else None
+    now = whole(table(row.get("driveTemperature")).get("currentTemp"), _HOTTEST)
+    return Health(
+        predicts_failure=flag(row.get("pfa")),
+        wear_percent=None if used is None else float(used),
+        temperature=float(now) if now else None,
+        locked=flag(row.get("fdeLocked")),
+    )
+
+
+_HOTTEST = 150
+"""Degrees; 255 is for a drive that does not report its temperature."""
 
 
 def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolFailedError:

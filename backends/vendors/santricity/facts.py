@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
+from backends.model import Health
 from backends.values import dataclass
 
 
@@ -111,6 +112,8 @@ class WebDrive:
     """`optimal`, `failed`, ..."""
     spare: bool = False
     """Whether it waits to replace another one."""
+    health: Health = Health()
+    """Its condition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -196,5 +196,6 @@ def _drive(system: WebSystem, drive: WebDrive, volumes: tuple[WebVolume, ...], o
         interface=(drive.interface or "").lower() or None,
         size_bytes=drive.size_bytes,
         state=mode if state is State.OPTIMAL else state,
+        health=drive.health,
         facts=facts([("Place", drive.place.replace(",", ":"))]),
     )

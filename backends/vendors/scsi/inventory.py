@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.model import Drive, Fact, Media, Scope, State, Target
+from backends.model import Drive, Fact, Health, Media, Scope, State, Target
 from backends.text import clean
 from backends.topology.naming import identity, medium, model, serial, wwn
 from backends.topology.tree import number
 from backends.vendors.scsi.disks import Disk, Kind
-from backends.vendors.scsi.smartctl import Health
+from backends.vendors.scsi.smartctl import Health as Answer
 
 NAME = "scsi"
 """The prefix of this backend's targets."""
@@ -24,10 +24,10 @@ _STATES = {
 """States of a SCSI device (drivers/scsi/scsi_sysfs.c, sdev_states)."""
 
 
-def drive(disk: Disk, health: Health | None) -> Drive:
+def drive(disk: Disk, health: Answer | None) -> Drive:
     """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
     own = disk.node.attributes
-    said = health or Health()
+    said = health or Answer()
     odd = odd_sector(disk, said)
     on_board = disk.pci is not None and disk.interface not in ("usb", None)
     return Drive(
@@ -43,6 +43,7 @@ def drive(disk: Disk, health: Health | None) -> Drive:
         logical_block=odd or number(own.get("queue/logical_block_size")),
         physical_block=number(own.get("queue/physical_block_size")),
         state=_STATES.get(own.get("device/state", ""), State.UNKNOWN),
+        health=condition(said),
         device=disk.node.device,
         read_only=disk.node.read_only,
         identity=identity(disk.node),
@@ -52,11 +53,24 @@ def drive(disk: Disk, health: Health | None) -> Drive:
     )
 
 
+def condition(said: Answer) -> Health:
+    """Return the condition of a drive by smartctl."""
+    used = said.used_percent if said.used_percent is not None or said.life_left is None else 100 - said.life_left[0]
+    return Health(
+        predicts_failure=None if said.passed is None else not said.passed,
+        media_errors=said.media_errors,
+        other_errors=said.link_errors,
+        wear_percent=None if used is None else float(used),
+        temperature=None if said.celsius is None else float(said.celsius),
+        temperature_limit=None if said.limit is None else float(said.limit),
+    )
+
+
 SECTORS = (512, 1024, 2048, 4096)
 """Bytes of sectors that the kernel takes; a disk with others has the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
 
 
-def odd_sector(disk: Disk, said: Health) -> int | None:
+def odd_sector(disk: Disk, said: Answer) -> int | None:
     """Return the bytes of a sector that the kernel does not take; None where it takes them, or they are not known."""
     sizes = (said.block, number(disk.node.attributes.get("queue/logical_block_size")))
     return next((size for size in sizes if size and size not in SECTORS), None)
@@ -84,7 +98,7 @@ def _place(disk: Disk) -> Iterator[tuple[str, str]]:
         yield "Queue depth", str(disk.queue_depth)
 
 
-def _health(said: Health) -> Iterator[tuple[str, str]]:
+def _health(said: Answer) -> Iterator[tuple[str, str]]:
     """What the drive says of itself."""
     if said.asleep:
         yield "Power", "standby: not asked for its health"
@@ -103,7 +117,8 @@ def _health(said: Health) -> Iterator[tuple[str, str]]:
     if said.used_percent is not None:
         yield "Endurance used", f"{said.used_percent} %"
     if said.life_left is not None:
-        yield "Life left", said.life_left
+        left, attribute, name = said.life_left
+        yield "Life left", f"{left} % (attribute {attribute} {name})"
     if said.power_loss is not None:
         yield "Power-loss protection", said.power_loss.sentence()
     if said.is_silent and not said.asleep and said.message is not None:

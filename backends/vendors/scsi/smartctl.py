@@ -27,6 +27,15 @@ _LIFE_LEFT = {
 }
 """Attributes whose normalised value counts down from 100, believed only under these names: numbers vary by maker."""
 
+_MEDIA = {
+    187: ("reported_uncorrect", "uncorrectable_error_cnt"),
+    197: ("current_pending_sector",),
+    198: ("offline_uncorrectable",),
+}
+_LINK = {199: ("udma_crc_error_count", "crc_error_count")}
+_MOST_ERRORS = 0xFFFFFFFF
+"""Attributes that count errors, believed only under these names. A larger raw value has something else in it too."""
+
 _ENDURANCE = "Percentage Used Endurance Indicator"
 """Device statistics, page 7 (ACS-3, A.5.7)."""
 
@@ -75,12 +84,18 @@ class Health:
     """The drive's own verdict."""
     celsius: int | None = None
     """Temperature."""
+    limit: int | None = None
+    """Temperature from which the drive warns."""
+    media_errors: int | None = None
+    """Errors of the medium."""
+    link_errors: int | None = None
+    """Errors of the transfer between drive and host."""
     hours: int | None = None
     """Hours powered on."""
     used_percent: int | None = None
     """Share of the rated endurance that is used, in percent; may pass 100."""
-    life_left: str | None = None
-    """The same as an attribute counts it down, with its number and name."""
+    life_left: tuple[int, int, str] | None = None
+    """The same as an attribute counts it down: percent, number and name of the attribute."""
     power_loss: PowerLoss | None = None
     """Power-loss protection, where an attribute names it."""
     block: int | None = None
@@ -114,6 +129,7 @@ def parse_smartctl(text: str, device: str = "") -> Health | None:
     said = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, said), None)
     attributes = _attributes(top)
+    counters = attributes or (_rows(top) if whole(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))
     return Health(
         model=word(top.get("model_name")) or word(top.get("scsi_model_name")),
@@ -124,6 +140,9 @@ def parse_smartctl(text: str, device: str = "") -> Health | None:
         speed=word(speed.get("string")),
         passed=flag(table(top.get("smart_status")).get("passed")),
         celsius=_celsius(top),
+        limit=whole(table(top.get("temperature")).get("drive_trip"), _HOTTEST) or None,
+        media_errors=_count(counters, _MEDIA),
+        link_errors=_count(counters, _LINK),
         hours=whole(table(top.get("power_on_time")).get("hours"), 10_000_000),
         used_percent=_used(top),
         life_left=_life_left(attributes),
@@ -139,6 +158,11 @@ def _attributes(top: Mapping[str, object]) -> list[Mapping[str, object]]:
     """Those whose names are the maker's: of a drive that is not in smartctl's database they are guesses by number."""
     if top.get("in_smartctl_database") is not True:
         return []
+    return _rows(top)
+
+
+def _rows(top: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return all attributes. The numbers that count errors mean the same on every drive that rotates."""
     return list(rows(table(top.get("ata_smart_attributes")).get("table")))
 
 
@@ -169,6 +193,17 @@ _HOTTEST = 150
 """Degrees; 255 stands for a sensor that does not work (SPC-4, 7.3.21)."""
 
 
+def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str, ...]]) -> int | None:
+    """Return the largest raw value of these attributes, which may count one event; None where there are none."""
+    found = [
+        count
+        for row in attributes
+        if (word(row.get("name")) or "").lower() in names.get(whole(row.get("id"), 255) or 0, ())
+        if (count := whole(table(row.get("raw")).get("value"), _MOST_ERRORS)) is not None
+    ]
+    return max(found, default=None)
+
+
 def _used(top: Mapping[str, object]) -> int | None:
     for key in ("scsi_percentage_used_endurance_indicator",):
         if (used := whole(top.get(key), 255)) is not None:
@@ -183,12 +218,12 @@ def _used(top: Mapping[str, object]) -> int | None:
     return None
 
 
-def _life_left(attributes: list[Mapping[str, object]]) -> str | None:
+def _life_left(attributes: list[Mapping[str, object]]) -> tuple[int, int, str] | None:
     for row in attributes:
         number, name = whole(row.get("id"), 255), word(row.get("name")) or ""
         value = whole(row.get("value"), 100)
         if number is not None and value is not None and name.lower() in _LIFE_LEFT.get(number, ()):
-            return f"{value} % (attribute {number} {name})"
+            return value, number, name
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from backends.identity import Identity
@@ -10,6 +11,7 @@ from backends.model import (
     Controller,
     Drive,
     Fact,
+    Health,
     Inventory,
     Level,
     Media,
@@ -138,7 +140,8 @@ def _known(volume: SystemPart) -> Identity | None:
 def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: SystemPart | None) -> Drive:
     volumes = [volume for volume in profile.volumes if array is not None and profile.array_of(volume) is array]
     media = (drive.said("media type", "drive media type") or "").lower()
-    state = _state(drive.said("status"), _STATES)
+    health = _health(drive)
+    state = State.OPTIMAL if health.predicts_failure else _state(drive.said("status"), _STATES)
     mode = _state(drive.said("mode"), _MODES)
     told = [
         ("Place", drive.name.replace(",", ":")),
@@ -158,8 +161,25 @@ def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: Syst
         interface=(drive.said("interface type", "drive interface type") or "").lower() or None,
         size_bytes=drive.size("raw capacity", "usable capacity"),
         state=mode if state is State.OPTIMAL and mode is not State.UNKNOWN else state,
+        health=health,
         facts=tuple(Fact(label=label, value=value) for label, value in told if value),
     )
+
+
+def _health(drive: SystemPart) -> Health:
+    """Return the condition of a drive. One that cannot be read or written without a key is locked."""
+    status = (drive.said("status") or "").lower()
+    announced = any(word in status for word in ("impending", "predictive"))
+    used = _SHARE.match(drive.said("percent endurance used", "percentage endurance used") or "")
+    accessible = {"yes": True, "no": False}.get((drive.said("read/write accessible") or "").lower())
+    return Health(
+        predicts_failure=True if announced else False if status.startswith("optimal") else None,
+        wear_percent=None if used is None else float(used[1]),
+        locked=None if accessible is None else not accessible,
+    )
+
+
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
 def _state(words: str | None, table: dict[str, State]) -> State:

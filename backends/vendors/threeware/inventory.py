@@ -6,7 +6,20 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, State, Target, Task
+from backends.model import (
+    Array,
+    Controller,
+    Drive,
+    Health,
+    Inventory,
+    Level,
+    Problem,
+    Protection,
+    Scope,
+    State,
+    Target,
+    Task,
+)
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.topology import Node, Topology
@@ -46,7 +59,17 @@ _TASKS = {
 _BATTERIES = {"ok": "optimal", "charging": "learning", "testing": "learning", "missing": "missing"}
 """What the columns BBU and Status say of a battery; anything else (Fault, WeakBat) does not work."""
 
-_DRIVES = {"OK": State.ONLINE, "VERIFYING": State.ONLINE, "REBUILDING": State.REBUILDING, "INITIALIZING": State.ONLINE}
+_FAILING = "SMART-FAILURE"
+"""Status of a drive that still serves and announces its failure."""
+
+_DRIVES = {
+    "OK": State.ONLINE,
+    "VERIFYING": State.ONLINE,
+    "REBUILDING": State.REBUILDING,
+    "INITIALIZING": State.ONLINE,
+    _FAILING: State.ONLINE,
+    "ECC-ERROR": State.ONLINE,
+}
 _LEVELS = {
     "RAID-0": Level.RAID0,
     "RAID-1": Level.RAID1,
@@ -246,7 +269,7 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
     blocks = port.get("Blocks", "")
     place = port.get("Encl-Slot", "-")
     told = [("Place", place if place != "-" else None)]
-    told += [("Card's word", port["Status"] if port["Status"] not in _DRIVES else None)]
+    told += [("Card's word", port["Status"] if port["Status"] not in _USUAL else None)]
     return Drive(
         target=_port_target(card, port),
         controller=owner,
@@ -256,8 +279,22 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
         interface=port["Type"].lower() if port.get("Type", "-") != "-" else None,
         size_bytes=int(blocks) * 512 if blocks.isascii() and blocks.isdigit() else read_size(port.get("Size")),
         state=state,
+        health=_health(port["Status"]),
         facts=facts(told),
     )
+
+
+_USUAL = ("OK", "VERIFYING", "REBUILDING", "INITIALIZING")
+"""Statuses of a drive that need no more words than its state."""
+
+
+def _health(status: str) -> Health:
+    """Return what the status alone reports: an announced failure, or at least one unreadable sector."""
+    if status == _FAILING:
+        return Health(predicts_failure=True)
+    if status == "ECC-ERROR":
+        return Health(media_errors=1)
+    return Health(predicts_failure=False) if status in _USUAL else Health()
 
 
 def _size(unit: Row) -> int | None:

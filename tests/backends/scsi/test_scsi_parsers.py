@@ -86,7 +86,7 @@ def test_smartctl_tells_the_health_of_a_sata_drive() -> None:
 def test_smartctl_tells_life_left_and_protection_with_their_attributes() -> None:
     found = parse_smartctl(SMART_ATA)
     assert found is not None
-    assert found.life_left == "97 % (attribute 177 Wear_Leveling_Count)"
+    assert found.life_left == (97, 177, "Wear_Leveling_Count")
     assert found.power_loss is not None
     assert found.power_loss.good
 

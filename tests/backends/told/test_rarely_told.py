@@ -257,8 +257,8 @@ def test_a_namespace_is_called_as_it_says_itself() -> None:
 
 
 def test_what_is_left_of_a_drives_life_is_told_in_its_own_words() -> None:
-    assert dict(_health(Health(life_left="97 (Media_Wearout_Indicator)"))) == {
-        "Life left": "97 (Media_Wearout_Indicator)"
+    assert dict(_health(Health(life_left=(97, 233, "Media_Wearout_Indicator")))) == {
+        "Life left": "97 % (attribute 233 Media_Wearout_Indicator)"
     }
 
 
