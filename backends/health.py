@@ -24,6 +24,10 @@ _WARMEST = {Media.HDD: 60.0, Media.SSD: 70.0, Media.NVME: 70.0, Media.UNKNOWN: 7
 Drives of unknown media get the higher limit. Virtual disks and RAM have none.
 """
 
+_FLASH_ON_PCIE = "pcie"
+_WARMEST_ON_PCIE = 78.0
+"""Temperature at which ioMemory cards begin to slow down: it is that of the controller chip (Fusion-io KB 37)."""
+
 FOREIGN = "it carries a foreign configuration: an array of another card may be on it"
 """Reason against a new array of a drive with a foreign configuration."""
 
@@ -75,6 +79,8 @@ def warmest(drive: Drive, health: Health) -> float | None:
     """Return the temperature from which a drive is too warm: its own limit, else the usual one of its media."""
     if health.temperature_limit is not None and health.temperature_limit > 0:
         return health.temperature_limit
+    if drive.interface == _FLASH_ON_PCIE:
+        return _WARMEST_ON_PCIE
     return _WARMEST.get(drive.media)
 
 
