@@ -20,7 +20,7 @@ from app.engine.view.device import (
 from app.engine.view.setting import UNREAD, Tuning
 from app.engine.view.table import Align, Cell, Column, Fold, Mark, Row, Table, Tone, text_of
 from backends import sizes
-from backends.health import worst_fault
+from backends.health import faults_of, worst_fault
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
 from backends.names import name_of
@@ -118,7 +118,8 @@ def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) ->
     )
     how = tuned.get(thing.target, UNREAD)
     row = (name_of(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
-    return " ".join((*(str(view.target) for view in views), *row, *known)).lower()
+    faults = (fault.value for view in views if isinstance(view, Drive) for fault in faults_of(view))
+    return " ".join((*(str(view.target) for view in views), *row, *known, *faults)).lower()
 
 
 def _urgency(thing: Array | Drive) -> tuple[int, bool]:

@@ -8,7 +8,7 @@ import pytest
 
 from app.engine.view.arrangement import Branch
 from app.engine.view.device import facts, state_cell
-from app.engine.view.device_table import Listing, devices_table
+from app.engine.view.device_table import Listing, devices_table, matching, searchable
 from app.engine.view.table import Cell, Mark, Tone, text_of
 from backends.health import HealthFault
 from backends.model import Array, Drive, Fact, Health, Inventory, Level, Media, Scope, State, Target
@@ -103,6 +103,12 @@ def test_the_worst_first_has_sick_drives_before_others() -> None:
     loose = Inventory(drives=drives)
     table = devices_table(loose, Listing(order="state"))
     assert [row.key for row in table.rows] == ["scsi:sdb", "scsi:sda"]
+
+
+def test_a_filter_finds_drives_by_any_of_their_faults() -> None:
+    drives = (drive("sda", predicts_failure=False), drive("sdb", predicts_failure=True, media_errors=1))
+    texts = searchable(Inventory(drives=drives), {})
+    assert matching(texts, "predicts failure") == matching(texts, "1 media errors") == {"scsi:sdb"}
 
 
 def test_every_reported_value_of_the_health_has_a_line() -> None:
