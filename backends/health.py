@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from enum import StrEnum
 
-from backends.model import GONE, Drive, Health, Inventory, Media, State
+from backends.model import Drive, Health, Inventory, Media, State
 
 WORN = 80.0
 """Percent of the rated endurance from which a drive needs a replacement plan."""
@@ -85,8 +85,8 @@ def warmest(drive: Drive, health: Health) -> float | None:
 
 
 def worst_fault(drive: Drive) -> HealthFault | None:
-    """Return the gravest fault of a drive; None if it has none, or if its state already says that it is gone."""
-    return None if drive.state in GONE else next(iter(faults_of(drive)), None)
+    """Return the gravest fault of a drive; None if it has none."""
+    return next(iter(faults_of(drive)), None)
 
 
 def health_at(inventory: Inventory, drive: Drive) -> Health:

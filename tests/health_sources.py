@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, fields
 from backends.model import Health
 from backends.topology import Topology
 from backends.topology.tree import Tree
+from backends.vendors.areca.answers import drive_health as areca_health
 from backends.vendors.fusionio.inventory import drive as io_drive
 from backends.vendors.fusionio.text import parse_status
+from backends.vendors.marvell.backend import drive_health as marvell_health
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.storcli.document import replies
 from backends.vendors.megaraid.storcli.drives import drives as storcli_drives
@@ -27,6 +29,7 @@ from backends.vendors.smcli.inventory import inventory as smcli_inventory
 from backends.vendors.smcli.profile import parse_profile
 from backends.vendors.threeware.inventory import ThreewareCard, inventory_drives
 from backends.vendors.threeware.settings import rows
+from tests.backends.listed.texts import ARECA_DRIVE, MARVELL_SMART
 
 NOTHING = Topology(tree=Tree(nodes={}, numbers={}))
 """A machine without a disk."""
@@ -250,7 +253,9 @@ def _attribute(number: int, name: str) -> str:
 
 
 _SMARTCTL_SAS = """{"smartctl": {"exit_status": 8}, "device": {"name": "/dev/sdb"}, "smart_status": {"passed": false},
- "temperature": {"current": 44, "drive_trip": 65}, "scsi_percentage_used_endurance_indicator": 83}"""
+ "temperature": {"current": 44, "drive_trip": 65}, "scsi_percentage_used_endurance_indicator": 83,
+  "scsi_error_counter_log": {
+  "read": {"total_errors_corrected": 70, "total_uncorrected_errors": 3}, "write": {"total_uncorrected_errors": 1}}}"""
 
 _SMART_LOG = """{"critical_warning": 4, "temperature": 341, "percent_used": 104, "media_errors": 6, "avail_spare": 9}"""
 _ID_CTRL = """{"mn": "ACME NVME", "wctemp": 350}"""
@@ -264,6 +269,8 @@ fct0\tAttached
 \tRated PBW: 17.00 PB, 11.20% remaining
 fioa\tState: Online, Type: block device
 """
+
+_MVCLI = MARVELL_SMART.replace("RETURN: OK", "RETURN: Threshold Exceeds Condition")
 
 _SMCLI = """
 PROFILE FOR STORAGE ARRAY: EF560 (11/3/15 9:12:44 AM CET)
@@ -331,6 +338,31 @@ def _smcli(text: str) -> Health:
 
 
 SOURCES = (
+    HealthSource(
+        title="cli64 (`disk info drv=N`)",
+        recording=ARECA_DRIVE,
+        read=areca_health,
+        health=Health(predicts_failure=True, media_errors=5, other_errors=2, temperature=27.0),
+        cells={
+            "predicts_failure": ("SMART Reallocation Count",),
+            "media_errors": ("Media Error Count",),
+            "other_errors": ("Timeout Count",),
+            "temperature": ("Device Temperature",),
+        },
+    ),
+    HealthSource(
+        title="mvcli (`smart -p N`)",
+        recording=_MVCLI,
+        read=marvell_health,
+        health=Health(predicts_failure=True, media_errors=3, other_errors=11, temperature=29.0),
+        cells={
+            "predicts_failure": ("SMART STATUS RETURN",),
+            "media_errors": ("Current pending",),
+            "other_errors": ("UDMA CRC error rate",),
+            "temperature": ("HDA temperature",),
+        },
+        also={"media_errors": {"Offline scan wrong": MARVELL_SMART.replace("Current pending", "Seek Error Rate")}},
+    ),
     HealthSource(
         title="storcli, perccli (version 7)",
         recording=_STORCLI7,
@@ -532,9 +564,12 @@ SOURCES = (
         title="smartctl, SAS",
         recording=_SMARTCTL_SAS,
         read=_smartctl,
-        health=Health(predicts_failure=True, wear_percent=83.0, temperature=44.0, temperature_limit=65.0),
+        health=Health(
+            predicts_failure=True, media_errors=4, wear_percent=83.0, temperature=44.0, temperature_limit=65.0
+        ),
         cells={
             "predicts_failure": ("smart_status",),
+            "media_errors": ("total_uncorrected_errors",),
             "wear_percent": ("scsi_percentage_used_endurance_indicator",),
             "temperature": ("current",),
             "temperature_limit": ("drive_trip",),

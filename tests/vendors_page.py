@@ -211,9 +211,9 @@ tool, and is unknown, which is not the same as none. Each cell is proved by a re
 - **Wear** is the share of the rated endurance that is used, in percent.
 - A temperature of 0 °C is how tools report that there is no sensor: it is unknown.
 
-Areca and Marvell report none of it where raidbench asks. md and OpenZFS count errors of members: these are facts of
-the array. A logical drive that has lost data (`Unrecoverable Media Errors`, `Failed stripes`, `Bad Blocks Exist`) has
-the fact "Unrecoverable media errors".
+An attribute of a drive behind an Areca controller announces a failure at its threshold. md and OpenZFS count errors
+of members: these are facts of the array. A logical drive that has lost data (`Unrecoverable Media Errors`,
+`Failed stripes`, `Bad Blocks Exist`) has the fact "Unrecoverable media errors".
 
 """
 

@@ -88,7 +88,7 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("nvme", "get-feature", NODE, "--feature-id=6", "--sel=0"),
     ("hdparm", "-W", "-A", "-B", "-M", NODE),
     ("sdparm", "--get=WCE,RCD,DRA", NODE),
-    ("smartctl", "--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", NODE),
+    ("smartctl", "--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", "--log=error", NODE),
     ("mdadm", "--detail", "--export", NODE),
     ("lvs", *LVS),
     ("pvs", *PVS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from backends.model import Health
 from backends.text import clean
 from backends.values import dataclass
 
@@ -74,6 +75,29 @@ def pairs(text: str) -> Mapping[str, str]:
         if colon and 0 < len(key.strip()) <= 40 and value.strip() and not key.startswith("["):
             found.setdefault(clean(key), clean(value))
     return found
+
+
+_ATTRIBUTE = re.compile(r"(\d{1,3})\((\d{1,3})\)", re.ASCII)
+"""Value and threshold of a S.M.A.R.T. attribute."""
+_DEGREES = re.compile(r"(\d{1,3}) C", re.ASCII)
+
+
+def drive_health(text: str) -> Health:
+    """Return the condition of a drive by `disk info drv=N`: an attribute at its threshold announces its failure."""
+    told = pairs(text)
+    found = [_ATTRIBUTE.fullmatch(value) for key, value in told.items() if key.startswith("SMART ")]
+    margins = [int(one[1]) - int(one[2]) for one in found if one is not None]
+    heat = _DEGREES.fullmatch(told.get("Device Temperature", ""))
+    return Health(
+        predicts_failure=min(margins) <= 0 if margins else None,
+        media_errors=_count(told.get("Media Error Count")),
+        other_errors=_count(told.get("Timeout Count")),
+        temperature=(float(heat[1]) or None) if heat is not None else None,
+    )
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def drives(text: str) -> tuple[ArecaDrive, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backends.answers import told_once
+from backends.answers import Heard, told_once
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Inventory, Problem, Protection, Scope, State, Target, Task
+from backends.model import Array, Controller, Drive, Health, Inventory, Problem, Protection, Scope, State, Target, Task
 from backends.sizes import read_size
 from backends.vendors._listed import facts, heard, only_card, program_of, said
 from backends.vendors.areca import CARDS
-from backends.vendors.areca.answers import ArecaDrive, RaidSet, drives, pairs, raid_sets, strange_drives
+from backends.vendors.areca.answers import ArecaDrive, RaidSet, drive_health, drives, pairs, raid_sets, strange_drives
 from backends.vendors.areca.presence import PLACES, READS, UNRECORDED, WHOLE
 
 NAME = "areca"
@@ -68,13 +68,23 @@ class Areca:
             return Inventory(problems=problems)
         sets, disks = raid_sets(of_sets.text), drives(of_drives.text)
         owners = {disk.number: one for disk in disks for one in sets if _is_of(disk, one)}
+        asked = await self._of_drives(program, disks)
+        problems += told_once(asked.values())
+        health = {number: Health() if one.cut else drive_health(one.text) for number, one in asked.items()}
         members = {one.number: [disk for disk in disks if owners.get(disk.number) is one] for one in sets}
         return Inventory(
             controllers=(_card(rows, await only_card(self._host, CARDS)),),
             arrays=tuple(_array(one, [] if of_drives.cut else members[one.number]) for one in sets),
-            drives=tuple(_drive(disk, owners.get(disk.number)) for disk in disks),
+            drives=tuple(_drive(disk, owners.get(disk.number), health[disk.number]) for disk in disks),
             problems=problems,
         )
+
+    async def _of_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, Heard]:
+        """Return what is said of each drive, by its number; asked in turn, as the card serves one question."""
+        return {
+            disk.number: await heard(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
+            for disk in disks
+        }
 
     async def ask_legal_values(self, target: Target) -> int:
         """The volume sets, so that a recording has the answer."""
@@ -133,7 +143,7 @@ def _array(one: RaidSet, disks: list[ArecaDrive]) -> Array:
     )
 
 
-def _drive(disk: ArecaDrive, owner: RaidSet | None) -> Drive:
+def _drive(disk: ArecaDrive, owner: RaidSet | None, health: Health) -> Drive:
     online = State.ONLINE if owner is not None else State.UNKNOWN
     return Drive(
         target=_drive_target(disk),
@@ -142,5 +152,6 @@ def _drive(disk: ArecaDrive, owner: RaidSet | None) -> Drive:
         model=disk.model,
         size_bytes=read_size(disk.size, base=1000),
         state=_USES.get(disk.usage.lower().partition("[")[0], online),  # `HotSpare[Global]`
+        health=health,
         facts=facts([("Place", disk.place), ("Use", disk.usage)]),
     )

@@ -15,6 +15,9 @@ UNRECORDED = ("vsf", "info")
 READS = (("sys", "info"), ("sys", "showcfg"), ("adsys", "info"), ("hw", "info"), ("rsf", "info"), ("disk", "info"))
 """What it is asked."""
 
+DRIVE_READ = ("disk", "info", r"drv=\d{1,3}")
+"""What it is asked about one drive, as patterns."""
+
 _LAST = re.compile(r"GuiErrMsg<0x[0-9A-Fa-f]{2}>:[^\n]*\s*\Z")
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TypeVar
 
 from backends.answers import told_once
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Inventory, Level, Media, Problem, Scope, State, Target
+from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.text import clean
 from backends.vendors._listed import facts, heard, program_of
-from backends.vendors.marvell.presence import CARDS, DISKS, PLACES, READS, VOLUMES, on_bus
+from backends.vendors.marvell.presence import CARDS, DISKS, PLACES, READS, SMART, VOLUMES, on_bus
 
 LINES = 4000
 """More than any card prints; what follows is not read."""
@@ -36,6 +37,32 @@ def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
         if found:
             found[-1].setdefault(label, clean(value))
     return tuple(found)
+
+
+_ATTRIBUTE = re.compile(
+    r"[0-9A-F]{2} {1,8}(\S.{0,40}?) {2,40}\d{1,3} {1,16}\d{1,3} {1,20}\d{1,3} {1,20}([0-9A-F]{12})"
+    r"(?: {1,16}(\S{1,20}))?",
+    re.ASCII,
+)
+"""Name, raw value and status of an attribute; version 4.1.0.9 prints no status."""
+_MEDIA = ("current pending", "offline scan wrong", "reported uncorrectable errors")
+_LINK = ("udma crc error rate",)
+_HEAT = "hda temperature"
+
+
+def drive_health(text: str) -> Health:
+    """Return the condition of a drive by `smart -p N`; the lowest byte of its temperature is the present one."""
+    found = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
+    raw = {row[1].lower(): int(row[2], 16) for row in found}
+    verdict = re.search(r"^SMART STATUS RETURN: ([A-Za-z]{1,20})", text, re.ASCII | re.MULTILINE)
+    said = [row[3] for row in found if row[3]] + ([verdict[1]] if verdict is not None else [])
+    media, link = ([raw[name] for name in names if name in raw] for names in (_MEDIA, _LINK))
+    return Health(
+        predicts_failure=any(word.upper() != "OK" for word in said) if said else None,
+        media_errors=max(media, default=None),
+        other_errors=max(link, default=None),
+        temperature=float(raw[_HEAT] & 0xFF) or None if _HEAT in raw else None,
+    )
 
 
 # -- the backend of Marvell boot cards: what mvcli says; there is nothing to set --------------------------------------
@@ -75,12 +102,15 @@ class Marvell:
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
         rows = [row for row in records(disks.text, *DISK) if row.get("pd id")]
+        numbers = [row["pd id"] for row in rows if _NUMBER.fullmatch(row["pd id"])]
+        smart = {one: await heard(self._host, SMART, NAME, program, "smart", "-p", one) for one in numbers}
+        health = {number: drive_health(one.text) for number, one in smart.items() if not one.cut}
         free = State.UNKNOWN if volumes.cut else State.UNASSIGNED
         return Inventory(
             controllers=(_card(found[0], owner),),
             arrays=_each_once(arrays),
-            drives=_each_once(tuple(_drive(row, owner, arrays, free) for row in rows)),
-            problems=told_once(told),
+            drives=_each_once(tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)),
+            problems=told_once((*told, *smart.values())),
         )
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -109,6 +139,10 @@ def _card(row: Mapping[str, str], owner: Target) -> Controller:
     )
 
 
+_NUMBER = re.compile(r"\d{1,3}", re.ASCII)
+"""Of a drive, which becomes a word of a command: nothing else may."""
+
+
 def _disk_target(number: str) -> Target:
     return Target(backend=NAME, address=f"0/drive {number}")
 
@@ -130,7 +164,9 @@ def _array(row: Mapping[str, str], owner: Target) -> Array:
     )
 
 
-def _drive(row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...], free: State) -> Drive:
+def _drive(
+    row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...], free: State, health: Health | None
+) -> Drive:
     """`free`: how a drive is that no array has."""
     target = _disk_target(row["pd id"])
     array = next((one.target for one in arrays if target in one.members), None)
@@ -145,6 +181,7 @@ def _drive(row: Mapping[str, str], owner: Target, arrays: tuple[Array, ...], fre
         interface="sata" if row.get("type", "").startswith("SATA") else None,
         size_bytes=read_size(row.get("size")),
         state=State.ONLINE if array is not None else free,
+        health=health or Health(),
         facts=facts(
             [
                 ("Place", row.get("linked at")),

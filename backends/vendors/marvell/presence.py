@@ -27,6 +27,17 @@ def _last(label: str, words: str) -> Whole:
 
 CARDS = _last("HBA info image health", "hba")
 VOLUMES = _last("Total # of VD", "vd")
+_FROM_C7 = re.compile(r"^(?:C[7-9A-F]|[DEF][0-9A-F]) [^\n]{20,200}\n", re.ASCII | re.MULTILINE)
+
+SMART = Whole(
+    tool="mvcli smart",
+    mark="a whole row of an attribute from C7 on",
+    missing=lambda text: "" if _FROM_C7.search(text) else "its attributes from C7 on are missing",
+    statuses=frozenset(),
+    hides="that an attribute behind C7 is at its threshold",
+)
+DRIVE_READ = ("smart", "-p", r"\d{1,3}")
+"""What it is asked about one drive, as patterns."""
 DISKS = _last("Total # of PD", "pd")
 
 

@@ -19,7 +19,7 @@ from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag
 from backends.vendors.scsi.inventory import NAME
 from backends.vendors.scsi.sdparm import Field
-from backends.vendors.scsi.smartctl import Health
+from backends.vendors.scsi.smartctl import SmartAnswer
 
 _DEVICE = re.compile(r"^[ \t]{0,8}(/dev/[A-Za-z0-9/_-]{1,64}):(?=[ \t\r\n]|\Z)", re.ASCII | re.MULTILINE)
 """The line with which hdparm and sdparm begin what they print of a device."""
@@ -52,7 +52,7 @@ def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Pr
     return tuple(found)
 
 
-def unread_problems(disks: Iterable[Disk], said: Iterable[Health | None]) -> tuple[Problem, ...]:
+def unread_problems(disks: Iterable[Disk], said: Iterable[SmartAnswer | None]) -> tuple[Problem, ...]:
     """Return one problem for each reason why smartctl's answers are not understood, with the disks."""
     by_reason: dict[str, list[str]] = {}
     for disk, health in zip(disks, said, strict=True):
@@ -124,7 +124,7 @@ class SwitchReader:
             fields=fields, silent=None if fields else answer.trouble(sdparm.refusal(answer.code, answer.text))
         )
 
-    async def health(self, disk: Disk) -> Health | None:
+    async def health(self, disk: Disk) -> SmartAnswer | None:
         """What smartctl says; None without root, smartctl or a drive behind the disk."""
         tool = self._host.which(("smartctl",))
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
@@ -132,7 +132,7 @@ class SwitchReader:
         answer = await self._said((tool, *smartctl.ASK, disk.node.device))
         found = smartctl.parse_smartctl(answer.out, disk.node.device)
         why = f"is missing: {answer.failure}" if answer.failure else smartctl.unread_reason(answer.text)
-        return found if found is not None else Health(unread=why)
+        return found if found is not None else SmartAnswer(unread=why)
 
     async def _said(self, argv: tuple[str, ...]) -> _Answer:
         async with self._few:

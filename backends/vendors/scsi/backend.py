@@ -34,7 +34,7 @@ from backends.vendors.scsi.plans import (
 from backends.vendors.scsi.readings import View, readings
 from backends.vendors.scsi.running import RULES, NotSaveableError, actions, require_ours, run_tool
 from backends.vendors.scsi.settings import SETTINGS
-from backends.vendors.scsi.smartctl import Health
+from backends.vendors.scsi.smartctl import SmartAnswer
 
 
 class ScsiBackend(Settable[View]):
@@ -43,8 +43,8 @@ class ScsiBackend(Settable[View]):
     def __init__(self, host: Host) -> None:
         super().__init__(host)
         self._asker = SwitchReader(host)
-        self._health: dict[Identity, Health] = {}
-        self._said: dict[Identity, Health | None] = {}
+        self._health: dict[Identity, SmartAnswer] = {}
+        self._said: dict[Identity, SmartAnswer | None] = {}
         self._unsaveable: set[Identity] = set()
 
     async def inventory(self) -> Inventory:
@@ -68,7 +68,7 @@ class ScsiBackend(Settable[View]):
         drives = tuple(drive(disk, self._said_of(disk)) for disk in disks)
         return Inventory(drives=drives, problems=unread_problems(disks, map(self._said_of, disks)))
 
-    def _said_of(self, disk: Disk) -> Health | None:
+    def _said_of(self, disk: Disk) -> SmartAnswer | None:
         return self._said.get(identity(disk.node))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -185,7 +185,7 @@ class ScsiBackend(Settable[View]):
     async def _switches(self, disk: Disk) -> Switches:
         return Switches() if disk.kind is Kind.VOLUME else await self._asker.switches(disk)
 
-    async def _known_health(self, disk: Disk) -> Health | None:
+    async def _known_health(self, disk: Disk) -> SmartAnswer | None:
         """Asked once of each drive without moving parts: only those have capacitors for their cache."""
         who = identity(disk.node)
         if who not in self._health and disk.node.attributes.get("queue/rotational") == "0":

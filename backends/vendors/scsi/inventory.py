@@ -9,7 +9,7 @@ from backends.text import clean
 from backends.topology.naming import identity, medium, model, serial, wwn
 from backends.topology.tree import number
 from backends.vendors.scsi.disks import Disk, Kind
-from backends.vendors.scsi.smartctl import Health as Answer
+from backends.vendors.scsi.smartctl import SmartAnswer
 
 NAME = "scsi"
 """The prefix of this backend's targets."""
@@ -24,10 +24,10 @@ _STATES = {
 """States of a SCSI device (drivers/scsi/scsi_sysfs.c, sdev_states)."""
 
 
-def drive(disk: Disk, health: Answer | None) -> Drive:
+def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
     """The drive as the inventory shows it; what smartctl adds is left out where it was not asked."""
     own = disk.node.attributes
-    said = health or Answer()
+    said = health or SmartAnswer()
     odd = odd_sector(disk, said)
     on_board = disk.pci is not None and disk.interface not in ("usb", None)
     return Drive(
@@ -53,9 +53,11 @@ def drive(disk: Disk, health: Answer | None) -> Drive:
     )
 
 
-def condition(said: Answer) -> Health:
+def condition(said: SmartAnswer) -> Health:
     """Return the condition of a drive by smartctl."""
-    used = said.used_percent if said.used_percent is not None or said.life_left is None else 100 - said.life_left[0]
+    used = (
+        said.used_percent if said.used_percent is not None or said.life_left is None else 100 - said.life_left.percent
+    )
     return Health(
         predicts_failure=None if said.passed is None else not said.passed,
         media_errors=said.media_errors,
@@ -70,7 +72,7 @@ SECTORS = (512, 1024, 2048, 4096)
 """Bytes of sectors that the kernel takes; a disk with others has the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
 
 
-def odd_sector(disk: Disk, said: Answer) -> int | None:
+def odd_sector(disk: Disk, said: SmartAnswer) -> int | None:
     """Return the bytes of a sector that the kernel does not take; None where it takes them, or they are not known."""
     sizes = (said.block, number(disk.node.attributes.get("queue/logical_block_size")))
     return next((size for size in sizes if size and size not in SECTORS), None)
@@ -98,7 +100,7 @@ def _place(disk: Disk) -> Iterator[tuple[str, str]]:
         yield "Queue depth", str(disk.queue_depth)
 
 
-def _health(said: Answer) -> Iterator[tuple[str, str]]:
+def _health(said: SmartAnswer) -> Iterator[tuple[str, str]]:
     """What the drive says of itself."""
     if said.asleep:
         yield "Power", "standby: not asked for its health"
@@ -117,8 +119,7 @@ def _health(said: Answer) -> Iterator[tuple[str, str]]:
     if said.used_percent is not None:
         yield "Endurance used", f"{said.used_percent} %"
     if said.life_left is not None:
-        left, attribute, name = said.life_left
-        yield "Life left", f"{left} % (attribute {attribute} {name})"
+        yield "Life left", said.life_left.sentence()
     if said.power_loss is not None:
         yield "Power-loss protection", said.power_loss.sentence()
     if said.is_silent and not said.asleep and said.message is not None:

@@ -21,7 +21,7 @@ from backends.vendors.scsi.settings import (
     SETTINGS,
     cache_choices,
 )
-from backends.vendors.scsi.smartctl import Health
+from backends.vendors.scsi.smartctl import SmartAnswer
 
 SATA_TAGS = 32
 """Commands that native queueing has tags for (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
@@ -51,7 +51,7 @@ class View:
     """What stands against running a tool for a change; None if nothing does."""
     writable: Mapping[str, str | None] = field(default_factory=dict)
     """By path in sysfs, what stands against writing it."""
-    health: Health | None = None
+    health: SmartAnswer | None = None
     """From smartctl, if it was asked."""
     saves: bool = True
     """Whether a page that has saved values was not yet found to be one that cannot be saved."""

@@ -13,8 +13,8 @@ from backends.subject import REFUSED, misnamed_reason
 from backends.text import clean
 from backends.values import dataclass
 
-ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd")
-"""Identity, health, attributes and endurance; a drive that sleeps is left asleep."""
+ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", "--log=error")
+"""Identity, health, attributes, endurance and error counters; a drive that sleeps is left asleep."""
 
 _POWER_LOSS_NAMES = ("power_loss_cap", "power_loss_prot", "powerloss_cap", "plp_", "_plp", "supercap")
 """In names that smartctl's drive database gives to attributes of drives with capacitors (175 on Intel and others)."""
@@ -65,7 +65,23 @@ class PowerLoss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class LifeLeft:
+    """An attribute that counts down the rated endurance."""
+
+    percent: int
+    """What is left of it."""
+    id: int
+    """Number of the attribute."""
+    name: str
+    """Its name in smartctl's database."""
+
+    def sentence(self) -> str:
+        """Without a full stop."""
+        return f"{self.percent} % (attribute {self.id} {self.name})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmartAnswer:
     """What the drive says of itself; None for what it does not say."""
 
     model: str | None = None
@@ -94,8 +110,8 @@ class Health:
     """Hours powered on."""
     used_percent: int | None = None
     """Share of the rated endurance that is used, in percent; may pass 100."""
-    life_left: tuple[int, int, str] | None = None
-    """The same as an attribute counts it down: percent, number and name of the attribute."""
+    life_left: LifeLeft | None = None
+    """The same as an attribute counts it down."""
     power_loss: PowerLoss | None = None
     """Power-loss protection, where an attribute names it."""
     block: int | None = None
@@ -115,7 +131,7 @@ class Health:
         return (self.passed, self.celsius, self.hours, self.used_percent) == (None, None, None, None)
 
 
-def parse_smartctl(text: str, device: str = "") -> Health | None:
+def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
     """Return the health in one JSON document; None for what is none, and for one about another device.
 
     `device`: the device that was asked for; "" for any.
@@ -125,13 +141,13 @@ def parse_smartctl(text: str, device: str = "") -> Health | None:
         return None
     named = word(table(top.get("device")).get("name"))
     if device and named is not None and misnamed_reason(device, (named,)):
-        return Health(message=f"{REFUSED}: {misnamed_reason(device, (named,))}")
+        return SmartAnswer(message=f"{REFUSED}: {misnamed_reason(device, (named,))}")
     said = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, said), None)
     attributes = _attributes(top)
     counters = attributes or (_rows(top) if whole(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))
-    return Health(
+    return SmartAnswer(
         model=word(top.get("model_name")) or word(top.get("scsi_model_name")),
         serial=word(top.get("serial_number")),
         firmware=word(top.get("firmware_version")) or word(top.get("scsi_revision")),
@@ -141,7 +157,7 @@ def parse_smartctl(text: str, device: str = "") -> Health | None:
         passed=flag(table(top.get("smart_status")).get("passed")),
         celsius=_celsius(top),
         limit=whole(table(top.get("temperature")).get("drive_trip"), _HOTTEST) or None,
-        media_errors=_count(counters, _MEDIA),
+        media_errors=_uncorrected(top) if "scsi_error_counter_log" in top else _count(counters, _MEDIA),
         link_errors=_count(counters, _LINK),
         hours=whole(table(top.get("power_on_time")).get("hours"), 10_000_000),
         used_percent=_used(top),
@@ -204,6 +220,14 @@ def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str
     return max(found, default=None)
 
 
+def _uncorrected(top: Mapping[str, object]) -> int | None:
+    """Return the errors of reads, writes and verifications that a SAS drive could not correct."""
+    log = table(top.get("scsi_error_counter_log"))
+    counts = [whole(table(log.get(kind)).get("total_uncorrected_errors")) for kind in ("read", "write", "verify")]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
 def _used(top: Mapping[str, object]) -> int | None:
     for key in ("scsi_percentage_used_endurance_indicator",):
         if (used := whole(top.get(key), 255)) is not None:
@@ -218,12 +242,12 @@ def _used(top: Mapping[str, object]) -> int | None:
     return None
 
 
-def _life_left(attributes: list[Mapping[str, object]]) -> tuple[int, int, str] | None:
+def _life_left(attributes: list[Mapping[str, object]]) -> LifeLeft | None:
     for row in attributes:
         number, name = whole(row.get("id"), 255), word(row.get("name")) or ""
         value = whole(row.get("value"), 100)
         if number is not None and value is not None and name.lower() in _LIFE_LEFT.get(number, ()):
-            return value, number, name
+            return LifeLeft(percent=value, id=number, name=name)
     return None
 
 

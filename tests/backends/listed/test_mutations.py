@@ -9,13 +9,16 @@ from collections.abc import Callable
 
 import pytest
 
+from backends.model import Health
 from backends.racks import tw_cli
 from backends.topology import Topology, Tree
+from backends.vendors.areca import answers as areca
 from backends.vendors.areca.answers import drives, pairs, raid_sets
+from backends.vendors.marvell import backend as marvell
 from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME, records
 from backends.vendors.threeware.inventory import ThreewareCard, inventory
 from backends.vendors.threeware.settings import rows
-from tests.backends.listed.texts import ARECA, MARVELL, threeware
+from tests.backends.listed.texts import ARECA, ARECA_DRIVE, MARVELL, MARVELL_SMART, threeware
 from tests.backends.system_texts import MANY, check_parser, spoiled
 
 _3WARE = {
@@ -53,3 +56,12 @@ def test_every_spoiled_table_of_tw_cli_has_an_inventory() -> None:
         units = rows(spoiled(_3WARE["unitstatus"], seed), "Unit", "UnitType", "Status")
         ports = rows(spoiled(_3WARE["drivestatus"], seed), "Status", "Unit", "Size")
         assert inventory(ThreewareCard(row=card, units=units, ports=ports), picture).controllers
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("read", "good"), [(areca.drive_health, ARECA_DRIVE), (marvell.drive_health, MARVELL_SMART)])
+def test_no_spoiled_answer_about_a_drive_raises(read: Callable[[str], Health], good: str) -> None:
+    for seed in range(MANY):
+        found = read(spoiled(good, seed))
+        assert found.temperature is None or found.temperature > 0
+        assert found.media_errors is None or found.media_errors >= 0

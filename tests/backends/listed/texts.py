@@ -11,6 +11,12 @@ from backends.racks.threeware import SimulatedThreeware, SimulatedUnit
 from tests.backends.fakes import FakeHost, disk, machine
 
 SUCCESS = "===============================\nGuiErrMsg<0x00>: Success.\n"
+ARECA_DRIVE = (
+    "Drive Information\n====\nDevice State                       : NORMAL\nTimeout Count                      : 2\n"
+    "Media Error Count                  : 5\nDevice Temperature                 : 27 C\n"
+    "SMART Read Error Rate              : 100(16)\nSMART Reallocation Count           : 5(5)\n"
+    f"SMART Calibration Retries          : N.A.(N.A.)\n{SUCCESS}"
+)
 ARECA: Mapping[tuple[str, ...], str] = {
     ("sys", "info"): (
         "The System Information\n====\nMain Processor     : 800MHz\nFirmware Version   : V1.49 2011-08-10\n"
@@ -30,8 +36,17 @@ ARECA: Mapping[tuple[str, ...], str] = {
         "  3  02  SLOT 02 WDC WD7500AYYS-01RCA0             750.2GB  Failed\n"
         f"  4  02  SLOT 03 ST3750640AS                       750.2GB  HotSpare\n{SUCCESS}"
     ),
+    **{("disk", "info", f"drv={number}"): ARECA_DRIVE for number in (2, 3, 4)},
 }
 NOISE = "cli :error opening SG device /dev/sg0: No such file or directory\nWait for SG driver ready.\n"
+MARVELL_SMART = (
+    "SG driver version 3.5.36.\nSMART STATUS RETURN: OK.\n\nSmart Info\n"
+    "ID      Attribute Name          Current Worst   Threshhold      RawValue        Status\n"
+    "C2      HDA temperature         121     117     0               00270017001D    OK\n"
+    "C5      Current pending         200     200     0               000000000003    OK\n"
+    "C6      Offline scan wrong      100     253     0               000000000001    OK\n"
+    "C7      UDMA CRC error rate     200     200     0               00000000000B    OK\n"
+)
 MARVELL: Mapping[tuple[str, ...], str] = {
     ("info", "-o", "hba"): (
         "SG driver version 3.5.36.\n\nAdapter ID:                          0\n"
@@ -55,6 +70,7 @@ MARVELL: Mapping[tuple[str, ...], str] = {
         for number in (0, 1)
     )
     + "\n\nTotal # of PD:       2\n",
+    **{("smart", "-p", str(number)): MARVELL_SMART for number in (0, 1)},
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from backends.vendors.scsi import hdparm, sdparm
 from backends.vendors.scsi.disks import is_volume
-from backends.vendors.scsi.smartctl import Health, parse_smartctl, unread_reason
+from backends.vendors.scsi.smartctl import LifeLeft, SmartAnswer, parse_smartctl, unread_reason
 from tests.backends.scsi.texts import (
     HDPARM,
     HDPARM_LACKING,
@@ -86,7 +86,7 @@ def test_smartctl_tells_the_health_of_a_sata_drive() -> None:
 def test_smartctl_tells_life_left_and_protection_with_their_attributes() -> None:
     found = parse_smartctl(SMART_ATA)
     assert found is not None
-    assert found.life_left == (97, 177, "Wear_Leveling_Count")
+    assert found.life_left == LifeLeft(percent=97, id=177, name="Wear_Leveling_Count")
     assert found.power_loss is not None
     assert found.power_loss.good
 
@@ -97,7 +97,7 @@ def test_smartctl_tells_the_health_of_a_sas_drive() -> None:
     assert (found.model, found.firmware, found.celsius, found.used_percent) == ("MAKER DISK", "A1", 34, 12)
 
 
-def health(known: bool | None, *rows: tuple[int, str, int]) -> Health:
+def health(known: bool | None, *rows: tuple[int, str, int]) -> SmartAnswer:
     """The health of an SSD with these attributes: number, name, value."""
     table = [{"id": number, "name": name, "value": value, "thresh": 0} for number, name, value in rows]
     told = {} if known is None else {"in_smartctl_database": known}

@@ -24,7 +24,7 @@ from backends.vendors.nvme.backend import Nvme
 from backends.vendors.santricity import inventory as santricity
 from backends.vendors.santricity.facts import WebController, WebHardware, WebSystem
 from backends.vendors.scsi.inventory import _health
-from backends.vendors.scsi.smartctl import Health
+from backends.vendors.scsi.smartctl import LifeLeft, SmartAnswer
 from backends.vendors.smartarray import inventory as smartarray
 from backends.vendors.smartarray.facts import LogicalDrive, PowerSource, RaidCard
 from backends.vendors.smcli.backend import Smcli
@@ -257,7 +257,7 @@ def test_a_namespace_is_called_as_it_says_itself() -> None:
 
 
 def test_what_is_left_of_a_drives_life_is_told_in_its_own_words() -> None:
-    assert dict(_health(Health(life_left=(97, 233, "Media_Wearout_Indicator")))) == {
+    assert dict(_health(SmartAnswer(life_left=LifeLeft(percent=97, id=233, name="Media_Wearout_Indicator")))) == {
         "Life left": "97 % (attribute 233 Media_Wearout_Indicator)"
     }
 

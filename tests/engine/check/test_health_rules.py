@@ -66,6 +66,17 @@ def test_a_fault_that_only_the_hidden_view_reports_is_found() -> None:
     ]
 
 
+@pytest.mark.parametrize(("inner", "told"), [(None, True), (85.0, False)])
+def test_a_temperature_is_judged_by_the_limit_of_the_same_view(inner: float | None, told: bool) -> None:
+    behind = Target(backend="megaraid", address="/c0/e1/s7")
+    warm = disk(target=behind, media=Media.SSD, health=Health(temperature=75.0, temperature_limit=inner))
+    other = disk(media=Media.SSD, health=Health(temperature=20.0, temperature_limit=99.0))
+    found = messages(Sight(inventory=Inventory(drives=(warm, other))), "drive-hot")
+    assert (
+        found == ["The drive has 75 °C and reports no limit: drives of its kind are made for less than 70 °C."] * told
+    )
+
+
 def test_a_member_behind_a_card_is_reported_at_its_own_address() -> None:
     drives = members()
     sick = Drive(target=drives[1].target, controller=CARD, array=VOLUME, health=Health(predictive_errors=1))
