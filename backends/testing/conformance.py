@@ -64,6 +64,15 @@ class FindsConformance:
         addresses = [str(thing.target) for thing in _things(await backend.inventory())]
         assert len(addresses) == len(set(addresses))
 
+    async def test_health_of_drives_is_plausible(self, backend: Finds) -> None:
+        """Counts and wear are not negative, and temperatures are degrees Celsius."""
+        for drive in (await backend.inventory()).drives:
+            health = drive.health
+            counts = (health.media_errors, health.other_errors, health.predictive_errors, health.wear_percent)
+            assert all(count is None or count >= 0 for count in counts), drive.target
+            degrees = (health.temperature, health.temperature_limit)
+            assert all(one is None or -60 < one < 200 for one in degrees), drive.target
+
     async def test_the_doctor_hears_whole_sentences(self, backend: Finds) -> None:
         """Whatever is missing or wrong is told, and of what."""
         assert all(problem.where and problem.message for problem in await backend.diagnose())

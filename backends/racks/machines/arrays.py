@@ -119,7 +119,7 @@ def _smart_array() -> SmartCard:
     return SmartCard(
         serial="PEYHC0DRHAR7M2",
         host=2,
-        bays=(*mirror, replace(spare, spare=True), *free, replace(weak, state="Predictive Failure")),
+        bays=(*mirror, replace(spare, spare=True), *free, replace(weak, state="Predictive Failure", used_percent=98.5)),
         volumes=(
             SmartVolume(
                 number=1, size_gib=558.875, name="backup", wwn="600508b1001c8cc3c673a109dd66dd11", device="/dev/sdz"

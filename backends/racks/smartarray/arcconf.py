@@ -332,7 +332,7 @@ def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
         yield from _fields(("Threshold Temperature", "70 deg C"), indent=9)
         if bay.ssd:
             yield from _fields(("Usage Remaining", f"{100 - bay.used_percent:.0f} percent"), indent=9)
-            yield from _fields(("SSD Smart Trip Wearout", "False"), indent=9)
+            yield from _fields(("SSD Smart Trip Wearout", str(bay.fails_soon)), indent=9)
     yield from _errors(card, bay)
 
 

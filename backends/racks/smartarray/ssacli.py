@@ -282,7 +282,7 @@ def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
         ("Model", bay.model),
         ("Current Temperature (C)", str(bay.temperature)),
         *((("Usage remaining", f"{100 - bay.used_percent:.2f}%"),) if bay.ssd else ()),
-        *((("SSD Smart Trip Wearout", "False"),) if bay.ssd else ()),
+        *((("SSD Smart Trip Wearout", str(bay.fails_soon)),) if bay.ssd else ()),
         ("PHY Count", "1"),
         ("PHY Transfer Rate", "6.0Gbps"),
     )
