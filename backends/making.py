@@ -60,6 +60,8 @@ class Candidate:
     """Logical sector."""
     why_not: tuple[str, ...] = ()
     """Every reason against making an array of it, each a sentence or a part of one; () for a free one."""
+    cautions: tuple[str, ...] = ()
+    """What to know of its health before an array is made of it, each a clause; () where all is well."""
     lies: tuple[str, ...] = ()
     """What lies on a free one and would be lost, one line each; () where nothing known does."""
     signatures: tuple[Signature, ...] = ()

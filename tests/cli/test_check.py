@@ -92,3 +92,13 @@ def test_a_recorded_server_is_judged_as_a_live_one(cli: Cli) -> None:
     folder = Path(__file__).parents[1] / "machines" / "storage-server"
     done = cli("--machine", str(folder), "check", "--json")
     assert [one for one in json.loads(done.out)["findings"] if one["severity"] != "note"] == []
+
+
+def test_a_drive_that_its_controller_calls_a_predictive_failure_is_a_fault(cli: Cli) -> None:
+    done = cli("--demo", "arrays", "check", "--json")
+    found = {(one["id"], one["severity"], one["where"]) for one in done.json["findings"]}
+    assert ("drive-failing", "fault", "smartarray:/slot0/2I:1:7") in found
+    plugin = cli("--demo", "arrays", "check", "--nagios")
+    assert plugin.status == 2
+    assert plugin.out.startswith("RAIDBENCH CRITICAL")
+    assert "drive-failing at smartarray:/slot0/2I:1:7" in plugin.out

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.free_drives import kernel_candidates, kernel_disks
+from backends.health import FOREIGN, cautions, health_at, reasons_against
 from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
 from backends.model import Drive, Inventory, Problem, State, Target
 from backends.protocol import MakesArrays
@@ -23,7 +25,7 @@ SOFTWARE = "md"
 _WHY_NOT = {
     State.UNASSIGNED: "the card calls it free, and raidbench makes no arrays with this card's tool",
     State.SPARE: "it is a hot spare",
-    State.FOREIGN: "it carries a foreign configuration: an array of another card may be on it",
+    State.FOREIGN: FOREIGN,
 }
 """What stands against a drive of a card whose tool is asked for nothing more than a list."""
 
@@ -48,7 +50,18 @@ async def candidates_of(
                 problems.append(Problem(where=name, message=error.message, hint=error.hint))
     known = {one.drive for one in found}
     found += [_listed(drive) for drive in inventory.drives if drive.device is None and drive.target not in known]
-    return tuple(sorted(found, key=lambda one: str(one.controller or ""))), tuple(problems)
+    drives = {drive.target: drive for drive in inventory.drives}
+    judged = (_with_health(one, inventory, drives.get(one.drive)) for one in found)
+    return tuple(sorted(judged, key=lambda one: str(one.controller or ""))), tuple(problems)
+
+
+def _with_health(one: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
+    """Return the candidate with what its health says against it: the same for every vendor."""
+    if drive is None:
+        return one
+    health = health_at(inventory, drive)
+    reasons = (*one.why_not, *reasons_against(health))
+    return replace(one, why_not=tuple(dict.fromkeys(reasons)), cautions=cautions(health))
 
 
 def _listed(drive: Drive) -> Candidate:
@@ -141,4 +154,6 @@ async def plan_array(machine: Machine, wish: ArrayWish, *, assume_clean: bool = 
     backend = machine.backends[SOFTWARE if card is None else card.backend]
     if not isinstance(backend, MakesArrays):
         raise BlockedError(f"raidbench makes no arrays on {card}.")
-    return await backend.plan_array(wish, card, assume_clean=assume_clean)
+    plan = await backend.plan_array(wish, card, assume_clean=assume_clean)
+    told = tuple(f"{drive.place}: {caution}." for drive in wish.drives for caution in drive.cautions)
+    return replace(plan, warnings=(*plan.warnings, *told))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from app.engine.advisor.condition_rules import TASKS
 from app.engine.check.finding import Flaw, Said
 from app.engine.check.sight import Sight, fact, fact_limit, fact_number
-from backends.model import BROKEN, GONE, Array, Controller, Drive, Level, State
-
-WORN = 80.0
-"""Percent of the rated endurance from which a drive is worth a word."""
+from backends.health import HealthFault, faults_of, health_at, warmest
+from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
+from backends.raid import PARITY
 
 _SLOW = "writes become slow, and at 100 % they fail"
 _AT_THE_END = dict.fromkeys(
@@ -19,6 +20,37 @@ _AT_THE_END = dict.fromkeys(
 FULL = 80.0
 """Percent of a pool from which writes become slow: ZFS changes how it allocates, thin pools must be extended."""
 
+COPYBACK = "copyback"
+"""Kind of the task of a controller or array that copies a drive to another."""
+
+_RAIDZ = (Level.RAIDZ1, Level.RAIDZ2, Level.RAIDZ3, Level.DRAID1, Level.DRAID2, Level.DRAID3)
+_REDUNDANT = "The array has less redundancy than its level promises: another failure may lose it."
+_REPLACE = "Replace the failed drive, or let the rebuild end."
+_TOOL = "Ask the tool of the array for the cause, and fix that."
+_LVM_TOOL = "Fix the cause: lvs -a -o +lv_health_status and dmesg show it, lvmraid(7) and lvmthin(7) the repair."
+_COST: Mapping[Level, tuple[str, str]] = {
+    **dict.fromkeys((*PARITY, *_RAIDZ), (f"Missing data are computed from parity. {_REDUNDANT}", _REPLACE)),
+    **dict.fromkeys((Level.RAID1, Level.RAID10), (f"Some data have fewer copies. {_REDUNDANT}", _REPLACE)),
+    Level.REPLICATED: (
+        "The copies on the hosts are not all up to date and connected: a failure here may lose the newest writes.",
+        "Connect the other host, and let it resynchronise: drbdadm status shows what is missing.",
+    ),
+    Level.MULTIPATH: (
+        "Fewer paths lead to the disk than before, and the last one that fails stops all I/O.",
+        "Check the cable, port and controller of the failed path: multipath -ll shows it.",
+    ),
+    Level.THIN_POOL: ("Writes to its volumes may stop or fail.", _LVM_TOOL),
+    Level.THIN: ("Writes to it may stop or fail.", _LVM_TOOL),
+    Level.VDO_POOL: ("Writes to it may stop or fail.", _LVM_TOOL),
+    Level.VDO: ("Writes to it may stop or fail.", _LVM_TOOL),
+    Level.SNAPSHOT: ("", "Extend it with lvextend(8), or delete it."),
+    Level.CACHED: ("What the cache has not yet written to the disk may be lost.", _LVM_TOOL),
+}
+"""What a broken array costs while it still serves data, and what fixes it, by level."""
+
+_SUSPENDED = "suspended"
+"""Word of the reason of an array whose device-mapper device waits: then nothing is missing."""
+
 
 def array_state(sight: Sight) -> Said:
     """Arrays that are not whole."""
@@ -26,12 +58,13 @@ def array_state(sight: Sight) -> Said:
         if array.state in BROKEN:
             gone = array.state in GONE
             why = f": {array.why}" if array.why else ""
+            cost, fix = ("", _TOOL) if _SUSPENDED in array.why else _COST.get(array.level, ("", _TOOL))
+            cost, fix = ("", _TOOL if fix == _REPLACE else fix) if gone else (cost, fix)
             yield Flaw(
                 where=str(array.target),
-                message=f"The array is {array.state.value}{why}."
-                + ("" if gone else " What is missing is computed, and one more failure may lose it."),
+                message=f"The array is {array.state.value}{why}. {cost}".rstrip(),
                 evidence=f"state {array.state.value}",
-                do="Bring it back into order." if gone else "Replace the drive, or let the rebuild end.",
+                do=fix,
             )
 
 
@@ -76,32 +109,109 @@ def shared_wwn(sight: Sight) -> Said:
             )
 
 
+def _drives(sight: Sight) -> Iterator[tuple[Drive, Health]]:
+    """Yield each drive once, with the health that all of its views report together."""
+    seen: set[str] = set()
+    for drive in sight.inventory.drives:
+        if drive.target in sight.inventory.twins or drive.device in seen:
+            continue
+        seen |= set() if drive.device is None else {drive.device}
+        yield drive, health_at(sight.inventory, drive)
+
+
+def _judged(sight: Sight, fault: HealthFault) -> Iterator[tuple[Drive, Health]]:
+    """Yield the drives with this fault, with their health."""
+    return ((drive, health) for drive, health in _drives(sight) if fault in faults_of(drive, health))
+
+
+def _warns_of(drive: Drive, cause: str) -> bool:
+    """Return whether `warns` already reports this cause for the drive."""
+    return cause in (fact(drive, "Warning") or "")
+
+
+def failing(sight: Sight) -> Said:
+    """Drives that predict their failure, or whose controller does."""
+    for drive, health in _judged(sight, HealthFault.PREDICTS_FAILURE):
+        if drive.state in GONE or fact(drive, "Warning") is not None:
+            continue  # it has failed by now; or `warns` reports it with the cause
+        told = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
+        yield Flaw(
+            where=str(drive.target),
+            message="The drive will fail soon: the drive itself or its controller predicts it.",
+            evidence=", ".join((["predicts failure"] if health.predicts_failure else []) + told),
+            do="Replace it, and copy first what is stored nowhere else.",
+        )
+
+
+def locked(sight: Sight) -> Said:
+    """Drives that are encrypted and locked."""
+    for drive, _ in _judged(sight, HealthFault.LOCKED):
+        yield Flaw(
+            where=str(drive.target),
+            message="The drive is encrypted and locked: nothing on it can be read or written.",
+            evidence="locked",
+            do="Unlock it with its key in the tool of the controller.",
+        )
+
+
 def foreign(sight: Sight) -> Said:
     """Drives with the configuration of another card."""
-    for drive in sight.inventory.drives:
-        if drive.state is State.FOREIGN:
-            yield Flaw(
-                where=str(drive.target),
-                message="The drive has the configuration of another card: it is no spare, and nothing is stored on it.",
-                evidence="state foreign",
-                do="Import or clear the foreign configuration in the card's tool.",
-            )
+    for drive, _ in _judged(sight, HealthFault.FOREIGN):
+        yield Flaw(
+            where=str(drive.target),
+            message="The drive has the configuration of another card: it is no spare, and nothing is stored on it.",
+            evidence="state foreign" if drive.state is State.FOREIGN else "foreign configuration",
+            do="Import or clear the foreign configuration in the card's tool.",
+        )
 
 
 def errors(sight: Sight) -> Said:
-    """Drives that lost data or say that they will fail."""
-    for drive in sight.inventory.drives:
-        if drive.target in sight.inventory.twins:
-            continue
-        told = fact(drive, "Errors") or ""
-        media = fact_number(drive, "Media errors")
-        if media or "media" in told or "predict" in told.lower():
-            label = "Media errors" if media else "Errors"
+    """Drives whose medium failed reads or writes."""
+    for drive, health in _judged(sight, HealthFault.MEDIA_ERRORS):
+        yield Flaw(
+            where=str(drive.target),
+            message="The drive has had media errors: some blocks were read only after retries, or were lost.",
+            evidence=f"media errors: {health.media_errors}",
+            do="Copy what is stored only there, and replace the drive.",
+        )
+
+
+def other_errors(sight: Sight) -> Said:
+    """Drives with many errors that are not of the medium."""
+    for drive, health in _judged(sight, HealthFault.OTHER_ERRORS):
+        yield Flaw(
+            where=str(drive.target),
+            message=f"The drive has had {health.other_errors} errors that are not of its medium: commands were aborted"
+            " or repeated.",
+            evidence=f"other errors: {health.other_errors}",
+            do="Check cable, slot and firmware if the count grows.",
+        )
+
+
+def copyback(sight: Sight) -> Said:
+    """Drives that a controller copies to or from another drive."""
+    things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
+    told = {thing.target for thing in things for task in thing.tasks if task.kind == COPYBACK}
+    for drive, health in _drives(sight):
+        if health.copyback and told.isdisjoint((drive.array, drive.controller)):
             yield Flaw(
                 where=str(drive.target),
-                message="The drive has met errors of its media: reads are repeated, and some may not succeed.",
-                evidence=f"{label}: {fact(drive, label)}",
-                do="Copy what is only there, and replace it.",
+                message="The controller copies the drive to or from another drive: the drives serve the copy as well.",
+                evidence="copyback",
+                do="Wait for its end.",
+            )
+
+
+def lost_blocks(sight: Sight) -> Said:
+    """Arrays with blocks that their controller could not restore."""
+    for array in sight.inventory.arrays:
+        told = fact(array, UNRECOVERABLE)
+        if told is not None and told.lower() not in ("none", "none detected", "no", "0"):
+            yield Flaw(
+                where=str(array.target),
+                message="The array has blocks that its controller could not restore: reads of them fail.",
+                evidence=f"{UNRECOVERABLE}: {told}",
+                do="Restore the files on these blocks from a backup, and replace the drives with media errors.",
             )
 
 
@@ -119,42 +229,46 @@ def warns(sight: Sight) -> Said:
 
 def worn(sight: Sight) -> Said:
     """Flash near the end of its rated endurance, or of its spare blocks."""
-    for drive in sight.inventory.drives:
-        if drive.target in sight.inventory.twins:
-            continue
-        used, spare, limit = (
-            fact_number(drive, "Endurance used"),
-            fact_number(drive, "Spare"),
-            fact_limit(drive, "Spare"),
-        )
-        if used is not None and used >= WORN:
-            said, label = f"{used:g} % of the rated endurance is used", "Endurance used"
-        elif spare is not None and limit is not None and spare <= limit:
-            said, label = f"{spare:g} % of the spare blocks are left, and the drive warns from {limit:g} % on", "Spare"
-        else:
-            continue
+    told: set[Target] = set()
+    for drive, health in _judged(sight, HealthFault.WORN):
+        told.add(drive.target)
         yield Flaw(
             where=str(drive.target),
-            message=f"{said[0].upper()}{said[1:]}.",
-            evidence=f"{label}: {fact(drive, label)}",
+            message=f"{health.wear_percent:g} % of the rated endurance is used.",
+            evidence=f"endurance used: {health.wear_percent:g} %",
             do="Plan its replacement.",
         )
+    for drive in sight.inventory.drives:
+        spare, limit = fact_number(drive, "Spare"), fact_limit(drive, "Spare")
+        if drive.target in told or drive.target in sight.inventory.twins or spare is None or limit is None:
+            continue
+        if spare <= limit and not _warns_of(drive, "spare"):
+            yield Flaw(
+                where=str(drive.target),
+                message=f"{spare:g} % of the spare blocks are left, and the drive warns from {limit:g} % on.",
+                evidence=f"Spare: {fact(drive, 'Spare')}",
+                do="Plan its replacement.",
+            )
 
 
 def hot(sight: Sight) -> Said:
-    """Drives as warm as their own limit."""
-    for drive in sight.inventory.drives:
-        now, limit = fact_number(drive, "Temperature"), fact_limit(drive, "Temperature")
-        told = fact(drive, "Temperature") or ""
-        if now is None or limit is None or now < limit or "at most" in told:
-            continue  # "at most" is the warmest that it has been
-        if drive.target not in sight.inventory.twins:
-            yield Flaw(
-                where=str(drive.target),
-                message=f"The drive has {now:g} °C and warns at {limit:g} °C: it slows down to cool.",
-                evidence=f"Temperature: {told}",
-                do="See to its cooling.",
-            )
+    """Drives as warm as their own limit, or as what is usual where they report none."""
+    for drive, health in _judged(sight, HealthFault.HOT):
+        if _warns_of(drive, "temperature"):
+            continue
+        limit = warmest(drive, health)
+        its_own = limit == health.temperature_limit
+        yield Flaw(
+            where=str(drive.target),
+            message=f"The drive has {health.temperature:g} °C and "
+            + (
+                f"warns at {limit:g} °C: it slows down to cool."
+                if its_own
+                else f"reports no limit: drives of its kind are made for less than {limit:g} °C."
+            ),
+            evidence=f"temperature: {health.temperature:g} °C" + (f" (warns at {limit:g} °C)" if its_own else ""),
+            do="Check its cooling.",
+        )
 
 
 def throttled(sight: Sight) -> Said:

@@ -29,10 +29,24 @@ _AT_REST: Iterable[Rule] = (
     ),
     _rule(
         _FAULT,
+        "drive-failing",
+        health_rules.failing,
+        "a drive or its controller predicts the drive's failure",
+        "ATA and SCSI, SMART status; the controller's tool",
+    ),
+    _rule(
+        _FAULT,
         "drive-warns",
         health_rules.warns,
         "an NVMe drive raises its critical warning",
         "NVMe base specification, SMART / Health Information",
+    ),
+    _rule(
+        _FAULT,
+        "array-blocks-lost",
+        health_rules.lost_blocks,
+        "a controller could not restore blocks of an array",
+        "the controller's tool, unrecoverable media errors",
     ),
     _rule(
         _FAULT,
@@ -84,14 +98,28 @@ _AT_REST: Iterable[Rule] = (
         "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
     ),
     _rule(
+        _WARN,
+        "drive-locked",
+        health_rules.locked,
+        "a drive is encrypted and locked",
+        "TCG Storage, locked drives; the controller's tool",
+    ),
+    _rule(
         _WARN, "drive-foreign", health_rules.foreign, "a drive has the configuration of another card", "the card's tool"
     ),
     _rule(
         _WARN,
         "drive-errors",
         health_rules.errors,
-        "a drive has met errors of its media",
+        "a drive has had media errors",
         "the card's counters; NVMe, Media and Data Integrity Errors",
+    ),
+    _rule(
+        _WARN,
+        "drive-other-errors",
+        health_rules.other_errors,
+        "a drive has had 100 errors that are not of its medium",
+        "the controller's counters; small counts are usual after hot-plugs and resets",
     ),
     _rule(
         _WARN,
@@ -104,8 +132,8 @@ _AT_REST: Iterable[Rule] = (
         _WARN,
         "drive-hot",
         health_rules.hot,
-        "a drive is as warm as its own warning",
-        "NVMe, Warning Composite Temperature Threshold",
+        "a drive is as warm as its own limit; without one: HDD 60 °C, SSD 70 °C",
+        "NVMe, Warning Composite Temperature Threshold; operating temperatures in data sheets",
     ),
     _rule(
         _WARN,
@@ -290,6 +318,13 @@ _AT_REST: Iterable[Rule] = (
         layout_rules.journal_through,
         "md's journal only closes the write hole",
         "md(4), journal; drivers/md/raid5-cache.c",
+    ),
+    _rule(
+        _NOTE,
+        "drive-copyback",
+        health_rules.copyback,
+        "a controller copies a drive to or from another",
+        "Broadcom, MegaRAID SAS software user guide, copyback",
     ),
     _rule(
         _NOTE,

@@ -19,6 +19,7 @@ from backends.model import (
     Drive,
     Fact,
     Feature,
+    Health,
     Inventory,
     Level,
     Media,
@@ -39,6 +40,9 @@ _E = TypeVar("_E", bound=StrEnum)
 
 _LONG = 2000
 """Characters of a sentence."""
+
+_MOST = 1e6
+"""Percent or degrees that no drive reaches."""
 
 _DEEPEST = 20
 """Arrays that stand one upon another, at most."""
@@ -187,7 +191,35 @@ def _drive(target: Target, one: Json) -> Drive:
         partitions=_texts(one.get("partitions")),
         backing=word(one.get("backing_file"), _LONG),
         facts=_facts(one),
+        health=_health(table(one.get("health"))),
     )
+
+
+def _health(one: Json) -> Health:
+    """Return the health of a drive; what is no number or no flag is not known."""
+    return Health(
+        predicts_failure=_flag(one.get("predicts_failure")),
+        media_errors=whole(one.get("media_errors")),
+        other_errors=whole(one.get("other_errors")),
+        predictive_errors=whole(one.get("predictive_errors")),
+        wear_percent=_number(one.get("wear_percent")),
+        temperature=_number(one.get("temperature")),
+        temperature_limit=_number(one.get("temperature_limit")),
+        locked=_flag(one.get("locked")),
+        foreign=_flag(one.get("foreign")),
+        copyback=_flag(one.get("copyback")),
+    )
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _number(value: object) -> float | None:
+    """Return a number that can be one of a drive: finite and small."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < _MOST else None
 
 
 def _settings(one: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]:

@@ -10,7 +10,8 @@ from app.engine.view.arrangement import Branch, Thing, reason, work, works
 from app.engine.view.names import key_value
 from app.engine.view.table import Cell, FactLine, Facts, Mark, Tone
 from backends import raid, sizes
-from backends.model import Array, Controller, Drive, Inventory, Media, Protection, State
+from backends.health import HealthFault, faults_of, worst_fault
+from backends.model import UNRECOVERABLE, Array, Controller, Drive, Health, Inventory, Media, Protection, State
 from backends.settings import Reading
 from widgets.plain import units
 
@@ -95,7 +96,16 @@ def state_cell(branch: Branch) -> Cell:
             cell = _state(thing.state, under_way or ": ".join(filter(None, (thing.state.value, branch.why))))
             return replace(cell, mark=Mark.BUSY) if under_way else cell
         case Drive():
-            return _state(state_of(thing, branch.role), branch.role or thing.state.value)
+            cell = _state(state_of(thing, branch.role), branch.role or thing.state.value)
+            return _with_fault(cell, worst_fault(thing))
+
+
+def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
+    """Return how a drive is with its gravest fault first: `predicts failure, spare`, of a drive at work only that."""
+    if fault is None or cell.mark is Mark.FAILED:
+        return cell
+    words = fault.value if cell.mark is Mark.WELL else f"{fault.value}, {cell.text}"
+    return Cell(words, Tone.BAD if fault.is_grave else Tone.ATTENTION, Mark.ATTENTION)
 
 
 def state_of(drive: Drive, role: str) -> State:
@@ -156,7 +166,25 @@ _GROUPS = {
         "Namespace",
         "Slot",
     ),
-    "State": ("State", "Access", "Temperature", "RAID-on-chip", "Written"),
+    "State": ("State", "Access", "RAID-on-chip", "Written"),
+    "Health": (
+        "SMART health",
+        "Failure predicted",
+        "Predicted failures",
+        "Warning",
+        "Media errors",
+        "Other errors",
+        "Errors",
+        UNRECOVERABLE,
+        "Endurance used",
+        "Life left",
+        "Spare",
+        "Temperature",
+        "Throttled",
+        "Locked",
+        "Foreign configuration",
+        "Copyback",
+    ),
     "Geometry": (
         "Level",
         "Size",
@@ -178,19 +206,21 @@ _GROUPS = {
 
 _OTHERS = "More"
 _PLACES = {label: group for group, labels in _GROUPS.items() for label in labels}
-_ORDER = ("Identity", "State", "Geometry", "Protection", _OTHERS, "Tool")
+_ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
 
 
 def facts(thing: Thing, *, told: Collection[str] = ()) -> tuple[Facts, ...]:
     """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `told`: settings,
     which stand beside it as they are read.
     """
-    others = ((fact.label, fact.value) for fact in thing.facts if fact.label != "PCI address")
-    pairs = (("Address", str(thing.target)), *_own(thing), *others)
+    condition = tuple(_condition(thing)) if isinstance(thing, Drive) else ()
+    replaced = {label for _, labels in condition for label in labels}
+    others = (FactLine(fact.label, fact.value) for fact in thing.facts if fact.label not in {"PCI address", *replaced})
+    own = (FactLine(label, text or "") for label, text in (("Address", str(thing.target)), *_own(thing)))
     groups: dict[str, list[FactLine]] = {group: [] for group in _ORDER}
-    for label, text in pairs:
-        if text and label not in told:
-            groups[_group_of(label)].append(FactLine(label, text))
+    for line in (*own, *(line for line, _ in condition), *others):
+        if line.value and line.label not in told:
+            groups[_group_of(line.label)].append(line)
     known = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
     return known if isinstance(thing, Controller) else (*known, *_contents(thing), *_uses(thing))
 
@@ -228,6 +258,48 @@ def _of_drive(drive: Drive) -> Iterator[tuple[str, str | None]]:
     yield "Member of", _address(drive.array)
     yield "Controller", _address(drive.controller)
     yield "Partitions", ", ".join(drive.partitions)
+
+
+def _condition(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
+    """Yield the lines of a drive's health, each with the labels of the facts that it replaces.
+
+    A fact that says the same may say more, such as the highest temperature so far. Then its text is taken.
+    """
+    health, faults = drive.health, faults_of(drive)
+    facts = {fact.label: fact.value for fact in drive.facts}
+    for label, also, text, fault in (
+        ("Failure predicted", ("SMART health",), _yes_or_no(health.predicts_failure), HealthFault.PREDICTS_FAILURE),
+        ("Predicted failures", ("Errors",), _count(health.predictive_errors), HealthFault.PREDICTS_FAILURE),
+        ("Media errors", ("Errors",), _count(health.media_errors), HealthFault.MEDIA_ERRORS),
+        ("Other errors", ("Errors",), _count(health.other_errors), HealthFault.OTHER_ERRORS),
+        ("Endurance used", ("Life left",), _percent(health.wear_percent), HealthFault.WORN),
+        ("Temperature", (), _temperature(health), HealthFault.HOT),
+        ("Locked", (), "yes" if health.locked else "", HealthFault.LOCKED),
+        ("Foreign configuration", (), "yes" if health.foreign else "", HealthFault.FOREIGN),
+        ("Copyback", (), "yes" if health.copyback else "", None),
+    ):
+        if text:
+            tone = Tone.PLAIN if fault not in faults else Tone.BAD if fault.is_grave else Tone.ATTENTION
+            yield FactLine(label, facts.get(label, text), tone), (label, *also)
+
+
+def _yes_or_no(known: bool | None) -> str:
+    return "" if known is None else "yes" if known else "no"
+
+
+def _count(count: int | None) -> str:
+    return "" if count is None else str(count)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:g} %"
+
+
+def _temperature(health: Health) -> str:
+    if health.temperature is None:
+        return ""
+    limit = f" (warns at {health.temperature_limit:g} °C)" if health.temperature_limit else ""
+    return f"{health.temperature:g} °C{limit}"
 
 
 def _of_array(array: Array) -> Iterator[tuple[str, str | None]]:

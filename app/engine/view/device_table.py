@@ -20,6 +20,7 @@ from app.engine.view.device import (
 from app.engine.view.setting import UNREAD, Tuning
 from app.engine.view.table import Align, Cell, Column, Fold, Mark, Row, Table, Tone, text_of
 from backends import sizes
+from backends.health import faults_of, worst_fault
 from backends.identity import Use
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
 from backends.names import name_of
@@ -117,14 +118,20 @@ def _told(inventory: Inventory, thing: Thing, tuned: Mapping[Target, Tuning]) ->
     )
     how = tuned.get(thing.target, UNREAD)
     row = (name_of(thing), kind_words(thing), how.write_cache.text, how.read_ahead.text, how.strip.text, how.others)
-    return " ".join((*(str(view.target) for view in views), *row, *known)).lower()
+    faults = (fault.value for view in views if isinstance(view, Drive) for fault in faults_of(view))
+    return " ".join((*(str(view.target) for view in views), *row, *known, *faults)).lower()
+
+
+def _urgency(thing: Array | Drive) -> tuple[int, bool]:
+    """Return the place of an array or drive among those that want attention, the gravest first."""
+    return grade(thing.state), isinstance(thing, Array) or worst_fault(thing) is None
 
 
 ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "address": ("address", None),
     "name": ("name", lambda thing: name_of(thing).lower()),
     "size": ("size, the largest first", lambda thing: -(thing.size_bytes or 0)),
-    "state": ("state, the worst first", lambda thing: grade(thing.state)),
+    "state": ("state, the worst first", _urgency),
     "kind": ("kind", lambda thing: kind_words(thing)),
     "use": ("what is used first", lambda thing: not thing.uses),
 }
@@ -232,8 +239,9 @@ def _wants_a_look(branch: Branch) -> bool:
     thing = branch.thing
     if isinstance(thing, Controller):
         return False
-    state = state_of(thing, branch.role) if isinstance(thing, Drive) else thing.state
-    return state in TROUBLE
+    if isinstance(thing, Array):
+        return thing.state in TROUBLE
+    return state_of(thing, branch.role) in TROUBLE or worst_fault(thing) is not None
 
 
 def members_words(array: Array, parts: Collection[Array | Drive]) -> str:

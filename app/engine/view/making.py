@@ -72,6 +72,9 @@ def _standing(one: Candidate) -> Cell:
         return Cell(f"no: {one.why_not[0].rstrip('.')}{more}")
     if one.free_extents is not None:
         return Cell(f"{one.free_extents} free extents of {one.controller}", Tone.GOOD)
+    if one.cautions:
+        lost = (f"would lose {'; '.join(one.lies)}",) if one.lies else ()
+        return Cell(f"free, but {'; '.join((*one.cautions, *lost))}", Tone.ATTENTION)
     if one.lies:
         return Cell(f"free, and would lose {'; '.join(one.lies)}", Tone.ATTENTION)
     return Cell("free, blank" if one.seen else "free by the card's words; what lies on it is unknown", Tone.GOOD)
@@ -87,6 +90,7 @@ def candidate(one: Candidate) -> schema.Json:
         "logical_block_bytes": one.sector_bytes,
         "free": one.free,
         "why_not": list(one.why_not),
+        "cautions": list(one.cautions),
         "lies_on_it": list(one.lies),
         "content_known": one.seen,
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from backends.change import Change, Write
 from backends.identity import Use
-from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target
+from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, Problem, Target
 from backends.names import addresses, name_of
 from backends.settings import Reading, Span
 from backends.topology.layers import HELD
@@ -38,6 +39,9 @@ DEVICES = 2
 Json = dict[str, Any]
 SettingsOf = Mapping[str, list[Json] | None]
 """The settings of each target, by its address, as `setting` makes them; None where they could not be read."""
+
+HEALTH = tuple(field.name for field in fields(Health))
+"""Fields of the health of a drive."""
 
 _INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 _STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HELD, "held")}
@@ -174,6 +178,7 @@ def drive(found: Drive, settings: SettingsOf) -> Json:
         "above": list(found.above),
         "signatures": [picked(mark, "kind", "label", "uuid", "part", "size_bytes") for mark in found.signatures],
         "facts": _facts(found),
+        "health": picked(found.health, *HEALTH),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backends.card_arrays import not_told_apart
 from backends.errors import BlockedError, InvalidValueError
+from backends.health import FOREIGN, reasons_against
 from backends.making import (
     ArrayPlan,
     ArrayWish,
@@ -69,17 +70,14 @@ def against(contents: Contents, drive: PhysicalDrive) -> tuple[str, ...]:
     elif drive.group is not None:
         found.append(f"it is in drive group {drive.group}")
     if drive.foreign or drive.state is State.FOREIGN:
-        found.append("it carries a foreign configuration: an array of another card may be on it")
+        found.append(FOREIGN)
     elif drive.state is State.SPARE:
         found.append(f"it is a hot spare ({drive.state_raw})")
     elif not found and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
         found.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
     if drive.jobs:
         found.append(f"{drive.jobs[0].kind} is under way on it")
-    if drive.locked:
-        found.append("it encrypts itself and is locked")
-    if drive.alert or drive.errors.get("predictive"):
-        found.append("the card predicts that it fails")
+    found += [reason for reason in reasons_against(drive.health) if reason not in found]
     if not found and (twice := not_told_apart(drive.serial, (one.serial for one in contents.drives))):
         found.append(twice)
     return tuple(found)

@@ -213,6 +213,26 @@ def _journal(mode: str) -> Plant:
     return Plant(files={f"{MD1}/{name}": text for name, text in texts.items()})
 
 
+def _attribute(counter: str, count: int) -> Plant:
+    """A counter of a member of the first card."""
+    return _answer(C0_PDS, rf'(s1 State": \{{[^}}]*"{counter}": )0', rf"\g<1>{count}")
+
+
+def _locked(word: str) -> Plant:
+    """What a member of the first card says of its lock."""
+    return _answer(C0_PDS, r'(s1 Policies/Settings": \{[^}]*"Locked": )"No"', rf'\1"{word}"')
+
+
+def _bay(state: str) -> Plant:
+    """Another state of a drive in no array."""
+    return _answer("/c0", r'("245:4",\s*"DID": 12,\s*"State": )"UGood"', rf'\1"{state}"')
+
+
+def _bad_blocks(word: str) -> Plant:
+    """What the first virtual drive says of bad blocks."""
+    return _answer(C0_VDS, r'("VD0 Properties": \{)', rf'\1"Bad Blocks Exist": "{word}", ')
+
+
 def _rebuilds(percent: int) -> Plant:
     return _answer(C0_ALL, r'("Rebuild Rate",\s*"Current": )"30 %"', rf'\g<1>"{percent} %"')
 
@@ -240,6 +260,7 @@ def _governor(name: str) -> Plant:
 
 
 MD1 = "/sys/block/md1/md"
+OTHER = "Other Error Count"
 C0_BBU, C0_VDS, C0_ALL, C0_PDS = "/c0/bbu show all", "/c0/vall show all", "/c0 show all", "/c0/eall/sall show all"
 
 PLANTED: tuple[PlantedFault, ...] = (
@@ -258,7 +279,11 @@ PLANTED: tuple[PlantedFault, ...] = (
         _answer("/c0", r'("245:4",\s*"DID": 12,\s*"State": )"UGood"', r'\1"UBad"'),
         _answer("/c0", r'("245:4",\s*"DID": 12,\s*"State": )"UGood"', r'\1"GHS"'),
     ),
+    _case(
+        "drive-failing", "lsi", "megaraid:/c0/e245/s1", _attribute("Predictive Failure Count", 1), _attribute(OTHER, 1)
+    ),
     _case("drive-warns", "nvme", "nvme:nvme0n1", _health("critical_warning", 1), _health("critical_warning", 0)),
+    _case("array-blocks-lost", "lsi", "megaraid:/c0/v0", _bad_blocks("Yes"), _bad_blocks("No")),
     _case(
         "battery-failed",
         "lsi",
@@ -314,6 +339,7 @@ PLANTED: tuple[PlantedFault, ...] = (
         _file("/sys/block/sdc/queue/logical_block_size", "520"),
         _file("/sys/block/sdc/queue/logical_block_size", "4096"),
     ),
+    _case("drive-locked", "lsi", "megaraid:/c0/e245/s1", _locked("Yes"), _locked("no")),
     _case(
         "drive-foreign",
         "lsi",
@@ -321,13 +347,8 @@ PLANTED: tuple[PlantedFault, ...] = (
         _answer("/c0", r'("245:4",\s*"DID": 12,\s*"State": "UGood",\s*"DG": )"-"', r'\1"F"'),
         _answer("/c0", r'("245:4",\s*"DID": 12,\s*"State": "UGood",\s*"DG": "-",\s*"Size": )"238', r'\1"237'),
     ),
-    _case(
-        "drive-errors",
-        "lsi",
-        "megaraid:/c0/e245/s1",
-        _answer(C0_PDS, r'(s1 State": \{[^}]*"Media Error Count": )0', r"\g<1>3"),
-        _answer(C0_PDS, r'(s1 State": \{[^}]*"Other Error Count": )0', r"\g<1>3"),
-    ),
+    _case("drive-errors", "lsi", "megaraid:/c0/e245/s1", _attribute("Media Error Count", 3), _attribute(OTHER, 3)),
+    _case("drive-other-errors", "lsi", "megaraid:/c0/e245/s1", _attribute(OTHER, 100), _attribute(OTHER, 99)),
     _case("drive-worn", "nvme", "nvme:nvme0n1", _smart("percent_used", 80), _smart("percent_used", 79)),
     _case("drive-hot", "nvme", "nvme:nvme0n1", _smart("temperature", 343), _smart("temperature", 342)),
     _case(
@@ -461,6 +482,7 @@ PLANTED: tuple[PlantedFault, ...] = (
         _journal("[write-through] write-back"),
         _journal("write-through [write-back]"),
     ),
+    _case("drive-copyback", "lsi", "megaraid:/c0/e245/s4", _bay("Cpybck"), _bay("GHS")),
     _case("rebuild-rate-high", "lsi", "megaraid:/c0", _rebuilds(51), _rebuilds(50)),
     _case(
         "read-ahead-small",

@@ -7,10 +7,12 @@ from typing import Any
 from app.engine.check.sight import Block, Partition, Sight, Slot
 from backends.identity import Identity
 from backends.model import (
+    UNRECOVERABLE,
     Array,
     Controller,
     Drive,
     Fact,
+    Health,
     Inventory,
     Level,
     Media,
@@ -108,6 +110,11 @@ def disk_of(drive: Drive | None = None, /, **more: Any) -> Sight:
     )
 
 
+def ill(**health: Any) -> Sight:
+    """One disk at the kernel that reports this of its health."""
+    return disk_of(disk(health=Health(**health)))
+
+
 def slot(now: str = "8.0 GT/s", lanes: int = 8, port_lanes: int | None = 8, **more: Any) -> dict[str, Slot]:
     link = Link(speed=now, width=lanes, max_speed="8.0 GT/s", max_width=8)
     port = Link(max_speed="8.0 GT/s", max_width=port_lanes) if port_lanes else Link()
@@ -170,12 +177,18 @@ def queue(**values: str) -> Sight:
 
 
 FLASH = members(media=Media.SSD)
+SPARE_LEFT = fact("Spare", "11 % (warns at 10 %)")
 KIB = Span(minimum=0, maximum=1 << 20)
 
 CASES: dict[str, tuple[Sight, Sight]] = {
     "array-degraded": (array_of(array=volume(state=State.DEGRADED)), array_of(array=volume(state=State.OPTIMAL))),
     "drive-failed": (disk_of(disk(state=State.FAILED)), disk_of(disk(state=State.SPARE))),
+    "drive-failing": (ill(predicts_failure=True), ill(predicts_failure=False, predictive_errors=0)),
     "drive-warns": (disk_of(disk(facts=fact("Warning", "spare capacity low"))), disk_of(disk(facts=()))),
+    "array-blocks-lost": (
+        array_of(array=volume(facts=fact(UNRECOVERABLE, "Detected"))),
+        array_of(array=volume(facts=fact(UNRECOVERABLE, "None"))),
+    ),
     "battery-failed": (
         array_of(controller=card(protection=Protection(kind="bbu", state="failed"))),
         array_of(controller=card(protection=Protection(kind="none", state="missing"))),
@@ -207,18 +220,14 @@ CASES: dict[str, tuple[Sight, Sight]] = {
         disk_of(disk(facts=fact("Rotation", "7200 rpm"))),
     ),
     "wwn-shared": (two_disks("S1", "S2"), two_disks("S1", "S1")),
+    "drive-locked": (ill(locked=True), ill(locked=False)),
     "drive-foreign": (disk_of(disk(state=State.FOREIGN)), disk_of(disk(state=State.UNASSIGNED))),
-    "drive-errors": (
-        disk_of(disk(facts=fact("Errors", "3 media"))),
-        disk_of(disk(facts=fact("Media errors", "0"))),
-    ),
-    "drive-worn": (
-        disk_of(disk(facts=fact("Endurance used", "80 %"))),
-        disk_of(disk(facts=(*fact("Endurance used", "79 %"), *fact("Spare", "11 % (warns at 10 %)")))),
-    ),
+    "drive-errors": (ill(media_errors=1), ill(media_errors=0)),
+    "drive-other-errors": (ill(other_errors=100), ill(other_errors=99)),
+    "drive-worn": (ill(wear_percent=80.0), disk_of(disk(health=Health(wear_percent=79.9), facts=SPARE_LEFT))),
     "drive-hot": (
-        disk_of(disk(facts=fact("Temperature", "77 °C (warns at 77 °C)"))),
-        disk_of(disk(facts=fact("Temperature", "76 °C (warns at 77 °C)"))),
+        ill(temperature=77.0, temperature_limit=77.0),
+        ill(temperature=76.0, temperature_limit=77.0),
     ),
     "array-mismatches": (
         array_of(array=volume(facts=fact("Mismatches", "128 sectors at the last check or resync"))),
@@ -295,6 +304,7 @@ CASES: dict[str, tuple[Sight, Sight]] = {
         array_of(readings=on(VOLUME, journal_mode="write-through")),
         array_of(readings=on(VOLUME, journal_mode="write-back")),
     ),
+    "drive-copyback": (ill(copyback=True), ill(copyback=False)),
     "rebuild-rate-high": (
         array_of(readings=on(CARD, rebuild_rate="51")),
         array_of(readings=on(CARD, rebuild_rate="50")),

@@ -11,7 +11,7 @@ from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
 from backends.model import Level
 from backends.settings import Availability, Reading, Span
-from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, fact, mounted, on, volume
+from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, fact, mounted, on, volume
 
 
 def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
@@ -128,9 +128,3 @@ def test_a_filesystem_on_a_volume_of_one_array_has_the_stripe_of_that(
     }
     sight = array_of(blocks=blocks, mounts=mounted("sunit=128", "swidth=256", source=source))
     assert [flaw.where for flaw in said(sight, "fs-stripe-other")[0]] == (["/srv"] if told else [])
-
-
-def test_the_warmest_that_a_drive_has_been_is_no_limit() -> None:
-    from tests.engine.check.sights import disk, fact
-
-    assert said(disk_of(disk(facts=fact("Temperature", "58 °C (at most 58 °C)"))), "drive-hot") == ([], [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -12,7 +13,7 @@ from app.engine.view import schema
 from app.engine.view.device import facts
 from app.engine.view.device_table import Listing, devices_table
 from app.engine.view.setting import settings_table
-from backends.model import Array, Controller, Drive
+from backends.model import Array, Controller, Drive, Health, Inventory, Target
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.table import MACHINES
 from backends.registry import Machine
@@ -61,3 +62,37 @@ def test_fields_that_make_no_sense_are_unknown() -> None:
     (setting,), readings = told.settings[shown.target]
     assert "\x1b" not in setting.key
     assert readings[setting.key].now is None
+
+
+SICK = Health(
+    predicts_failure=True,
+    media_errors=3,
+    other_errors=900,
+    predictive_errors=0,
+    wear_percent=104.5,
+    temperature=74.0,
+    temperature_limit=70.0,
+    locked=False,
+    foreign=True,
+    copyback=False,
+)
+
+
+@pytest.mark.parametrize("health", [SICK, Health()])
+def test_the_health_of_a_drive_is_as_it_is_there(health: Health) -> None:
+    drive = Drive(target=Target(backend="block", address="sda"), health=health)
+    shown = json.loads(json.dumps(schema.devices(Inventory(drives=(drive,)), {}, host="x", simulated=True)))
+    assert set(shown["drives"][0]["health"]) == {field.name for field in dataclasses.fields(Health)}
+    assert told_devices(shown).inventory.drives[0].health == health
+
+
+@pytest.mark.parametrize("junk", [None, 7, "x", [], -1, float("inf"), float("nan"), 10**400, True, {}])
+def test_health_that_makes_no_sense_is_not_known(junk: object) -> None:
+    names = [field.name for field in dataclasses.fields(Health)]
+    told = told_devices({"drives": [{"address": "block:sda", "health": dict.fromkeys(names, junk)}]})
+    health = told.inventory.drives[0].health
+    flags = (health.predicts_failure, health.locked, health.foreign, health.copyback)
+    assert flags == ((True,) * 4 if junk is True else (None,) * 4)
+    assert health.media_errors == (7 if junk == 7 else None)
+    assert health.wear_percent == (junk if junk in (7, -1) and junk is not True else None)
+    assert told_devices({"drives": [{"address": "block:sda", "health": junk}]}).inventory.drives[0].health == Health()

@@ -8,10 +8,23 @@ from pathlib import Path
 import pytest
 from cattrs import Converter
 
-from app.engine.session.json_values import unstructure
+from app.engine.session.json_values import structure, unstructure
 from app.engine.session.wire import decode
+from backends.model import Drive, Health, Target
 from tests.cli.test_startup import loaded_by
 
+SICK = Health(
+    predicts_failure=True,
+    media_errors=3,
+    other_errors=900,
+    predictive_errors=1,
+    wear_percent=97.5,
+    temperature=74.0,
+    temperature_limit=70.0,
+    locked=True,
+    foreign=False,
+    copyback=True,
+)
 LOGS = sorted((Path(__file__).parent / "of_version_0_1" / "sessions").glob("*/session.jsonl"))
 
 
@@ -25,3 +38,13 @@ def test_every_event_is_written_as_cattrs_would_write_it(log: Path) -> None:
 def test_what_reads_is_not_imported_to_write() -> None:
     write = "from app.engine.session.events import NoteAdded; from app.engine.session.wire import encode; "
     assert loaded_by(f"{write}encode(NoteAdded(at=1.0, text='seen'))", "cattrs", "attr") == ""
+
+
+@pytest.mark.parametrize("health", [Health(), Health(predicts_failure=False, media_errors=0), SICK])
+def test_the_health_of_a_drive_is_kept_in_a_session(health: Health) -> None:
+    kept = Drive(target=Target(backend="block", address="sda"), health=health)
+    assert structure(json.loads(json.dumps(unstructure(kept))), Drive) == kept
+
+
+def test_a_drive_of_a_session_without_health_has_none_reported() -> None:
+    assert structure({"target": {"backend": "block", "address": "sda"}}, Drive).health == Health()

@@ -124,7 +124,7 @@ class NewArrayScreen(WorkbenchScreen):
         """All that stands against the drive under the cursor, or what would be lost on it."""
         key = self.query_one(KeyedTable).cursor
         drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
-        words = TICK if drive is None else " ".join(drive.why_not) or "; ".join(drive.lies) or TICK
+        words = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
         self.query_one("#array-help", Prose).say(clean(words, 400), "muted")
 
     def _chosen(self) -> tuple[Candidate, ...]:

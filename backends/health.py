@@ -1,0 +1,131 @@
+"""Faults that the health of a drive shows, and what they mean for a new array. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from enum import StrEnum
+
+from backends.model import Drive, Health, Inventory, Media, State
+
+WORN = 80.0
+"""Percent of the rated endurance from which a drive needs a replacement plan."""
+
+OTHER_ERRORS = 100
+"""Number of other errors from which they are reported.
+
+The counters run since the drive was made and have no time. Each hot-plug, reset and refused command adds a few, so
+that small counts are usual. A bad cable, port or expander adds hundreds.
+"""
+
+_WARMEST = {Media.HDD: 60.0, Media.SSD: 70.0, Media.NVME: 70.0, Media.UNKNOWN: 70.0}
+"""Highest operating temperature by media in degrees Celsius, as data sheets of server drives usually state it.
+
+Drives of unknown media get the higher limit. Virtual disks and RAM have none.
+"""
+
+_FLASH_ON_PCIE = "pcie"
+_WARMEST_ON_PCIE = 78.0
+"""Temperature at which ioMemory cards begin to slow down: it is that of the controller chip (Fusion-io KB 37)."""
+
+FOREIGN = "it carries a foreign configuration: an array of another card may be on it"
+"""Reason against a new array of a drive with a foreign configuration."""
+
+
+class HealthFault(StrEnum):
+    """Faults of a drive, the gravest first. The values are the words in the list of devices."""
+
+    PREDICTS_FAILURE = "predicts failure"
+    LOCKED = "locked"
+    MEDIA_ERRORS = "media errors"
+    FOREIGN = "foreign"
+    HOT = "hot"
+    WORN = "worn"
+    OTHER_ERRORS = "other errors"
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether the drive may fail soon or cannot be read."""
+        return self in (HealthFault.PREDICTS_FAILURE, HealthFault.LOCKED)
+
+
+def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, ...]:
+    """Return the faults of a drive, the gravest first. `health`: the merged one, where other views add to its own."""
+    told = drive.health if health is None else health
+    limit = warmest(drive, told)
+    found = {
+        HealthFault.PREDICTS_FAILURE: is_failing(told),
+        HealthFault.LOCKED: told.locked,
+        HealthFault.MEDIA_ERRORS: told.media_errors,
+        HealthFault.FOREIGN: is_foreign(drive, told),
+        HealthFault.HOT: told.temperature is not None and limit is not None and told.temperature >= limit,
+        HealthFault.WORN: (told.wear_percent or 0) >= WORN,
+        HealthFault.OTHER_ERRORS: (told.other_errors or 0) >= OTHER_ERRORS,
+    }
+    return tuple(fault for fault in HealthFault if found[fault])
+
+
+def is_failing(health: Health) -> bool:
+    """Return whether the drive or its controller predicts a failure, by its word or by a counter."""
+    return bool(health.predicts_failure or health.predictive_errors)
+
+
+def is_foreign(drive: Drive, health: Health) -> bool:
+    """Return whether the drive holds the configuration of another controller."""
+    return bool(health.foreign) or drive.state is State.FOREIGN
+
+
+def warmest(drive: Drive, health: Health) -> float | None:
+    """Return the temperature from which a drive is too warm: its own limit, else the usual one of its media."""
+    if health.temperature_limit is not None and health.temperature_limit > 0:
+        return health.temperature_limit
+    if drive.interface == _FLASH_ON_PCIE:
+        return _WARMEST_ON_PCIE
+    return _WARMEST.get(drive.media)
+
+
+def worst_fault(drive: Drive) -> HealthFault | None:
+    """Return the gravest fault of a drive; None if it has none."""
+    return next(iter(faults_of(drive)), None)
+
+
+def health_at(inventory: Inventory, drive: Drive) -> Health:
+    """Return the health of a drive, merged with that of the other views of the same node."""
+    views = inventory.at(drive.device) if drive.device is not None else ()
+    others = (view.health for view in views if isinstance(view, Drive) and view.target != drive.target)
+    return merged((drive.health, *others))
+
+
+def merged(reports: Iterable[Health]) -> Health:
+    """Return one health of several reports on one drive: a fault in any of them counts, else the first that is known.
+
+    Temperature and its limit come from one report, because each sensor has its own limit.
+    """
+    known = tuple(reports)
+    values: dict[str, bool | int | float | None] = {}
+    for field in fields(Health):
+        reported = [value for report in known if (value := getattr(report, field.name)) is not None]
+        flags = [value for value in reported if isinstance(value, bool)]
+        values[field.name] = max(reported, default=None) if not flags else any(flags)
+    warm = next((report for report in known if report.temperature is not None), Health())
+    values |= {"temperature": warm.temperature, "temperature_limit": warm.temperature_limit}
+    return Health(**values)  # type: ignore[arg-type]  # each field keeps the type of its reports
+
+
+def reasons_against(health: Health) -> tuple[str, ...]:
+    """Return the reasons against a new array of a drive, each a clause."""
+    found = (
+        (health.foreign, FOREIGN),
+        (health.locked, "it is encrypted and locked"),
+        (is_failing(health), "its failure is predicted"),
+    )
+    return tuple(reason for stands, reason in found if stands)
+
+
+def cautions(health: Health) -> tuple[str, ...]:
+    """Return what to know before an array is made of a drive, each a clause."""
+    found = (
+        (health.media_errors, f"{health.media_errors} media errors are counted on it"),
+        ((health.wear_percent or 0) >= WORN, f"{health.wear_percent or 0:g} % of its rated endurance is used"),
+    )
+    return tuple(caution for stands, caution in found if stands)
