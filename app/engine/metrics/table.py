@@ -10,6 +10,7 @@ from app.engine.check.checking import Checked
 from app.engine.check.finding import Severity
 from app.engine.check.sight import fact, fact_limit, fact_number
 from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.pci import Link
 from backends.settings import Reading, Setting
 from backends.values import dataclass
 
@@ -34,6 +35,8 @@ class Looked:
     """What is set."""
     checked: Checked = field(default_factory=Checked)
     """What the rules say."""
+    links: Mapping[Target, Link] = field(default_factory=dict)
+    """PCI Express links of controllers and drives."""
     version: str = ""
     """Of raidbench."""
     at: float = 0.0
@@ -186,7 +189,9 @@ def _link_rates(looked: Looked) -> Iterator[Sample]:
 def _pcie(at: int, scale: float) -> Callable[[Looked], Iterator[Sample]]:
     def samples(looked: Looked) -> Iterator[Sample]:
         for thing in _things(looked):
-            found = _PCIE.search(fact(thing, "PCIe link") or "")
+            link = looked.links.get(thing.target)
+            shown = None if link is None else link.shown
+            found = _PCIE.search(shown or fact(thing, "PCIe link") or "")
             if found is not None:
                 yield (str(thing.target),), round(float(found[at]) * scale)
 

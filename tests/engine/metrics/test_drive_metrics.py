@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.metrics.table import METRICS, Looked
 from backends.model import Array, Controller, Drive, Fact, Health, Inventory, Protection, Scope, State, Target
+from backends.pci import Link
 from backends.text import volts
 from backends.vendors.megaraid.megacli.battery import parse_battery
 from backends.vendors.megaraid.storcli.backup import asked
@@ -82,6 +85,13 @@ def test_a_drive_is_joined_to_its_array_and_controller() -> None:
         "x:/c0/v0": ("array", "x:/c0", "x:/c0/v0"),
         "x:/c0/s1": ("drive", "x:/c0", "x:/c0/v0"),
     }
+
+
+def test_links_of_the_kernel_are_preferred_to_facts() -> None:
+    links = {CONTROLLER: Link(speed="16.0 GT/s PCIe", width=8), DRIVE: Link(speed="8.0 GT/s", width=4)}
+    seen = replace(looked(), links=links)
+    assert values(seen, "pcie_link_transfers_per_second") == {("x:/c0",): 16e9, ("x:/c0/s1",): 8e9}
+    assert values(seen, "pcie_link_lanes") == {("x:/c0",): 8.0, ("x:/c0/s1",): 4.0}
 
 
 def test_a_controller_has_its_pcie_link_and_the_values_of_its_battery() -> None:
