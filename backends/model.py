@@ -297,6 +297,10 @@ class Protection:
     """`bbu`, `cachevault`, `none`."""
     state: str
     """`optimal`, `failed`, `learning`, `missing`, `unknown`."""
+    temperature: float | None = None
+    """Temperature of the battery or capacitor in degrees Celsius, None if not reported."""
+    voltage: float | None = None
+    """Voltage of the battery or capacitor in volts, None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,3 +95,13 @@ def chosen(text: str) -> tuple[str | None, tuple[str, ...]]:
     if current is None and len(names) == 1:
         current = names[0]
     return current, tuple(names)
+
+
+_VOLTS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,4})?) ?(m?)V", re.IGNORECASE)
+
+
+def volts(text: str | None) -> float | None:
+    """Return the volts of `4059 mV` or `4.1 V`; None for any other text and for 0, which stands for no sensor."""
+    found = _VOLTS.fullmatch((text or "").strip())
+    value = float(found[1]) / (1000 if found[2] else 1) if found is not None else 0.0
+    return round(value, 3) or None

@@ -159,6 +159,14 @@ def test_every_sample_of_the_file_comes_to_prometheus(monitoring: Monitoring) ->
     assert (int(counted["value"][1]), error["value"][1]) == (len(samples), "0")
 
 
+def test_a_file_that_is_removed_makes_the_silence_pending(monitoring: Monitoring) -> None:
+    until(monitoring.scraped)
+    (monitoring.folder / "textfile" / "raidbench.prom").unlink()
+    until(lambda: any(name == "RaidbenchSilent" for name, _ in monitoring.alerts("pending")))
+    monitoring.look("sound")
+    until(lambda: not any(name == "RaidbenchSilent" for name, _ in monitoring.alerts("pending")))
+
+
 def test_a_failed_battery_alerts_with_its_first_scrape_and_no_longer_when_it_is_well(monitoring: Monitoring) -> None:
     until(monitoring.scraped)
     time.sleep(2 * EVERY)  # the rules have looked at the sound rack
@@ -166,10 +174,11 @@ def test_a_failed_battery_alerts_with_its_first_scrape_and_no_longer_when_it_is_
     monitoring.look("battery-failed")
     raised = (BATTERY, "smartarray:/slot0")
     until(lambda: raised in monitoring.alerts())
+    assert {name for name, _ in monitoring.alerts()} == {BATTERY}  # policies and findings add none
     assert monitoring.alerts()[raised] == "smartarray:/slot0: its bbu is failed, nothing keeps its cache"
     failed = 'raidbench_cache_protection{target="smartarray:/slot0",state="failed"}'
     (series,) = monitoring.asked(f"{failed}[30m]")
-    first = next(float(at) for at, value in series["values"] if value == "1")
+    first = float(series["values"][0][0])
     alert = f'ALERTS{{alertname="{BATTERY}",target="smartarray:/slot0",alertstate="%s"}}[30m]'
     (firing,) = monitoring.asked(alert % "firing")
     assert float(firing["values"][0][0]) >= first

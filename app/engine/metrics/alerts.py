@@ -25,6 +25,21 @@ def _m(name: str) -> str:
 _NOT_WHOLE = "|".join(state.value for state in BROKEN if state is not State.REBUILDING)
 
 
+_LOOK = _m("last_look_timestamp_seconds")
+_LOST = f'{_m("cache_protection")}{{state=~"failed|missing|degraded"}} == 1'
+_BROKEN = f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1'
+
+
+def _below(owner: str, alert: str, more: str = "") -> str:
+    """PromQL of the targets whose controller or array (`owner`) has an alert."""
+    owners = f'label_replace({alert}, "{owner}", "$1", "target", "(.*)")'
+    return f"({_m('target_info')}{more} and on (instance, {owner}) {owners})"
+
+
+_COVERED = "array-degraded|battery-failed|drive-failed|drive-predict.*|policy-not-in-force"
+"""Rules of the check whose findings have an alert of their own."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
     """One alerting rule."""
@@ -44,35 +59,46 @@ class Alert:
 ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchCacheProtectionLost",
-        expr=f'{_m("cache_protection")}{{state=~"failed|missing|degraded"}} == 1',
+        expr=_LOST,
         lasting="0m",
         severity="critical",
         summary="{{ $labels.target }}: its {{ $labels.kind }} is {{ $labels.state }}, nothing keeps its cache",
     ),
     Alert(
         name="RaidbenchNotWhole",
-        expr=f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1',
+        expr=f"{_BROKEN} unless on (instance, target) "
+        + _below("array", _BROKEN, '{kind="drive"}'),  # the array of such a drive alerts
         lasting="0m",
         severity="critical",
         summary="{{ $labels.target }} is {{ $labels.state }}",
     ),
     Alert(
+        name="RaidbenchPredictedFailure",
+        expr=f"{_m('predicts_failure')} == 1",
+        lasting="0m",
+        severity="warning",
+        summary="{{ $labels.target }} predicts its failure",
+    ),
+    Alert(
         name="RaidbenchFault",
-        expr=f'{_m("finding")}{{severity="fault"}} == 1',
+        expr=f'{_m("finding")}{{severity="fault",rule!~"{_COVERED}"}} == 1',
         lasting="0m",
         severity="critical",
         summary="{{ $labels.where }}: {{ $labels.rule }}",
     ),
     Alert(
         name="RaidbenchSetAndNotInForce",
-        expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0',
+        expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0'
+        " unless on (instance, target) " + _below("controller", _LOST),  # the battery alerts
         lasting="0m",
         severity="warning",
         summary="{{ $labels.target }}: {{ $labels.key }} is set and not in force",
     ),
     Alert(
         name="RaidbenchWarning",
-        expr=f'{_m("finding")}{{severity="warn"}} == 1',
+        expr=f'{_m("finding")}{{severity="warn",rule!~"{_COVERED}|battery-replace"}} == 1'
+        f' or {_m("finding")}{{rule="battery-replace"}} == 1 unless on (instance, where) '
+        f'label_replace({_LOST}, "where", "$1", "target", "(.*)")',  # a failed battery alerts
         lasting="15m",
         severity="warning",
         summary="{{ $labels.where }}: {{ $labels.rule }}",
@@ -100,10 +126,11 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="RaidbenchSilent",
-        expr=f"time() - {_m('last_look_timestamp_seconds')} > 1800",
-        lasting="0m",
+        expr=f"time() - {_LOOK} > 1800 or (last_over_time({_LOOK}[1d]) unless {_LOOK})"
+        f" or absent(last_over_time({_LOOK}[1d]))",  # the file is old; of one host gone; never there
+        lasting="5m",
         severity="warning",
-        summary="raidbench has not looked for half an hour",
+        summary="raidbench reports nothing: its metrics are missing, or older than half an hour",
     ),
 )
 
@@ -132,7 +159,7 @@ _PANELS: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "Not whole",
         "table",
-        f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1',
+        _BROKEN,
         "",
         "short",
     ),
@@ -144,7 +171,7 @@ _PANELS: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "Battery in order",
         "timeseries",
-        f'{_m("cache_protection")}{{state="optimal"}}',
+        f'{_m("cache_protection")}{{state="optimal"}} or 0 * {_m("cache_protection")}',
         "{{target}}",
         "short",
     ),

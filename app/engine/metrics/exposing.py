@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 
 from app.engine.check.checking import judged
 from app.engine.check.gather import gather, readings_of
+from app.engine.check.sight import Sight
 from app.engine.metrics.table import METRICS, PREFIX, Looked
 from backends.errors import RefusedError, StorageError
+from backends.host import Host
 from backends.input_file import open_input
+from backends.model import Media, Target
+from backends.pci import Link, address_of
 from backends.registry import Machine
 from backends.text import clean
+from backends.topology import kernel_name
 from backends.version import program_version
 
 if TYPE_CHECKING:
@@ -38,6 +43,7 @@ async def look(machine: Machine) -> Looked:
         settings={target: machine.settings(target) for target in readings},
         readings=readings,
         checked=judged(sight, problems=problems),
+        links=await _links(machine.host, sight),
         version=program_version(),
         at=round(time.time(), 3),
         seconds=round(time.monotonic() - began, 3),
@@ -70,6 +76,17 @@ def figures(looked: Looked, *, serials: bool = True) -> list[dict[str, object]]:
 def _shown(labels: tuple[str, ...], values: tuple[str, ...], *, serials: bool) -> Iterator[tuple[str, str]]:
     for label, value in zip(labels, values, strict=True):
         yield label, "" if label in HIDDEN and not serials else clean(value, 300)
+
+
+async def _links(host: Host, sight: Sight) -> dict[Target, Link]:
+    """Return the PCI Express links of controllers and NVMe drives; none for a drive that sysfs has on several paths."""
+    addresses = {controller.target: controller.pci for controller in sight.inventory.controllers}
+    for drive in sight.inventory.drives:
+        if drive.media is Media.NVME and drive.device is not None:
+            addresses[drive.target] = address_of(await host.link(f"/sys/block/{kernel_name(drive.device)}"))
+    return {
+        target: sight.slots[pci].link for target, pci in addresses.items() if pci is not None and pci in sight.slots
+    }
 
 
 class _Families:

@@ -63,6 +63,8 @@ class Backup:
     """Whether write-back is kept over a power cut now; None if it cannot be told."""
     temperature_c: int | None = None
     """Degrees Celsius."""
+    voltage: float | None = None
+    """Volts."""
     learning: bool | None = None
     """A learn cycle is under way (write-back is write-through meanwhile)."""
     next_learn: str | None = None

@@ -69,7 +69,10 @@ def _controller(prefix: str, contents: Contents, tool: str, version: str | None)
 
 def _protection(card: Card) -> Protection | None:
     if card.backup is not None:
-        return Protection(kind=card.backup.kind, state=card.backup.state.value)
+        backup = card.backup
+        return Protection(
+            kind=backup.kind, state=backup.state.value, temperature=backup.temperature_c, voltage=backup.voltage
+        )
     return Protection(kind="none", state="missing") if card.backup_known else None
 
 

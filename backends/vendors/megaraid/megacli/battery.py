@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backends.text import volts
 from backends.vendors.megaraid.facts import UNKNOWN, Backup, Word
 from backends.vendors.megaraid.megacli.text import degrees, given, lines, yes
 
@@ -71,6 +72,7 @@ def parse_battery(text: str) -> Backup | None:
         state=state,
         healthy=False if state.value in _BAD else True if state.value == "optimal" else None,
         temperature_c=next((value for value in temperatures if value is not None), None),
+        voltage=next((value for value in map(volts, fields.get("voltage", ())) if value is not None), None),
         learning=learning,
         next_learn=given(_first(fields, "next learn time")),
         details={label: value for key, label in _DETAILS.items() if (value := given(_first(fields, key)))},
