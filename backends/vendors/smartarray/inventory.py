@@ -152,6 +152,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
         "Read cache": _both(value(volume.read_cache), effective.read_cache(volume)),
         "Unprotected": effective.unprotected(card, volume),
         "Smart Path": value(group.smart_path) if group is not None else None,
+        "SSD cache in front": volume.ssd_cache,
         "World wide name": volume.wwn,
         "Device, says the tool": volume.device if node is None else None,
     }
