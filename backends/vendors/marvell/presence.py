@@ -1,4 +1,4 @@
-"""Whether a machine may have such a card: its driver is that of any SATA port, so the program tells."""
+"""Whether a machine may have such a card: its driver is that of any SATA port or NVMe drive, so the program tells."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from backends.host import Host
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
 """Where the program is looked for."""
 
+NVME_PLACES = ("/opt/marvell/bin/mnv_cli", "/opt/dell/mnv_cli/mnv_cli", "mnv_cli")
+"""Where the program for NVMe boot cards is looked for (Dell BOSS-N1, HPE NS204i, Lenovo M.2 RAID kits)."""
+
 READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 """What it is asked: cards, virtual disks, drives."""
 
 
-def _last(label: str, words: str) -> Whole:
+def _last(label: str, words: str, program: str = "mvcli") -> Whole:
     """By the last label that is recorded of such an answer."""
     shape = re.compile(rf"^{re.escape(label)}:", re.MULTILINE)
     return Whole(
-        tool=f"mvcli info -o {words}",
+        tool=f"{program} info -o {words}",
         mark=f"a line `{label}:`",
         missing=lambda text: "" if shape.search(text) else f"`{label}` is missing",
         statuses=frozenset(),
@@ -28,11 +31,17 @@ def _last(label: str, words: str) -> Whole:
 CARDS = _last("HBA info image health", "hba")
 VOLUMES = _last("Total # of VD", "vd")
 DISKS = _last("Total # of PD", "pd")
+NVME = (
+    _last("Total # of HBA", "hba", "mnv_cli"),
+    _last("Total # of VD", "vd", "mnv_cli"),
+    _last("Total # of PD", "pd", "mnv_cli"),
+)
+"""The same of mnv_cli: cards, virtual disks, drives."""
 
 
 async def installed(host: Host) -> bool:
-    """Whether mvcli is there; nothing is run."""
-    return host.which(PLACES) is not None
+    """Return whether mvcli or mnv_cli is there. Nothing is run."""
+    return host.which((*PLACES, *NVME_PLACES)) is not None
 
 
 async def on_bus(host: Host) -> bool:

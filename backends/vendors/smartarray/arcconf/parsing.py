@@ -91,6 +91,14 @@ def numbers(text: str) -> tuple[int, ...]:
     return named or tuple(range(1, min(int(counted[1]), 64) + 1 if counted else 1))
 
 
+def short_list(text: str) -> str:
+    """Return what a list of controllers lacks of those that it counts; "" where it names them all, or none."""
+    named, counted = len(set(_LISTED.findall(text[: 1 << 16]))), _FOUND.search(text)
+    if not named or counted is None or named >= int(counted[1]):
+        return ""
+    return f"it counts {int(counted[1])} controllers and names {named}"
+
+
 def refusal(text: str) -> str | None:
     """What arcconf says where it did not do as it was told; None where it does not say so."""
     if "command completed successfully" in text.lower() and "command aborted" not in text.lower():

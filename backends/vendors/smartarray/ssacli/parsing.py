@@ -188,14 +188,19 @@ def _power(fields: Mapping[str, str]) -> PowerSource | None:
     return PowerSource(kind=kind, state=state, healthy=healthy(state))
 
 
+_WEAK = (
+    *("fail", "recharg", "charg", "low", "not ", "missing", "replace", "degrad", "disconnect", "learn", "error"),
+    *("cable", "expired", "worn", "calibrat", "abnormal", "unable", "absent"),
+)
+"""Parts of words for a battery or capacitor that does not keep the cache."""
+
+
 def healthy(state: str) -> bool | None:
     """Whether a battery or capacitor in this state keeps the cache; None where the words are not known."""
     word = state.lower()
     if word in ("ok", "optimal", "okay", "ready"):
         return True
-    weak = ("fail", "recharg", "charg", "low", "not ", "missing", "replace", "degrad", "disconnect", "learn", "error")
-    weak += ("cable", "expired", "worn", "calibrat", "abnormal", "unable", "absent")
-    return False if any(part in word for part in weak) else None
+    return False if any(part in word for part in _WEAK) else None
 
 
 def media_of(interface: str | None) -> Media:
