@@ -12,7 +12,7 @@ from backends.pci import function_of
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.vendors._listed import facts, heard, program_of
-from backends.vendors.marvell.presence import NVME, NVME_PLACES, READS
+from backends.vendors.marvell.presence import NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS
 from backends.vendors.marvell.records import NAME, records
 
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"
@@ -49,7 +49,8 @@ async def nvme_inventory(host: Host) -> Inventory:
     program = program_of(host, NVME_PLACES, NAME, "mnv_cli")
     if not isinstance(program, str):
         return program
-    told = [await heard(host, whole, NAME, program, *words) for words, whole in zip(READS, NVME, strict=True)]
+    asked = zip(READS, (NVME_CARDS, NVME_VOLUMES, NVME_DISKS), strict=True)
+    told = [await heard(host, whole, NAME, program, *words) for words, whole in asked]
     cards, volumes, disks = told
     rows = records(cards.text, _CARD)
     owners = [_target(row, at) for at, row in enumerate(rows)]

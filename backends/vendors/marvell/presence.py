@@ -31,12 +31,9 @@ def _last(label: str, words: str, program: str = "mvcli") -> Whole:
 CARDS = _last("HBA info image health", "hba")
 VOLUMES = _last("Total # of VD", "vd")
 DISKS = _last("Total # of PD", "pd")
-NVME = (
-    _last("Total # of HBA", "hba", "mnv_cli"),
-    _last("Total # of VD", "vd", "mnv_cli"),
-    _last("Total # of PD", "pd", "mnv_cli"),
-)
-"""The same of mnv_cli: cards, virtual disks, drives."""
+NVME_CARDS = _last("Total # of HBA", "hba", "mnv_cli")
+NVME_VOLUMES = _last("Total # of VD", "vd", "mnv_cli")
+NVME_DISKS = _last("Total # of PD", "pd", "mnv_cli")
 
 
 async def installed(host: Host) -> bool:
