@@ -11,6 +11,9 @@ from backends.errors import InvalidValueError
 from backends.suggestions import suggested
 from backends.values import dataclass
 
+NOT_UNDERSTOOD = "unknown"
+"""The value of a setting whose word the tool or the kernel gives and raidbench does not understand."""
+
 
 class Risk(StrEnum):
     """The worst that setting a value may do, from harmless to worst."""
@@ -146,9 +149,6 @@ class Availability:
 AVAILABLE = Availability()
 """May be changed."""
 
-NOT_UNDERSTOOD = "unknown"
-"""The value of a setting whose word the tool or the kernel gives and raidbench does not understand."""
-
 
 def is_understood(value: str | None) -> bool:
     """Return whether the value of a reading says what is set: it is reported, and understood."""
@@ -188,8 +188,8 @@ class Reading:
 
     @property
     def overruled(self) -> bool:
-        """Whether another value is in force than the one that is set."""
-        return self.effective not in (None, self.now) and not self.follows
+        """Whether another value is in force than the one that is set. Nothing is compared with an unknown value."""
+        return self.effective not in (None, self.now) and not self.follows and self.now != NOT_UNDERSTOOD
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:

@@ -17,23 +17,35 @@ READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 """What it is asked: cards, virtual disks, drives."""
 
 
-def _last(label: str, words: str, program: str = "mvcli") -> Whole:
-    """By the last label that is recorded of such an answer."""
-    shape = re.compile(rf"^{re.escape(label)}:", re.MULTILINE)
+def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> Whole:
+    """Return what a whole answer ends in: the last label that is recorded of it.
+
+    `head`: the label of each record, where the last line counts them.
+    """
+    shape = re.compile(rf"^{re.escape(label)}:[ \t]*(\d{{0,4}})", re.ASCII | re.MULTILINE)
+    heads = re.compile(rf"^[ \t]*{re.escape(head)}:", re.IGNORECASE | re.MULTILINE)
+
+    def missing(text: str) -> str:
+        last = shape.search(text)
+        if last is None:
+            return f"`{label}` is missing"
+        listed = len(heads.findall(text)) if head else 0
+        return f"it counts {last[1]} and lists {listed}" if head and last[1] and listed < int(last[1]) else ""
+
     return Whole(
         tool=f"{program} info -o {words}",
-        mark=f"a line `{label}:`",
-        missing=lambda text: "" if shape.search(text) else f"`{label}` is missing",
+        mark=f"a line `{label}:`" + (", and as many records as it counts" if head else ""),
+        missing=missing,
         statuses=frozenset(),
     )
 
 
 CARDS = _last("HBA info image health", "hba")
-VOLUMES = _last("Total # of VD", "vd")
-DISKS = _last("Total # of PD", "pd")
-NVME_CARDS = _last("Total # of HBA", "hba", "mnv_cli")
-NVME_VOLUMES = _last("Total # of VD", "vd", "mnv_cli")
-NVME_DISKS = _last("Total # of PD", "pd", "mnv_cli")
+VOLUMES = _last("Total # of VD", "vd", head="id")
+DISKS = _last("Total # of PD", "pd", head="PD ID")
+NVME_CARDS = _last("Total # of HBA", "hba", "mnv_cli", head="Bus Device Fun")
+NVME_VOLUMES = _last("Total # of VD", "vd", "mnv_cli", head="VD ID")
+NVME_DISKS = _last("Total # of PD", "pd", "mnv_cli", head="PD ID")
 
 
 async def installed(host: Host) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -598,3 +599,14 @@ async def test_of_several_nvme_boot_cards_no_array_is_given_to_any() -> None:
     found = await Marvell(Telling("mnv_cli", twice)).inventory()
     assert (len(found.controllers), found.arrays, found.drives) == (2, (), ())
     assert "names 2 cards" in found.problems[-1].message
+
+
+@pytest.mark.parametrize(("tool", "answers"), [("mvcli", MARVELL), ("mnv_cli", NVME)])
+async def test_a_list_of_virtual_disks_that_is_shorter_than_its_count_is_told(
+    tool: str, answers: Mapping[tuple[str, ...], str]
+) -> None:
+    vd = ("info", "-o", "vd")
+    short = {**answers, vd: re.sub(r"(Total # of VD: +)1", r"\g<1>2", answers[vd])}
+    found = await Marvell(Telling(tool, short)).inventory()
+    assert ["it counts 2 and lists 1" in problem.message for problem in found.problems] == [True]
+    assert State.UNASSIGNED not in [drive.state for drive in found.drives]
