@@ -361,3 +361,19 @@ def test_the_reason_why_a_cache_is_off_for_good_is_told_as_well() -> None:
 @pytest.mark.parametrize(("slot", "is_one"), [("0", True), ("0b", True), ("2085", True), ("16385", True), ("x", False)])
 def test_slots_are_numbers_of_any_length(slot: str, is_one: bool) -> None:
     assert (re.fullmatch(SLOT, slot) is not None) == is_one
+
+
+@pytest.mark.parametrize(
+    ("method", "named"), [("SSD Smart Cache", True), ("maxCache", True), ("Controller Cache", False)]
+)
+def test_an_ssd_cache_that_accelerates_a_logical_drive_is_named(method: str, named: bool) -> None:
+    text = (
+        "Smart Array P440 in Slot 1\n   Slot: 1\n\n   Array: A\n      Logical Drive: 1\n         Caching: Enabled (x)\n"
+    )
+    volume = cards(f"{text}         LD Acceleration Method: {method}\n")[0].volumes[0]
+    assert volume.ssd_cache == (method if named else None)
+    assert volume.acceleration is not None
+    assert volume.acceleration.value == ("unknown" if named else "controller-cache")
+    old = cards(text)[0].volumes[0].acceleration
+    assert old is not None
+    assert old.value == "controller-cache"

@@ -134,3 +134,17 @@ def test_the_warmest_that_a_drive_has_been_is_no_limit() -> None:
     from tests.engine.check.sights import disk, fact
 
     assert said(disk_of(disk(facts=fact("Temperature", "58 °C (at most 58 °C)"))), "drive-hot") == ([], [])
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        Reading(now="write-back", effective="unknown", why_effective="the battery is Strange"),
+        Reading(now="unknown", raw="Flux", effective="write-through"),
+    ],
+)
+def test_no_difference_is_found_from_a_value_that_is_not_understood(reading: Reading) -> None:
+    sight = array_of(readings={VOLUME: {"write_cache": reading}})
+    assert said(sight, "policy-not-in-force") == ([], [])
+    known = Reading(now="write-back", effective="write-through")
+    assert len(said(array_of(readings={VOLUME: {"write_cache": known}}), "policy-not-in-force")[0]) == 1

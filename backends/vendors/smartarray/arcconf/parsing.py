@@ -26,7 +26,7 @@ from backends.vendors.smartarray.facts import (
     PowerSource,
     RaidCard,
 )
-from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of
+from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
 from backends.vendors.smartarray.text import told
 
 _FOUND = re.compile(r"controllers found:\s*(\d{1,3})", re.ASCII | re.IGNORECASE)
@@ -291,7 +291,7 @@ def _volume(
         drives=_members(passage, drives),
         width=_width(passage),
         parity_groups=_parity_groups(passage) if texts.level(level) in PARITY_IN_SPANS else None,
-        ssd_cache=_front(fields),
+        ssd_cache=_front(fields) or ssd_cache_of(fields.get("ld acceleration method")),
         jobs=own or ((state_job,) if state_job is not None else ()),
     )
 

@@ -246,6 +246,12 @@ _NO_ACCELERATOR = ("none", "disabled", "all disabled", "not enabled", "no accele
 """Words for a logical drive that neither the cache nor Smart Path serves."""
 
 
+def ssd_cache_of(method: str | None) -> str | None:
+    """Return the acceleration method where it names an SSD cache: SSD Smart Cache, maxCache."""
+    word = "".join((method or "").lower().split())
+    return told(method) if "smartcache" in word or "maxcache" in word or "ssdcach" in word else None
+
+
 def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> Phrase | None:
     """Which accelerator serves a logical drive: its own line, else array and caching together."""
     if method is not None and (word := method.strip().lower()):
@@ -257,7 +263,9 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
         return Phrase(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
     if caching is None or told(caching) is None:
         return None
-    return words.phrase(caching, {"enable": "controller-cache", "disable": "none"}.get(words.switch(caching) or ""))
+    return words.phrase(
+        caching, {"enable": "controller-cache", "disable": "none"}.get(words.switch(caching.partition("(")[0]) or "")
+    )
 
 
 _FRONT = (
@@ -317,7 +325,7 @@ def _volume(
         wwn=texts.naa(fields.get("unique identifier")),
         drives=named or (members if section.array is not None else ()),
         parity_groups=texts.count(fields.get("number of parity groups")),
-        ssd_cache=told(front),
+        ssd_cache=told(front) or ssd_cache_of(fields.get("ld acceleration method")),
         jobs=_jobs(raw, fields.get("parity initialization status")),
     )
 
