@@ -11,7 +11,8 @@ from tests.backends.fakes import FakeHost
 
 def bus(**functions: str) -> FakeHost:
     """Return a machine with these functions: `class vendor device driver` by the bus number."""
-    files, links = {}, {}
+    files: dict[str, str] = {}
+    links: dict[str, str] = {}
     for number, words in functions.items():
         kind, vendor, device, driver = words.split()
         folder = f"/sys/bus/pci/devices/0000:{number.removeprefix('b')}:00.0"

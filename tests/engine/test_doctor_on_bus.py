@@ -36,7 +36,8 @@ class Cards:
 
 async def told(folder: Path, cards: Cards) -> list[Finding]:
     """Return what is said of vendors on a machine with two MegaRAID controllers."""
-    files, links = {}, {}
+    files: dict[str, str] = {}
+    links: dict[str, str] = {}
     for number in ("3b", "5e"):
         place = f"/sys/bus/pci/devices/0000:{number}:00.0"
         files |= {f"{place}/class": "0x010400", f"{place}/vendor": "0x1000", f"{place}/device": "0x0016"}
