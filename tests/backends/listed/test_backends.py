@@ -20,9 +20,11 @@ from backends.settings import Reading, Risk
 from backends.vendors.areca.answers import drives
 from backends.vendors.areca.backend import Areca
 from backends.vendors.marvell.backend import Marvell
+from backends.vendors.threeware import VENDOR
 from backends.vendors.threeware.backend import Threeware
 from backends.vendors.threeware.inventory import unit_target
 from backends.vendors.threeware.settings import rows, values
+from tests.backends.fakes import FakeHost
 from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling, threeware
 
 UNIT = unit_target("c0", "u0")
@@ -610,3 +612,9 @@ async def test_a_list_of_virtual_disks_that_is_shorter_than_its_count_is_told(
     found = await Marvell(Telling(tool, short)).inventory()
     assert ["it counts 2 and lists 1" in problem.message for problem in found.problems] == [True]
     assert State.UNASSIGNED not in [drive.state for drive in found.drives]
+
+
+@pytest.mark.parametrize(("tool", "there"), [("tw_cli", True), ("cli64", False)])
+async def test_an_installed_tool_is_asked_whatever_the_kernel_drives(tool: str, there: bool) -> None:
+    host = FakeHost({}, tools={tool: Completed(returncode=0, stdout="", stderr="")})
+    assert await VENDOR.present(host) is there

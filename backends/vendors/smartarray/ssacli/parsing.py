@@ -263,9 +263,7 @@ def acceleration(method: str | None, caching: str | None, group: DriveGroup | No
         return Phrase(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
     if caching is None or told(caching) is None:
         return None
-    return words.phrase(
-        caching, {"enable": "controller-cache", "disable": "none"}.get(words.switch(caching.partition("(")[0]) or "")
-    )
+    return words.phrase(caching, {"on": "controller-cache", "off": "none"}.get(words.onoff(caching) or ""))
 
 
 _FRONT = (
