@@ -103,7 +103,7 @@ def _media(text: str | None, interface: str | None) -> Media:
 def _size(row: Fields, own: Fields, sector: int | None) -> int | None:
     told = own.text("coerced size")
     found = sizes.exact(told, sector) if told is not None else None
-    return found if found is not None else read_size(row.text("size")) or None  # 0 KB of a drive that cannot be read
+    return found if found is not None else read_size(row.text("size"))
 
 
 def _link(own: Fields) -> str | None:
