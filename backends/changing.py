@@ -19,7 +19,7 @@ from backends.errors import (
 from backends.host import Command, Completed, Denial, Host
 from backends.identity import Identity
 from backends.model import Target
-from backends.settings import Reading, Risk, Setting, check_value
+from backends.settings import Reading, Risk, Setting, check_value, is_understood
 from backends.suggestions import suggested
 from backends.text import clean
 from backends.topology.naming import identity, likely_of, paths_of, twins_of
@@ -110,7 +110,7 @@ class Wanted:
     ) -> Change:
         """The change that brings it. `risk`: where this very device makes it another one than the value has.
 
-        What cannot be read now cannot be taken back, whatever `undo` would do.
+        A value that is not read or not understood now cannot be taken back, whatever `undo` would do.
         """
         worst = self.risk if risk is None else risk
         return Change(
@@ -120,7 +120,7 @@ class Wanted:
             before=self.now.now,
             after=self.value,
             writes=writes,
-            undo=undo if self.now.now is not None else (),
+            undo=undo if is_understood(self.now.now) else (),
             risk=worst,
             risk_text=self.setting.risk_text if worst is not Risk.NONE else "",
             effect=self.setting.effect,
@@ -145,8 +145,7 @@ def wanted(
     check: Callable[[Setting, Reading, str], str] = check_value,
 ) -> Wanted:
     """The value in canonical form. Raises BlockedError, InvalidValueError."""
-    if now.availability.why_not is not None:
-        raise BlockedError(f"{setting.label} of {target} cannot be changed: {now.availability.why_not}.")
+    _require_unblocked(target, setting, now.availability.why_not)
     return Wanted(target=target, setting=setting, now=now, value=check(setting, now, value))
 
 
@@ -157,13 +156,21 @@ def wanted_back(
     value: str,
     check: Callable[[Setting, Reading, str], str] | None = None,
 ) -> Wanted:
-    """As `wanted`, of a value that the setting had before: nothing stands against one that is there already.
+    """Return the value that the setting had before, in canonical form.
 
-    `check`: by default `was_value`. Raises BlockedError, InvalidValueError.
+    Nothing is against a value that is there already, and a present value that is not understood is not against another
+    one. `check`: by default `was_value`. Raises BlockedError, InvalidValueError.
     """
     if value == now.now:
         return Wanted(target=target, setting=setting, now=now, value=value)
-    return wanted(target, setting, now, value, check or was_value)
+    _require_unblocked(target, setting, now.availability.why_not_back)
+    return Wanted(target=target, setting=setting, now=now, value=(check or was_value)(setting, now, value))
+
+
+def _require_unblocked(target: Target, setting: Setting, why_not: str | None) -> None:
+    """Raise BlockedError where there is a reason against a change."""
+    if why_not is not None:
+        raise BlockedError(f"{setting.label} of {target} cannot be changed: {why_not}.")
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)

@@ -52,6 +52,21 @@ class Link:
         return lanes or (now is not None and best is not None and now < best)
 
 
+_PARTS = re.compile(r"(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})[:.]0?([0-7])", re.ASCII | re.IGNORECASE)
+
+
+def function_of(text: str | None) -> str | None:
+    """Return the address of a function as the kernel writes it, `0000:e5:00.0`; None for what is none.
+
+    Tools write `e5:00.00`, `00:e5:00:00` or `0:e5:0:0`.
+    """
+    found = _PARTS.fullmatch(text.strip()) if text is not None else None
+    if found is None:
+        return None
+    domain, bus, device, function = (int(part or "0", 16) for part in found.groups())
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"
+
+
 def address_of(path: str | None) -> str | None:
     """The function that a device hangs from, by its folder in sysfs with links resolved; None if from none."""
     return next(reversed(_ADDRESS.findall(path or "")), None)

@@ -32,7 +32,7 @@ from backends.guard import require_free
 from backends.host import Completed, Host
 from backends.identity import Identity, Signature
 from backends.model import Target
-from backends.settings import Reading, Setting, check_value
+from backends.settings import Reading, Setting, check_value, is_understood
 from backends.text import clean
 
 Seen = TypeVar("Seen")
@@ -202,7 +202,7 @@ class Settable(ABC, Generic[Seen]):
         self, seen: Seen, wish: Wanted, companions: Mapping[str, str] | None, found: tuple[Signature, ...]
     ) -> Change:
         key, before = wish.setting.key, wish.now.now
-        undo = self.steps_back(seen, key, before) if before not in (None, "unknown") else ()
+        undo = self.steps_back(seen, key, before) if before is not None and is_understood(before) else ()
         forward = self.steps(seen, key, wish.value, companions)
         change = wish.change(forward, undo, self.identity_of(seen, key), await self.lock_for(seen, key))
         if self.destroys(seen, key) is not None:

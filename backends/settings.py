@@ -11,6 +11,9 @@ from backends.errors import InvalidValueError
 from backends.suggestions import suggested
 from backends.values import dataclass
 
+NOT_UNDERSTOOD = "unknown"
+"""The value of a setting whose word the tool or the kernel gives and raidbench does not understand."""
+
 
 class Risk(StrEnum):
     """The worst that setting a value may do, from harmless to worst."""
@@ -129,15 +132,37 @@ class Availability:
 
     why_not: str | None = None
     """The reason, in words for the person."""
+    only_back: bool = False
+    """Whether a recorded value may be restored all the same: only the present value is not understood."""
 
     @property
     def available(self) -> bool:
         """Whether it may be changed."""
         return self.why_not is None
 
+    @property
+    def why_not_back(self) -> str | None:
+        """Return the reason against the restoration of a recorded value; None if nothing is against it."""
+        return None if self.only_back else self.why_not
+
 
 AVAILABLE = Availability()
 """May be changed."""
+
+
+def is_understood(value: str | None) -> bool:
+    """Return whether the value of a reading says what is set: it is reported, and understood."""
+    return value not in (None, NOT_UNDERSTOOD)
+
+
+def available_unless(first: str | None, unsettled: str | None, last: str | None = None) -> Availability:
+    """Return whether a setting may be changed; the first reason of the three is shown.
+
+    `unsettled`: what is not known of the present value, so that a new value could not be taken back. It is no reason
+    against the restoration of a recorded value, as `first` and `last` are.
+    """
+    against = first or last
+    return Availability(why_not=first or unsettled or last, only_back=unsettled is not None and against is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +188,8 @@ class Reading:
 
     @property
     def overruled(self) -> bool:
-        """Whether another value is in force than the one that is set."""
-        return self.effective not in (None, self.now) and not self.follows
+        """Whether another value is in force than the one that is set. Nothing is compared with an unknown value."""
+        return self.effective not in (None, self.now) and not self.follows and self.now != NOT_UNDERSTOOD
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:

@@ -116,6 +116,8 @@ async def _undo(
     say("What is run:")
     for row in [line for plan in plans.values() for line in steps(plan.writes)]:
         say(row)
+    for sentence in view.not_understood(plans.values()):
+        say(sentence)
     say()
     if how.dry_run:
         if how.as_json:

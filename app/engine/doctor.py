@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import sys
@@ -13,8 +14,10 @@ from app.engine.installing import how_to_get
 from app.engine.session.journals import journal_on
 from app.engine.session.own_file import next_step
 from app.engine.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
+from backends.bus import bus_cards, unreported
 from backends.errors import RaidbenchError
 from backends.host import Host
+from backends.model import Controller
 from backends.protocol import Finds
 from backends.text import clean
 from backends.values import dataclass
@@ -63,6 +66,8 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, Finds]) -> tu
         await _kernel(host),
     ]
     told = {name: await _backend(name, backend) for name, backend in backends.items()}
+    for vendor, finding in await _unreported(host, backends):
+        told.setdefault(vendor, []).append(finding)
     whole = [name for name, problems in told.items() if not problems]
     if whole:
         of_them = "" if len(whole) == len(told) else f" for {len(whole)} of {len(told)}"
@@ -243,6 +248,30 @@ async def _kernel(host: Host) -> Finding:
     words = "refuses" if refuses else "does not refuse"
     detail = f"{clean(release, 60)} {words} writes to mounted devices by itself; raidbench does in any case"
     return Finding(grade=Grade.OK, what="kernel", detail=detail)
+
+
+_BUS = "PCI bus"
+"""What a controller is told of by that no vendor is known to list."""
+
+
+async def _unreported(host: Host, backends: Mapping[str, Finds]) -> list[tuple[str, Finding]]:
+    """Return a finding, with its vendor, for each storage controller on the bus that no tool reports."""
+    cards = await bus_cards(host)
+    if not cards:
+        return []
+    controllers: list[Controller] = []
+    for backend in backends.values():
+        with contextlib.suppress(RaidbenchError):
+            controllers += (await backend.inventory()).controllers
+    found = []
+    for card in unreported(cards, controllers):
+        driver = f"driver {clean(card.driver, 40)}" if card.driver is not None else "no driver"
+        detail = (
+            f"{clean(card.address, 40)} (PCI {clean(card.ids, 20)}, {driver}) is on the bus, and no tool reports it"
+        )
+        vendor = card.vendor if card.vendor is not None and card.vendor in backends else _BUS
+        found.append((vendor, Finding(grade=Grade.WARN, what=vendor, detail=detail, advice=card.advice)))
+    return found
 
 
 async def _backend(name: str, backend: Finds) -> list[Finding]:

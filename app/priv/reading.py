@@ -103,7 +103,7 @@ _PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     ),
     threeware.PLACES: threeware.READS,
     areca.PLACES: (*areca.READS, areca.DRIVE_READ, areca.UNRECORDED),
-    marvell.PLACES: (*marvell.READS, marvell.DRIVE_READ),
+    (*marvell.PLACES, *marvell.NVME_PLACES): (*marvell.READS, marvell.DRIVE_READ),
     ("lvs",): (tuple(map(re.escape, LVS)), asking.WITHOUT, tuple(map(re.escape, THIN_COUNT))),
     ("pvs",): (tuple(map(re.escape, PVS)),),
     ("dmsetup",): (TABLE, STATUS, ("status",)),

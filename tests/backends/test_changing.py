@@ -17,6 +17,7 @@ from backends.changing import (
     setting_of,
     take_steps,
     wanted,
+    wanted_back,
 )
 from backends.errors import (
     AnotherDeviceError,
@@ -30,7 +31,7 @@ from backends.host import Command, Completed, Denial
 from backends.hosts.wrapped import DryRunHost, ReadOnlyHost
 from backends.identity import Identity
 from backends.model import Target
-from backends.settings import UNCONFIRMED, Availability, Choice, Reading, Risk, Setting
+from backends.settings import UNCONFIRMED, Availability, Choice, Reading, Risk, Setting, available_unless
 from tests.backends.fakes import FakeHost
 
 SDA = Target(backend="block", address="sda")
@@ -226,3 +227,30 @@ async def test_what_no_hardware_confirmed_is_said_in_its_help_and_goes_along_wit
 
 def test_what_hardware_confirmed_is_told_without_reservation() -> None:
     assert Setting(key="cache", label="Cache", help="Caches.", risk_text="Loses.").explained == "Caches. Loses."
+
+
+ON_OFF = (Choice(value="off", label="off"), Choice(value="on", label="on"))
+
+
+@pytest.mark.parametrize(
+    ("first", "unsettled", "last", "forward", "back"),
+    [
+        (None, None, None, None, None),
+        (None, "strange", None, "strange", None),
+        ("asleep", "strange", None, "asleep", "asleep"),
+        (None, "strange", "no root", "strange", "strange"),
+        (None, None, "no root", "no root", "no root"),
+    ],
+)
+def test_a_present_value_that_is_not_understood_is_against_a_new_value_alone(
+    first: str | None, unsettled: str | None, last: str | None, forward: str | None, back: str | None
+) -> None:
+    availability = available_unless(first, unsettled, last)
+    assert (availability.why_not, availability.why_not_back) == (forward, back)
+    reading = Reading(now="unknown", raw="?", choices=ON_OFF, availability=availability)
+    if back is not None:
+        with pytest.raises(BlockedError):
+            wanted_back(SDA, CACHE, reading, "off")
+        return
+    change = wanted_back(SDA, CACHE, reading, "off").change(STEPS, STEPS, PLANNED, "lock")
+    assert (change.before, change.after, change.undo) == ("unknown", "off", ())

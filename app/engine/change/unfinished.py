@@ -10,7 +10,7 @@ from app.engine.session.journal import OpenChange, boot_id
 from app.engine.session.state import ChangeRecord
 from backends.change import Change
 from backends.errors import HeldError, RefusedError
-from backends.settings import Persistence
+from backends.settings import NOT_UNDERSTOOD, Persistence
 from backends.text import clean
 
 
@@ -28,12 +28,13 @@ class ValueState(StrEnum):
 def standing(change: Change, now: str | None, *read_back: str | None) -> ValueState:
     """How the value `now` stands to a change; `read_back`: values that were read when it ended, None if none was.
 
+    A value that is not understood does not prove that somebody else has set it: the old one may be restored.
     What an earlier change of the same set had moved it to is ours as well: a crash may have come before its own step.
     """
     if now == change.before:
         return ValueState.BEFORE
     ours = (change.after, change.at_start or None, *read_back)
-    return ValueState.OURS if now is not None and now in ours else ValueState.FOREIGN
+    return ValueState.OURS if now is not None and now in (*ours, NOT_UNDERSTOOD) else ValueState.FOREIGN
 
 
 def standing_of(record: ChangeRecord, now: str | None) -> ValueState:

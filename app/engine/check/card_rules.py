@@ -7,6 +7,7 @@ from app.engine.check.finding import Flaw, Said, Unknown
 from app.engine.check.sight import Sight, Slot, fact
 from backends.model import Array
 from backends.pci import Link, rate_of
+from backends.settings import NOT_UNDERSTOOD
 
 LOST = ("failed", "missing", "degraded")
 """States of a battery or capacitor that keeps nothing."""
@@ -140,7 +141,7 @@ def not_in_force(sight: Sight) -> Said:
     for array in sight.inventory.arrays:
         for key in POLICIES:
             reading = sight.readings.get(array.target, {}).get(key)
-            if reading is None or not reading.overruled:
+            if reading is None or not reading.overruled or reading.effective == NOT_UNDERSTOOD:
                 continue
             why = f": {reading.why_effective}" if reading.why_effective else ""
             yield Flaw(

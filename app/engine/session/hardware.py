@@ -115,7 +115,7 @@ class Hardware:
         found = inventory.find(address)
         if found is None and ":" not in address and "/" not in address:
             found = inventory.find(f"/dev/{address}")
-        if found is None and ":" not in address:
+        if found is None and (address.startswith("/") or ":" not in address):
             by_address = (inventory.find(f"{vendor}:{address}") for vendor in self.machine.backends)
             found = next((thing for thing in by_address if thing is not None), None)
         found = _by_name(inventory, address, found)

@@ -10,7 +10,7 @@ from app.engine.session.labels import in_unit, in_words, within
 from app.engine.view.effects import effect_words, kept_words, outcome_cell, risk_cell
 from app.engine.view.setting import NOT_REPORTED
 from app.engine.view.table import Cell, Column, FactLine, Facts, Row, Table
-from backends.settings import UNCONFIRMED, Risk
+from backends.settings import UNCONFIRMED, Risk, is_understood
 from widgets.plain import units
 
 if TYPE_CHECKING:
@@ -90,14 +90,26 @@ def planned(changes: Sequence[Change]) -> Table:
     )
 
 
+_NO_PRESENT = "The present value is not reported or not understood, so it cannot be restored afterwards."
+
+
+def not_understood(changes: Iterable[Change]) -> tuple[str, ...]:
+    """Return a sentence for each change that is planned without knowledge of the present value."""
+    return tuple(f"{what(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
+
+
 def risks(changes: Iterable[Change]) -> tuple[str, ...]:
-    """A sentence for each risk, each once, and for each change that no hardware has confirmed."""
+    """Return a sentence for each risk, each once, and for each change that is made with less knowledge than usual.
+
+    That is what no hardware has confirmed, and what is set in place of a value that is not understood.
+    """
     told = [
         f"{change.label}: {sentence}"
         for change in changes
         for sentence, holds in (
             (change.risk_text or risk_cell(change.risk).text, change.risk is not Risk.NONE),
             (UNCONFIRMED, not change.confirmed),
+            (_NO_PRESENT, not is_understood(change.before)),
         )
         if holds
     ]

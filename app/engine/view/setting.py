@@ -10,7 +10,7 @@ from app.engine.view.effects import effect_words, risk_cell
 from app.engine.view.table import Cell, Column, Mark, Row, Table, Tone
 from backends import sizes
 from backends.model import Scope
-from backends.settings import Effect, Reading, Risk, Setting, worst
+from backends.settings import NOT_UNDERSTOOD, Effect, Reading, Risk, Setting, worst
 from backends.values import dataclass
 
 NOT_REPORTED = "not reported"
@@ -42,6 +42,8 @@ def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell
     `brief`: what is in force comes first, for a column that may be cut.
     """
     now = value_words(setting, reading, reading.now)
+    if reading.now == NOT_UNDERSTOOD and reading.raw:
+        now = f"{now}: {reading.raw}"
     if reading.effective in (None, reading.now):
         return Cell(now)
     effective = value_words(setting, reading, reading.effective)

@@ -24,7 +24,7 @@ from backends.errors import RefusedError, ToolFailedError
 from backends.host import Host
 from backends.model import Inventory, Problem, Target
 from backends.protocol import PersistRule
-from backends.settings import Reading, Setting, check_value
+from backends.settings import Reading, Setting, check_value, is_understood
 from backends.text import clean
 from backends.topology import Node, look, read_tree
 from backends.topology.naming import identity
@@ -124,7 +124,11 @@ class BlockBackend:
         key = wish.setting.key
         companions = await self._companions(node.name, key, attributes)
         before = wish.now.now
-        undo = _way_back(node.name, key, before, companions) if key in attributes and before is not None else ()
+        undo = (
+            _way_back(node.name, key, before, companions)
+            if key in attributes and before is not None and is_understood(before)
+            else ()
+        )
         write = Write(path=f"{_queue(node.name)}/{key}", text=written(key, wish.value))
         change = wish.change((write,), undo, identity(node), lock)
         after = settled(key, wish.value, attributes)

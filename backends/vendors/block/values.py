@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from backends.changing import Wanted
 from backends.errors import InvalidValueError
-from backends.settings import Availability, Choice, Reading, Span
+from backends.settings import Availability, Choice, Reading, Span, available_unless
 from backends.text import chosen, clean
 from backends.vendors.block.knobs import FIXED_CHOICES, SENTENCES
 
@@ -77,10 +77,12 @@ def _choice(key: str, raw: str | None, why_not: str | None) -> Reading:
     word = _CACHE_WORDS.get(raw or "", raw) if key == "write_cache" else raw
     choices = FIXED_CHOICES[key]
     known = word is None or any(choice.value == word for choice in choices)
-    if why_not is None and raw is None:
-        why_not = "the kernel does not answer when asked for it"
+    unsettled = "the kernel does not answer when asked for it" if raw is None else None
     return Reading(
-        now=word if known else "unknown", raw=_raw(raw), choices=choices, availability=Availability(why_not=why_not)
+        now=word if known else "unknown",
+        raw=_raw(raw),
+        choices=choices,
+        availability=available_unless(why_not, unsettled),
     )
 
 

@@ -6,7 +6,17 @@ import re
 
 from backends.change import Write
 from backends.identity import Identity
-from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting, check_value, unconfirmed
+from backends.settings import (
+    Availability,
+    Choice,
+    Effect,
+    Reading,
+    Risk,
+    Setting,
+    available_unless,
+    check_value,
+    unconfirmed,
+)
 from backends.topology import Node
 from backends.topology.naming import serial, wwn
 from backends.topology.tree import number
@@ -90,11 +100,18 @@ def reading(view: IoCardView) -> Reading:
             )
             for size in sizes
         ),
-        availability=Availability(why_not=_why_not(view, now)),
+        availability=_availability(view, now),
     )
 
 
-def _why_not(view: IoCardView, now: int | None) -> str | None:
+def _availability(view: IoCardView, now: int | None) -> Availability:
+    """Return whether it may be formatted. A sector size of before needs no knowledge of the present one."""
+    silent = now is None and view.module is not None and view.volume is not None
+    unsettled = "fio-status does not say its sector size" if silent else None
+    return available_unless(None, unsettled, _why_not(view))
+
+
+def _why_not(view: IoCardView) -> str | None:
     """The first reason against a format, those that a person cannot change before those that one can."""
     if view.blind is not None:
         return view.blind
@@ -103,8 +120,6 @@ def _why_not(view: IoCardView, now: int | None) -> str | None:
     if len(view.module.volumes) > 1:
         others = ", ".join(volume.name for volume in view.module.volumes if volume.name != view.volume.name)
         return f"{view.module.name} has {others} besides, which would be formatted along with it"
-    if now is None:
-        return "fio-status does not say its sector size"
     if (view.module.state, view.volume.state) != ("Attached", "Online"):
         return f"{view.module.name} is {view.module.state}, {view.volume.name} {view.volume.state}"
     if missing := view.programs.missing:

@@ -1,4 +1,4 @@
-"""Marvell 88SE9230 boot cards and their kin (Dell BOSS-S1), through mvcli: listed with what it says."""
+"""Marvell boot cards, listed with what their tools say: SATA (Dell BOSS-S1) through mvcli, NVMe through mnv_cli."""
 
 from backends.protocol import Vendor, lazily
 from backends.vendors.marvell.presence import installed

@@ -11,32 +11,15 @@ from backends.host import Host
 from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.raid import data_drives
 from backends.sizes import read_size
-from backends.text import clean
 from backends.vendors._listed import facts, heard, program_of
+from backends.vendors.marvell.nvme import nvme_inventory
 from backends.vendors.marvell.presence import CARDS, DISKS, PLACES, READS, SMART, VOLUMES, on_bus
-
-LINES = 4000
-"""More than any card prints; what follows is not read."""
+from backends.vendors.marvell.records import LINES, NAME, records
 
 ADAPTER = ("adapter id", "controller id")
 DISK = ("adapter",)
 VOLUME = ("id",)
 """Labels that begin a record of each kind."""
-
-
-def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
-    """Records that begin with one of these labels, by labels in small letters; noise before them is passed over."""
-    found: list[dict[str, str]] = []
-    for line in text.splitlines()[:LINES]:
-        key, colon, value = line.partition(":")
-        label = clean(key).lower()
-        if not colon or not 0 < len(label) <= 40:
-            continue
-        if label in firsts:
-            found.append({})
-        if found:
-            found[-1].setdefault(label, clean(value))
-    return tuple(found)
 
 
 _ATTRIBUTE = re.compile(
@@ -67,9 +50,6 @@ def drive_health(text: str) -> Health:
 
 # -- the backend of Marvell boot cards: what mvcli says; there is nothing to set --------------------------------------
 
-NAME = "marvell"
-"""The prefix of this backend's targets."""
-
 NOTHING_TO_SET = "none: the card caches nothing, and its stripe size is chosen when a virtual disk is created"
 """Why there is nothing to set."""
 
@@ -89,7 +69,16 @@ class Marvell:
         self._host = host
 
     async def inventory(self) -> Inventory:
-        """The card, its virtual disks and drives."""
+        """Return the cards of both kinds, their virtual disks and drives."""
+        sata, nvme = await self._sata(), await nvme_inventory(self._host)
+        return Inventory(
+            controllers=(*sata.controllers, *nvme.controllers),
+            arrays=(*sata.arrays, *nvme.arrays),
+            drives=(*sata.drives, *nvme.drives),
+            problems=(*sata.problems, *nvme.problems),
+        )
+
+    async def _sata(self) -> Inventory:
         program = program_of(self._host, PLACES, NAME, "mvcli")
         if not isinstance(program, str):
             return program

@@ -1,4 +1,4 @@
-"""Whether a machine may have such a card: its driver is that of any SATA port, so the program tells."""
+"""Whether a machine may have such a card: its driver is that of any SATA port or NVMe drive, so the program tells."""
 
 from __future__ import annotations
 
@@ -10,23 +10,43 @@ from backends.host import Host
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
 """Where the program is looked for."""
 
+NVME_PLACES = ("/opt/marvell/bin/mnv_cli", "/opt/dell/mnv_cli/mnv_cli", "mnv_cli")
+"""Where the program for NVMe boot cards is looked for (Dell BOSS-N1, HPE NS204i, Lenovo M.2 RAID kits)."""
+
 READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 """What it is asked: cards, virtual disks, drives."""
 
 
-def _last(label: str, words: str) -> Whole:
-    """By the last label that is recorded of such an answer."""
-    shape = re.compile(rf"^{re.escape(label)}:", re.MULTILINE)
+def _last(label: str, words: str, program: str = "mvcli", *, head: str = "") -> Whole:
+    """Return what a whole answer ends in: the last label that is recorded of it.
+
+    `head`: the label of each record, where the last line counts them.
+    """
+    shape = re.compile(rf"^{re.escape(label)}:[ \t]*(\d{{0,4}})", re.ASCII | re.MULTILINE)
+    heads = re.compile(rf"^[ \t]*{re.escape(head)}:", re.IGNORECASE | re.MULTILINE)
+
+    def missing(text: str) -> str:
+        last = shape.search(text)
+        if last is None:
+            return f"`{label}` is missing"
+        listed = len(heads.findall(text)) if head else 0
+        return f"it counts {last[1]} and lists {listed}" if head and last[1] and listed < int(last[1]) else ""
+
     return Whole(
-        tool=f"mvcli info -o {words}",
-        mark=f"a line `{label}:`",
-        missing=lambda text: "" if shape.search(text) else f"`{label}` is missing",
+        tool=f"{program} info -o {words}",
+        mark=f"a line `{label}:`" + (", and as many records as it counts" if head else ""),
+        missing=missing,
         statuses=frozenset(),
     )
 
 
 CARDS = _last("HBA info image health", "hba")
-VOLUMES = _last("Total # of VD", "vd")
+VOLUMES = _last("Total # of VD", "vd", head="id")
+DISKS = _last("Total # of PD", "pd", head="PD ID")
+NVME_CARDS = _last("Total # of HBA", "hba", "mnv_cli", head="Bus Device Fun")
+NVME_VOLUMES = _last("Total # of VD", "vd", "mnv_cli", head="VD ID")
+NVME_DISKS = _last("Total # of PD", "pd", "mnv_cli", head="PD ID")
+
 _FROM_C7 = re.compile(r"^(?:C[7-9A-F]|[DEF][0-9A-F]) [^\n]{20,200}\n", re.ASCII | re.MULTILINE)
 
 SMART = Whole(
@@ -38,12 +58,11 @@ SMART = Whole(
 )
 DRIVE_READ = ("smart", "-p", r"\d{1,3}")
 """What it is asked about one drive, as patterns."""
-DISKS = _last("Total # of PD", "pd")
 
 
 async def installed(host: Host) -> bool:
-    """Whether mvcli is there; nothing is run."""
-    return host.which(PLACES) is not None
+    """Return whether mvcli or mnv_cli is there. Nothing is run."""
+    return host.which((*PLACES, *NVME_PLACES)) is not None
 
 
 async def on_bus(host: Host) -> bool:

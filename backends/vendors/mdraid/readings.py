@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from backends.settings import Availability, Choice, Reading, Risk, Span
+from backends.settings import NOT_UNDERSTOOD, Availability, Choice, Reading, Risk, Span, available_unless
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.tree import number
@@ -217,7 +217,7 @@ _WITHOUT = ("resync", "ppl", "journal")
 
 
 def bitmap_word(attributes: Mapping[str, str]) -> str | None:
-    """Return which bitmap there is: `none`, `internal`, `lockless`, `file`, `clustered`; None where it is not told.
+    """Return which bitmap there is: `none`, `internal`, `lockless`, `file`, `clustered`; None if it is not told.
 
     Since Linux 6.18 `bitmap_type` has the kind in brackets, and an array without bitmap need have no `bitmap` folder.
     """
@@ -233,7 +233,9 @@ def bitmap_word(attributes: Mapping[str, str]) -> str | None:
         return "clustered"
     if location == "none":
         return "none"
-    return "internal" if re.fullmatch(r"[+-]\d{1,19}", location, re.ASCII) else "file"
+    if re.fullmatch(r"[+-]\d{1,19}", location, re.ASCII):
+        return "internal"
+    return "file" if location == "file" else NOT_UNDERSTOOD
 
 
 def _bitmap(view: ArrayView) -> Reading:
@@ -274,8 +276,11 @@ def _consistency(view: ArrayView) -> Reading:
         why_not = "a partial parity log is for RAID 5 only"
     elif why_not is None and raw == "bitmap":
         why_not = "it has a bitmap; set bitmap to none first"
-    elif why_not is None and raw not in ("resync", "ppl"):
-        why_not = f"the policy {clean(raw or 'unknown', 32)} is not one that can be left"
+    elif why_not is None and raw == "journal":
+        why_not = "the policy journal is not one that can be left"
+    unsettled = None
+    if raw not in ("resync", "ppl", "bitmap", "journal"):
+        unsettled = f"the policy {clean(raw or 'unknown', 32)} is not one that can be left"
     legal = [
         Choice(
             value="resync",
@@ -293,7 +298,7 @@ def _consistency(view: ArrayView) -> Reading:
         now=raw if known else None if raw is None else "unknown",
         raw=_raw(raw),
         choices=tuple(legal),
-        availability=Availability(why_not=why_not),
+        availability=available_unless(why_not, unsettled),
     )
 
 

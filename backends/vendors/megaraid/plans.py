@@ -12,7 +12,7 @@ from backends.changing import Wanted, require_own, was_value
 from backends.errors import BlockedError, InvalidValueError, RefusedError
 from backends.host import Command
 from backends.identity import Identity
-from backends.settings import Reading, Risk, Setting, worst
+from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, POLICIES, PRESET, policies_in
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.effective import CardView, VolumeView, protection_words
@@ -48,7 +48,7 @@ def volume_change(
     key, now = wish.setting.key, wish.now.now
     there = companions is not None and wish.value == now
     forward = _steps_to(view, wish, companions) if not there or key != "strip_size" else ()
-    back = _steps_back(view, wish, now or "") if forward else ()
+    back = _steps_back(view, wish, now) if forward and now is not None and is_understood(now) else ()
     change = wish.change(forward, back, identity, lock)
     if key == "fastpath" and companions is not None and wish.value != PRESET:
         change = _as_its_worst(view, change)
@@ -165,7 +165,9 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
 def card_change(view: CardView, wish: Wanted, identity: Identity, lock: str) -> Change:
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
     forward = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, wish.value))
-    back = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, wish.now.now or ""))
+    now = wish.now.now
+    known = now is not None and is_understood(now)
+    back = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, now)) if now and known else ()
     return wish.change(forward, back, identity, lock)
 
 
@@ -190,11 +192,13 @@ def _preset(view: VolumeView, value: str) -> tuple[Write, ...]:
 def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[Write, ...]:
     """The steps that bring three policies back, the last that the preset sets first. Raises BlockedError."""
     parts = volume_readings(view)
-    movable = {key: value for key, value in named.items() if parts[key].availability.available}
+    movable = {key: value for key, value in named.items() if parts[key].availability.why_not_back is None}
     wrong = [key for key in named if parts[key].now not in (None, named[key])]
     for key in wrong:
         if key not in movable:
-            raise BlockedError(f"The {key.replace('_', ' ')} cannot be changed: {parts[key].availability.why_not}.")
+            raise BlockedError(
+                f"The {key.replace('_', ' ')} cannot be changed: {parts[key].availability.why_not_back}."
+            )
     return _set_each(view, {key: named[key] for key in reversed(wrong or list(movable))})
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
-from backends.settings import Availability, Choice, Reading, Span
+from backends.settings import Availability, Choice, Reading, Span, available_unless
 from backends.sizes import exact_words
 from backends.vendors.megaraid import choices, effective
 from backends.vendors.megaraid.effective import CardView, Force, VolumeView
@@ -62,14 +62,14 @@ def _on_off(value: bool | None) -> Word | None:
 
 def _policy(view: VolumeView, key: str, word: Word | None, legal: tuple[Choice, ...], force: Force) -> Reading:
     spoken = _spoken(legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value))
-    why_not = _stands_against(view, key) or _unsettled(word, spoken, view)
+    against = _stands_against(view, key) or _no_word(spoken, view)
     return Reading(
         now=None if word is None else word.value,
         raw=None if word is None else word.raw,
         effective=force.value,
         why_effective=force.why,
         choices=spoken,
-        availability=Availability(why_not=why_not),
+        availability=available_unless(against, _unsettled(word, spoken)),
     )
 
 
@@ -85,10 +85,15 @@ def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tupl
     return tuple(found)
 
 
-def _unsettled(word: Word | None, legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
-    """What is known too little of to change it and take it back."""
-    if legal is not None and not legal:
-        return f"{view.dialect.tool.rsplit('/', 1)[-1]} has no word for it"
+def _no_word(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
+    """Return why the tool can set no value at all; None where it can."""
+    if legal is None or legal:
+        return None
+    return f"{view.dialect.tool.rsplit('/', 1)[-1]} has no word for it"
+
+
+def _unsettled(word: Word | None, legal: tuple[Choice, ...] | None) -> str | None:
+    """Return what is not known of the present value, so that it could not be put back."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
     if word.value == UNKNOWN:
@@ -191,7 +196,7 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
         effective=force.value,
         why_effective=force.why,
         choices=choices.fastpath(now),
-        availability=Availability(why_not=_no_preset(view, parts)),
+        availability=_preset_availability(view, parts),
     )
 
 
@@ -202,13 +207,21 @@ def _combined(words: list[str | None]) -> str:
     return " + ".join(known) if len(known) == len(words) else UNKNOWN
 
 
-def _no_preset(view: VolumeView, parts: list[Reading]) -> str | None:
-    for name, wanted, part in zip(
-        ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, strict=True
+def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
+    """Return whether all three policies may be changed; for a way back, whether all may be restored."""
+    why_not = _no_preset(view, parts, [part.availability.why_not for part in parts])
+    back = _no_preset(view, parts, [part.availability.why_not_back for part in parts])
+    return Availability(why_not=why_not, only_back=why_not is not None and back is None)
+
+
+def _no_preset(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
+    """Return the first of the reasons against a change of a policy that the preset changes."""
+    for name, wanted, part, why_not in zip(
+        ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, reasons, strict=True
     ):
         missing = part.now is None and wanted == "direct"  # there is nothing to choose
-        if not part.availability.available and part.now != wanted and not missing:
-            return f"the {name} cannot be changed: {part.availability.why_not}"
+        if why_not is not None and part.now != wanted and not missing:
+            return f"the {name} cannot be changed: {why_not}"
     return view.why_not
 
 
@@ -245,14 +258,13 @@ def _card_value(view: CardView, key: str) -> Reading:
     else:
         legal = ()
     supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
-    why_not = NO_RAID if view.card.makes_arrays is False else NOT_SUPPORTED if supported is False else None
-    why_not = why_not or _unsettled(word, legal, view) or view.why_not
+    against = NO_RAID if view.card.makes_arrays is False else NOT_SUPPORTED if supported is False else None
     return Reading(
         now=None if word is None else word.value,
         raw=None if word is None else word.raw,
         choices=legal or (),
         span=span,
-        availability=Availability(why_not=why_not),
+        availability=available_unless(against or _no_word(legal, view), _unsettled(word, legal), view.why_not),
     )
 
 

@@ -168,7 +168,8 @@ async def _programs(host: Host, kind: ToolKind, tries: list[Try]) -> Sequence[st
 async def _ask(host: Host, kind: ToolKind, path: str) -> Try:
     dialect = kind.make(host, path)
     try:
-        return Try(kind.name, path, dialect, await dialect.cards())
+        cards = await dialect.cards()
+        return Try(kind.name, path, dialect, cards, trouble=dialect.short if isinstance(dialect, StorCli7) else "")
     except RaidbenchError as error:
         return Try(kind.name, path, dialect, trouble=error.message.rstrip("."), hint=error.hint)
 

@@ -139,6 +139,8 @@ class FeatureState:
     """Whether it can be changed at all; None where the drive does not say."""
     why_not: str | None = None
     """Why it could not be read, in words."""
+    refused: bool = False
+    """Whether the drive refused to give it: then it takes no value either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from backends.change import Write
 from backends.errors import InvalidValueError
-from backends.settings import Availability, Choice, Reading, Risk
+from backends.settings import Choice, Reading, Risk, available_unless
 from backends.text import clean
 from backends.topology.naming import serial, wwn
 from backends.vendors.nvme.facts import LbaFormat, NamespaceView
@@ -24,6 +24,9 @@ def name_of(one: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
         other for other in formats if (other.data_bytes, other.metadata_bytes) == (one.data_bytes, one.metadata_bytes)
     ]
     return sizes if len(twins) == 1 else f"{sizes}#{one.index}"
+
+
+_UNTOLD = "nvme-cli does not say which formats it has"
 
 
 def format_reading(view: NamespaceView) -> Reading:
@@ -44,7 +47,7 @@ def format_reading(view: NamespaceView) -> Reading:
         effective=effective,
         why_effective=why,
         choices=tuple(_choice(one, formats) for one in formats),
-        availability=Availability(why_not=_why_not(view)),
+        availability=available_unless(_why_not(view), _UNTOLD if current is None else None),
     )
 
 
@@ -62,8 +65,8 @@ def _why_not(view: NamespaceView) -> str | None:
     if view.blind is not None:
         return view.blind
     ident, about = view.ident, view.about
-    if ident is None or about is None or ident.current is None:
-        return "nvme-cli does not say which formats it has"
+    if ident is None or about is None or not ident.formats:
+        return _UNTOLD
     if about.oacs is None or not about.oacs & _CAN_FORMAT:
         return "the drive has no format command"
     if len(ident.formats) < 2:

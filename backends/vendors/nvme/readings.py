@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from backends.changing import was_value
-from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
+from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless
 from backends.vendors.nvme.facts import ControllerView, NamespaceView, PowerState
 from backends.vendors.nvme.formats import format_reading
 from backends.vendors.nvme.settings import (
@@ -65,19 +65,20 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
     key = setting.key
     field = FIELDS[key]
     choices, span = _choices(view, key), _SPANS.get(key)
-    value, why_not = None, view.blind
+    value, unsettled, why_not = None, None, view.blind
     if why_not is None and key == "drive_cache" and view.about is not None and view.about.has_cache is False:
         why_not = "the drive reports no volatile write cache"
     elif why_not is None:
         state = view.features[field.feature]
-        value, why_not = state.value, state.why_not
+        value = state.value
+        why_not, unsettled = (state.why_not, None) if state.refused else (None, state.why_not)
         if why_not is None and state.changeable is False:
             why_not = "the drive does not let it be changed"
     why_not = why_not or _shared(view) or view.frozen
     now = None if value is None else shown(key, field.of(value))
     if now is not None and span is None and all(choice.value != now for choice in choices):
         now = "unknown"
-    if why_not is None and span is None and len(choices) < 2:
+    if why_not is None and unsettled is None and span is None and len(choices) < 2:
         why_not = "the drive has no other"
     effective, why = _in_force(view, key, now)
     return Reading(
@@ -87,7 +88,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
         why_effective=why,
         choices=() if span is not None else choices,
         span=span,
-        availability=Availability(why_not=why_not),
+        availability=available_unless(None, unsettled, why_not),
     )
 
 

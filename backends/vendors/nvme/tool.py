@@ -115,7 +115,7 @@ class NvmeCli:
         except RaidbenchError as error:
             return FeatureState(why_not=clean(error.message, 300).rstrip("."))
         if why_not := refusal(done):
-            return FeatureState(why_not=f"the drive answers: {why_not}")
+            return FeatureState(why_not=f"the drive answers: {why_not}", refused=True)
         if why := WHOLE.lost(done):
             return FeatureState(why_not=f"{CUT}: {why}")
         value = parse_value(done.stdout, number)

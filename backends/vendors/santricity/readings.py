@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from backends.settings import Availability, Choice, Reading
+from backends.settings import Availability, Choice, Reading, available_unless, is_understood
 from backends.text import clean
 from backends.vendors import _disk_systems
 from backends.vendors._disk_systems import DELAYS, switched, written
@@ -40,7 +40,7 @@ def _reading(view: WebView, one: CacheField) -> Reading:
         effective=effective,
         why_effective=why,
         choices=_choices(view, one),
-        availability=Availability(why_not=_why_not(view, now)),
+        availability=available_unless(None, _unsettled(now), _why_not(view)),
     )
 
 
@@ -74,12 +74,15 @@ def _reason(view: WebView) -> str:
     return ""
 
 
-def _why_not(view: WebView, now: str | None) -> str | None:
-    """The first reason against a change."""
+def _unsettled(now: str | None) -> str | None:
+    """Return what is not known of the present value."""
     if now is None:
         return "the web services do not tell of it"
-    if now == "unknown":
-        return "what the web services say of it is not understood"
+    return None if is_understood(now) else "what the web services say of it is not understood"
+
+
+def _why_not(view: WebView) -> str | None:
+    """Return the first reason against any change."""
     if view.system.out_of_reach:
         return f"the proxy does not reach its disk system ({view.system.status})"
     if view.volume.thin:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from backends.host import Denial
-from backends.settings import Availability, Choice, Reading, Span
+from backends.settings import Availability, Choice, Reading, Span, available_unless
 from backends.values import dataclass
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag
@@ -91,11 +91,11 @@ def _drive_cache(view: View) -> Reading:
     if disk.kind is Kind.VOLUME:
         return _blocked(VOLUME_CACHE, choices)
     value, raw = switch(view, "drive_cache")
-    against = _against(view, "drive_cache")
+    against, unsettled = _against(view, "drive_cache"), _unsettled(view, "drive_cache")
     if view.tool is None or view.silent is not None:  # the kernel's word stands for the drive's
         value, raw = disk.believed, disk.cache_type
-        if value is None and against is None:
-            against = "the kernel does not say whether the drive caches writes"
+        if value is None:
+            unsettled = "the kernel does not say whether the drive caches writes"
     effective, why = _flushes(disk, value)
     return Reading(
         now=_word(value, raw),
@@ -103,7 +103,7 @@ def _drive_cache(view: View) -> Reading:
         effective=effective,
         why_effective=why,
         choices=choices,
-        availability=Availability(why_not=against),
+        availability=available_unless(against, unsettled),
     )
 
 
@@ -139,21 +139,25 @@ def _plain_switch(view: View, key: str, choices: tuple[Choice, ...]) -> Reading:
         return _blocked(VOLUME_WORDS, choices)
     value, raw = switch(view, key)
     return Reading(
-        now=_word(value, raw), raw=raw, choices=choices, availability=Availability(why_not=_against(view, key))
+        now=_word(value, raw),
+        raw=raw,
+        choices=choices,
+        availability=available_unless(_against(view, key), _unsettled(view, key)),
     )
 
 
 def _apm(view: View) -> Reading:
     span = Span(minimum=1, maximum=APM_OFF)
     number, raw, against = _level(view, "apm")
-    return Reading(now=number, raw=raw, span=span, availability=Availability(why_not=against))
+    return Reading(now=number, raw=raw, span=span, availability=available_unless(against, _unsettled(view, "apm")))
 
 
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
     known = number in (None, "unknown", *(choice.value for choice in QUIET))
     own = () if known or number is None else (Choice(value=number, label=number, help="As the drive is set now."),)
-    return Reading(now=number, raw=raw, choices=(*QUIET, *own), availability=Availability(why_not=against))
+    availability = available_unless(against, _unsettled(view, "acoustic"))
+    return Reading(now=number, raw=raw, choices=(*QUIET, *own), availability=availability)
 
 
 def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
@@ -202,13 +206,19 @@ def _against(view: View, key: str) -> str | None:
         return None if view.silent is Denial.NEEDS_ROOT else view.silent
     if disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS[key])
-        if flag is None:
-            return "hdparm did not answer for it"
-        return None if flag.supported else "the drive does not have it"
+        return None if flag is None or flag.supported else "the drive does not have it"
     bit = view.fields.get(BITS[key][0])
     if bit is None:
         return "the drive's caching page does not have it"
     return "the drive does not let it be changed" if bit.changeable is False else None
+
+
+def _unsettled(view: View, key: str) -> str | None:
+    """Return why the present value of a drive's switch is not known; None where it is, or where nothing was asked."""
+    asked = view.tool is not None and view.rights is None and view.silent is None
+    if asked and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
+        return "hdparm did not answer for it"
+    return None
 
 
 def _word(value: bool | None, raw: str | None) -> str | None:

@@ -14,6 +14,9 @@ from backends.vendors.smartarray.facts import Family
 NAME = "smartarray"
 """The prefix of this backend's targets."""
 
+SLOT = r"[0-9]{1,6}[A-Za-z]{0,2}"
+"""A slot as ssacli names and takes it: `0`, `0b`, `2085`."""
+
 _ADDRESS = re.compile(
     r"(?P<card>/(?P<kind>slot|arc|aac)[0-9A-Za-z]{1,8})(?:/ld(?P<volume>\d{1,5})|/(?P<drive>[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}))?",
     re.ASCII,

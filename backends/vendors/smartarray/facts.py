@@ -104,6 +104,8 @@ class LogicalDrive:
     """Serial numbers of its members, where those are told and not the places."""
     width: int | None = None
     """Members that are named, missing ones too, where that is told."""
+    ssd_cache: str | None = None
+    """The tool's words for an SSD cache in front of it (maxCache, SSD Smart Cache); None where it names none."""
     parity_groups: int | None = None
     """Groups with a parity of their own, of RAID 50 and 60; None where it is not told."""
     jobs: tuple[CardJob, ...] = ()

@@ -14,7 +14,7 @@ from backends.topology.naming import exact_size, identity
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.smartarray.effective import InForce, value
-from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, RaidCard
+from backends.vendors.smartarray.facts import UNKNOWN, BayDrive, CardText, LogicalDrive, Phrase, RaidCard
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
@@ -146,16 +146,22 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
     rows = {
         "Reported as": ", ".join(filter(None, (volume.level_raw, volume.state_raw))),
         "Array": volume.array,
-        "Acceleration": value(volume.acceleration),
+        "Acceleration": _said(volume.acceleration),
         "Write cache": _both(value(effective.write_policy(card, volume)), effective.write_cache(card, volume)),
         "Read cache": _both(value(volume.read_cache), effective.read_cache(volume)),
         "Unprotected": effective.unprotected(card, volume),
         "Smart Path": value(group.smart_path) if group is not None else None,
+        "SSD cache in front": volume.ssd_cache,
         "World wide name": volume.wwn,
         UNRECOVERABLE: volume.lost,
         "Device, says the tool": volume.device if node is None else None,
     }
     return (Fact(label=label, value=words) for label, words in rows.items() if words)
+
+
+def _said(phrase: Phrase | None) -> str | None:
+    """Return the common word; the tool's own where that is not understood."""
+    return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
 
 
 def _both(configured: str | None, force: InForce) -> str | None:

@@ -11,9 +11,9 @@ from backends.change import Change, Write, with_disk
 from backends.changing import Wanted, require_own, strange_step, was_value
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
-from backends.settings import Reading, Risk, Setting, worst
+from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.values import dataclass
-from backends.vendors.smartarray.addresses import parse
+from backends.vendors.smartarray.addresses import SLOT, parse
 from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_words
 from backends.vendors.smartarray.facts import CardText, LogicalDrive, Phrase
@@ -25,7 +25,7 @@ CACHED = "cached"
 
 _PROGRAMS = ("ssacli", "hpssacli", "hpacucli")
 _STEP = re.compile(
-    r"ctrl slot=(?P<card>[0-9]{1,3}[A-Za-z]?) (?:ld (?P<volume>[0-9]{1,5})|array (?P<array>[A-Za-z]{1,3})) modify "
+    rf"ctrl slot=(?P<card>{SLOT}) (?:ld (?P<volume>[0-9]{{1,5}})|array (?P<array>[A-Za-z]{{1,3}})) modify "
     r"(?P<word>caching|arrayaccelerator|ssdsmartpath)=(?P<switch>enable|disable) forced"
 )
 
@@ -104,7 +104,8 @@ def planned(view: PartView, wish: Wanted, identity: Identity, companions: Mappin
     after = view if view.volume is None or key != "acceleration" else _accelerated_view(view, view.volume, wish.value)
     there = companions is not None and wish.value == wish.now.now
     forward = () if there else _lines(view, key, wish.value, companions or {})
-    back = () if there else _lines(after, key, wish.now.now or "", present)
+    before = wish.now.now
+    back = () if there or before is None or not is_understood(before) else _lines(after, key, before, present)
     lock = view.tool.lock_name if view.volume is None else with_disk(view.tool.lock_name, identity)
     change = wish.change(_steps(forward), _steps(back), identity, lock)
     text, risk = change.risk_text, change.risk

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from backends.errors import InvalidValueError
 from backends.model import GONE, State
-from backends.settings import Availability, Choice, Reading, Span
+from backends.settings import Choice, Reading, Span, available_unless
 from backends.sizes import size_words
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
@@ -51,12 +51,12 @@ def _reading(
         why_effective=force[1],
         choices=legal,
         span=span,
-        availability=Availability(why_not=view.text.cut or against or _unsettled(phrase, legal, span) or view.why_not),
+        availability=available_unless(view.text.cut or against, _unsettled(phrase, legal, span), view.why_not),
     )
 
 
 def _unsettled(phrase: Phrase | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
-    """What is known too little of to change it and take it back."""
+    """Return what is not known of the present value, so that it could not be put back."""
     if phrase is None:
         return "the card does not report it"
     if phrase.value == UNKNOWN:
@@ -142,7 +142,7 @@ def acceleration(view: PartView) -> Reading:
 
     legal = tuple(one for one in offered if _sayable((one,), say) is None)
     against = _stands_against(view)
-    if against is None and volume.acceleration is not None and volume.acceleration.value != UNKNOWN:
+    if against is None and volume.acceleration is not None:
         against = (None if legal else _sayable(offered, say)) or _busy(view)
     return _reading(view, volume.acceleration, legal, against)
 

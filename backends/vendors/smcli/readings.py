@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from backends.settings import Availability, Choice, Reading, Risk, Span
+from backends.settings import Choice, Reading, Risk, Span, available_unless, is_understood
 from backends.values import dataclass
 from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
@@ -82,7 +82,7 @@ def _reading(view: SystemView, knob: Knob) -> Reading:
         why_effective=why,
         choices=() if span is not None else choices,
         span=span,
-        availability=Availability(why_not=_why_not(view, knob, now)),
+        availability=available_unless(_twice(view), _unsettled(now), _why_not(view, knob)),
     )
 
 
@@ -178,14 +178,22 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
     return None, None
 
 
-def _why_not(view: SystemView, knob: Knob, now: str | None) -> str | None:
-    """The first reason against a change."""
+def _twice(view: SystemView) -> str | None:
+    """Return why it is not known which logical drive a command would change."""
     if view.volume is not None and view.profile.volume(view.volume.name) is None:
         return f"several logical drives have its name: {view.profile.twice}".rstrip(": .")
+    return None
+
+
+def _unsettled(now: str | None) -> str | None:
+    """Return what is not known of the present value."""
     if now is None:
         return "the profile does not tell of it"
-    if now == "unknown":
-        return "what the profile says of it is not understood"
+    return None if is_understood(now) else "what the profile says of it is not understood"
+
+
+def _why_not(view: SystemView, knob: Knob) -> str | None:
+    """Return the first reason against any change."""
     if not sayable(view.profile.name):
         return "the name of the disk system cannot be said in a command"
     if view.volume is not None:

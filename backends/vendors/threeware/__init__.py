@@ -1,14 +1,22 @@
 """3ware cards, through tw_cli."""
 
-from backends.protocol import Vendor, lazily, where
+from backends.host import Host
+from backends.protocol import Vendor, lazily
+from backends.vendors.threeware.presence import PLACES
 
 CARDS = "/sys/bus/pci/drivers/3w-*/*:*"
 """What the kernel's drivers 3w-9xxx, 3w-sas and 3w-xxxx have taken."""
 
+
+async def anything(host: Host) -> bool:
+    """Return whether the tool is installed, or the kernel has a card."""
+    return host.which(PLACES) is not None or bool(await host.list(CARDS))
+
+
 VENDOR = Vendor(
     name="threeware",
     backend=lazily("backends.vendors.threeware.backend:Threeware"),
-    present=where(CARDS),
+    present=anything,
     drivers=("3w-9xxx", "3w-sas", "3w-xxxx"),
     declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),
 )

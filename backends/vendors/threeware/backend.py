@@ -17,7 +17,7 @@ from backends.identity import Identity
 from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray, require_free_drive
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
-from backends.settings import Availability, Choice, Reading, Risk, Setting
+from backends.settings import Choice, Reading, Risk, Setting, available_unless
 from backends.subject import refused_text
 from backends.text import clean
 from backends.topology import look
@@ -310,14 +310,17 @@ def _readings(view: _UnitView) -> Mapping[str, Reading]:
 
 
 def _reading(view: _UnitView, key: str, now: str | None) -> Reading:
-    why_not = "tw_cli does not tell of it" if now is None else view.frozen
+    unsettled = "tw_cli does not tell of it" if now is None else None
+    against = view.frozen
     if key == WRITE_CACHE.key and now == "write-through":
-        why_not = why_not or _uncached(view)
+        against = against or _uncached(view)
     if key in POLICIES:
         raw: str | None = clean(view.policies[key].strip().rpartition("=")[2], 40) if now is not None else None
     else:
         raw = view.row.get("AVrfy" if key == "auto_verify" else "Cache")
-    return Reading(now=now, raw=raw, choices=_choices(view, key), availability=Availability(why_not=why_not))
+    return Reading(
+        now=now, raw=raw, choices=_choices(view, key), availability=available_unless(None, unsettled, against)
+    )
 
 
 def _uncached(view: _UnitView) -> str | None:

@@ -48,6 +48,7 @@ _UNITS = {
     "MIGRATING": State.OPTIMAL,
     "REBUILDING": State.REBUILDING,
     "DEGRADED": State.DEGRADED,
+    "RECOVERY": State.DEGRADED,
     "INOPERABLE": State.FAILED,
 }
 _TASKS = {
@@ -56,6 +57,15 @@ _TASKS = {
     "REBUILDING": "rebuild",
     "MIGRATING": "reshape",
 }
+_PAUSED = {
+    "VERIFY": "VERIFYING",
+    "INIT": "INITIALIZING",
+    "INITIALIZE": "INITIALIZING",
+    "REBUILD": "REBUILDING",
+    "MIGRATE": "MIGRATING",
+}
+"""A task that waits, without its ending, by the word for the same task while it runs."""
+
 _BATTERIES = {"ok": "optimal", "charging": "learning", "testing": "learning", "missing": "missing"}
 """What the columns BBU and Status say of a battery; anything else (Fault, WeakBat) does not work."""
 
@@ -176,6 +186,12 @@ def level_of(unit: Row) -> Level:
     return _LEVELS.get(unit["UnitType"], Level.UNKNOWN)
 
 
+def running_word(status: str) -> str:
+    """Return the status of a unit as if its task was not paused: `REBUILDING` for `REBUILD-PAUSED`."""
+    task, pause, rest = status.partition("-PAUSE")
+    return _PAUSED.get(task, task) if pause and rest in ("", "D") else status
+
+
 def node_of(unit: Row, picture: Topology) -> Node | None:
     """The kernel's disk of a unit: its number is the SCSI target, its maker 3ware's, its size the same; else None."""
     number, size = unit["Unit"].removeprefix("u"), _size(unit)
@@ -227,7 +243,8 @@ def few(card: ThreewareCard) -> Mapping[str, str]:
 
 def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], picture: Topology) -> Array:
     members = () if "drivestatus" in card.cut else tuple(_port_target(card, port) for port in ports)
-    level, status = level_of(row), row["Status"]
+    level, said = level_of(row), row["Status"]
+    status = running_word(said)
     node = node_of(row, picture)
     task, state = _TASKS.get(status), _UNITS.get(status, State.UNKNOWN)
     done = (
@@ -241,6 +258,7 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         name=row["Unit"],
         level=level,
         state=state,
+        why=said if status != said or status not in (*_UNITS, *_TASKS) or status == "RECOVERY" else "",
         size_bytes=exact_size(node, _size(row)),
         strip_bytes=read_size(row.get("Stripe")),
         # A drive that is gone is not listed, and how a RAID 50 is grouped is not told.

@@ -15,7 +15,7 @@ from backends.model import Level
 from backends.raid import PARITY_IN_SPANS
 from backends.settings import Setting
 from backends.sizes import size_words
-from backends.vendors.threeware.inventory import ThreewareCard, controller_target, inventory_drives
+from backends.vendors.threeware.inventory import ThreewareCard, controller_target, inventory_drives, running_word
 from backends.vendors.threeware.settings import CHOICES, STORSAVE, WRITE_CACHE, Row
 
 _TYPES = {
@@ -99,7 +99,7 @@ def against_card(card: ThreewareCard) -> tuple[str, ...]:
     found = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
         found.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
-    working = [row["Status"].lower() for row in (*card.units, *card.ports) if row["Status"] in _BUSY]
+    working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
     found += [f"a unit is {working[0]} on the card"] if working else []
     # 3w-9xxx.h and 3w-sas.h: TW_MAX_UNITS, TW_MAX_UNITS_9650SE.
     most = 32 if _MANY.fullmatch(model) else 16

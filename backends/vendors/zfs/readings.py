@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.settings import AVAILABLE, Availability, Choice, Reading, Setting, check_value
+from backends.settings import AVAILABLE, Availability, Choice, Reading, Setting, available_unless, check_value
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.tree import number
@@ -86,7 +86,7 @@ def in_force(key: str, text: str) -> str:
 def _reading(view: DatasetView, key: str) -> Reading:
     value = view.values.get(key) if key in INHERITED or key == "volblocksize" else view.pool.get(key)
     if value is None or value.text == "-":
-        return Reading(now=None, availability=Availability(why_not="zfs does not tell it"))
+        return Reading(now=None, availability=available_unless(None, "zfs does not tell it", view.why_not))
     force = in_force(key, value.text)
     raw = clean(f"{value.text} ({value.source})" if value.source != "-" else value.text, 300)
     if key in FIXED:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -18,9 +20,11 @@ from backends.settings import Reading, Risk
 from backends.vendors.areca.answers import drives
 from backends.vendors.areca.backend import Areca
 from backends.vendors.marvell.backend import Marvell
+from backends.vendors.threeware import VENDOR
 from backends.vendors.threeware.backend import Threeware
 from backends.vendors.threeware.inventory import unit_target
 from backends.vendors.threeware.settings import rows, values
+from tests.backends.fakes import FakeHost
 from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling, threeware
 
 UNIT = unit_target("c0", "u0")
@@ -539,3 +543,78 @@ async def test_a_card_that_tw_cli_does_not_list_and_the_kernel_has_is_told() -> 
 async def test_drives_are_not_free_while_the_volumes_of_their_card_are_not_known() -> None:
     cut = _Cut(Telling("mvcli", MARVELL), "info -o vd", 150)
     assert {one.state for one in (await Marvell(cut).inventory()).drives} == {State.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "task"),
+    [
+        ("REBUILD-PAUSED", State.REBUILDING, "rebuild"),
+        ("INIT-PAUSED", State.REBUILDING, "initialisation"),
+        ("VERIFY-PAUSED", State.OPTIMAL, "consistency-check"),
+        ("MIGRATE-PAUSED", State.OPTIMAL, "reshape"),
+        ("RECOVERY", State.DEGRADED, None),
+        ("SOMETHING-ELSE", State.UNKNOWN, None),
+    ],
+)
+async def test_a_paused_task_is_told_as_the_same_task(status: str, state: State, task: str | None) -> None:
+    (unit,) = (await Threeware(PlayedUnit(threeware(state=status))).inventory()).arrays
+    assert (unit.state, [one.kind for one in unit.tasks]) == (state, [] if task is None else [task])
+    assert unit.why == status
+
+
+NVME: Mapping[tuple[str, ...], str] = {
+    ("info", "-o", "hba"): (
+        "NVMe Controller ID                   3\nBus Device Fun:                      5e:00.00\n"
+        "Device:                              /dev/nvme3\nSUBNQN:                              Boot   Kit\n"
+        "Firmware Version:                    1.2.3\nVID:                                 0x1b4b\n"
+        "DID:                                 0x2241\nSupported RAID Mode:                 RAID1\n\n"
+        "Total # of HBA:      1\n"
+    ),
+    ("info", "-o", "vd"): (
+        "VD ID:               0\nName:                boot\nStatus:              Degraded\n"
+        "RAID Mode:           RAID1\nsize:                447 GB\nPDs:                 0 1 \n"
+        "Stripe Block Size:   128K\n\nTotal # of VD:       1\n"
+    ),
+    ("info", "-o", "pd"): "".join(
+        f"PD ID:               {number}\nModel:               ACME 480\nSerial:              S{number}\n"
+        f"Sector Size:         512 bytes\nSize:                447 GB\nStatus:              {status}\n\n"
+        for number, status in enumerate(("Idle", "Rebuilding", "Idle"))
+    )
+    + "Total # of PD:       3\n",
+}
+
+
+async def test_an_nvme_boot_card_is_listed_with_its_mirror_and_drives() -> None:
+    found = await Marvell(Telling("mnv_cli", NVME)).inventory()
+    (card,), (mirror,) = found.controllers, found.arrays
+    assert (str(card.target), card.pci, card.firmware) == ("marvell:nvme3", "0000:5e:00.0", "1.2.3")
+    assert (mirror.level, mirror.state, mirror.strip_bytes, len(mirror.members)) == (
+        Level.RAID1, State.DEGRADED, 131072, 2,
+    )  # fmt: skip
+    assert [drive.state for drive in found.drives] == [State.ONLINE, State.REBUILDING, State.UNASSIGNED]
+    assert found.problems == ()
+
+
+async def test_of_several_nvme_boot_cards_no_array_is_given_to_any() -> None:
+    twice = {**NVME, ("info", "-o", "hba"): NVME["info", "-o", "hba"].replace("Total", "") * 2 + "Total # of HBA: 2\n"}
+    twice["info", "-o", "hba"] = twice["info", "-o", "hba"].replace("nvme3", "nvme4", 1)
+    found = await Marvell(Telling("mnv_cli", twice)).inventory()
+    assert (len(found.controllers), found.arrays, found.drives) == (2, (), ())
+    assert "names 2 cards" in found.problems[-1].message
+
+
+@pytest.mark.parametrize(("tool", "answers"), [("mvcli", MARVELL), ("mnv_cli", NVME)])
+async def test_a_list_of_virtual_disks_that_is_shorter_than_its_count_is_told(
+    tool: str, answers: Mapping[tuple[str, ...], str]
+) -> None:
+    vd = ("info", "-o", "vd")
+    short = {**answers, vd: re.sub(r"(Total # of VD: +)1", r"\g<1>2", answers[vd])}
+    found = await Marvell(Telling(tool, short)).inventory()
+    assert ["it counts 2 and lists 1" in problem.message for problem in found.problems] == [True]
+    assert State.UNASSIGNED not in [drive.state for drive in found.drives]
+
+
+@pytest.mark.parametrize(("tool", "there"), [("tw_cli", True), ("cli64", False)])
+async def test_an_installed_tool_is_asked_whatever_the_kernel_drives(tool: str, there: bool) -> None:
+    host = FakeHost({}, tools={tool: Completed(returncode=0, stdout="", stderr="")})
+    assert await VENDOR.present(host) is there

@@ -78,7 +78,7 @@ class Telling(FakeHost):
     """A host on which one tool gives these answers, and nothing else is installed."""
 
     def __init__(self, tool: str, answers: Mapping[tuple[str, ...], str], *, root: bool = True) -> None:
-        drivers = {"cli64": ("arcmsr", "0x17d3"), "mvcli": ("ahci", "0x1b4b")}
+        drivers = {"cli64": ("arcmsr", "0x17d3"), "mvcli": ("ahci", "0x1b4b"), "mnv_cli": ("nvme", "0x1b4b")}
         driver, vendor = drivers[tool]
         super().__init__(machine(**{f"/sys/bus/pci/drivers/{driver}/0000:03:00.0/vendor": vendor}), root=root)
         self.made_up = True

@@ -8,7 +8,7 @@ from backends.model import Level, Media, State
 from backends.racks.smartarray.arcconf import USAGE
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.arcconf import commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, tasks, write_cache
+from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, short_list, tasks, write_cache
 from backends.vendors.smartarray.facts import CardText, Family
 from tests.backends.smartarray.texts import NO_COLUMNS, SERIES, SMART, STATUS
 
@@ -148,3 +148,50 @@ def test_the_usage_tells_which_form_takes_noprompt_and_which_there_are() -> None
     assert words.end("logicaldrive") == words.end("drivewritecachepolicy") == ("noprompt",)
     assert words.end("cacheratio") == words.end("writecachebypassthreshold") == ()
     assert words.end("recovercachemodule") is None
+
+
+OFF = "   Cache Status                               : "
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ("Cache State Details : Temporarily Disabled(Reason: Charge of the capacitor (pack 1) is low)",
+         "Charge of the capacitor (pack 1) is low"),
+        ("Cache State : Disabled Capacitor Charge Is Low", "Disabled Capacitor Charge Is Low"),
+        ("Cache Status Details : No cable", "No cable"),
+        ("Cache State : Disabled", None),
+    ],
+)  # fmt: skip
+def test_the_reason_why_a_cache_is_off_is_told(lines: str, reason: str | None) -> None:
+    text = SMART.replace(f"{OFF}Ok", f"{OFF}Temporarily Disabled\n   {lines}")
+    assert whole(text).card.cache_details == reason
+    working = SMART.replace(f"{OFF}Ok", f"{OFF}Ok\n   {lines.replace('Status Details', 'State Details')}")
+    assert whole(working).card.cache_details is None
+
+
+def in_front(*lines: str) -> str | None:
+    """Return what is told of an SSD cache in front of a logical device with these lines."""
+    mark = "   Write-cache status                       : Off\n"
+    return whole(SERIES.replace(mark, mark + "".join(f"   {line}\n" for line in lines))).volumes[0].ssd_cache
+
+
+def test_maxcache_in_front_of_a_logical_device_is_named() -> None:
+    assert in_front("MaxCache read cache setting : Enabled", "MaxCache read cache status : On") == "read cache On"
+    lines = ("maxCache write cache setting : Enabled", "maxCache write cache policy : Write Back")
+    assert in_front(*lines) == "write cache Enabled (Write Back)"
+
+
+def test_maxcache_that_is_off_is_not_named() -> None:
+    assert in_front() is None
+    assert in_front("MaxCache read cache setting : Enabled", "MaxCache read cache status : Off") is None
+    assert in_front("MaxCache Assigned : No") is None
+
+
+@pytest.mark.parametrize(
+    ("counted", "named", "lost"),
+    [(3, 1, "it counts 3 controllers and names 1"), (1, 1, ""), (2, 2, ""), (2, 0, "")],
+)
+def test_a_list_that_names_fewer_than_it_counts_is_short(counted: int, named: int, lost: str) -> None:
+    rows = "".join(f"   Controller {number}:   : Optimal, Slot {number}\n" for number in range(1, named + 1))
+    assert short_list(f"Controllers found: {counted}\n{rows}") == lost

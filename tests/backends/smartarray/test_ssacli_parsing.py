@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -9,10 +10,11 @@ import pytest
 
 from backends.model import Level, Media, State
 from backends.vendors.smartarray import effective
+from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.arcconf import commands as arcconf_commands
-from backends.vendors.smartarray.facts import CardText, LogicalDrive
+from backends.vendors.smartarray.facts import CardText, LogicalDrive, RaidCard
 from backends.vendors.smartarray.ssacli import commands
-from backends.vendors.smartarray.ssacli.parsing import cards
+from backends.vendors.smartarray.ssacli.parsing import acceleration, cards
 from backends.vendors.smartarray.ssacli.sections import errors
 
 OLD = """
@@ -294,3 +296,84 @@ def test_a_cache_that_is_off_for_good_is_not_in_force() -> None:
     (one,) = cards(gone)
     force, why = effective.write_cache(one.card, one.volumes[0])
     assert (force, why) == ("write-through", f"the cache is Permanently Disabled: {said}")
+
+
+@pytest.mark.parametrize("words", ["All disabled", "All Disabled", "None", "Disabled"])
+def test_a_logical_drive_that_nothing_accelerates_has_the_acceleration_none(words: str) -> None:
+    found = acceleration(words, "Disabled", None)
+    assert found is not None
+    assert (found.value, found.raw) == ("none", words)
+
+
+def test_an_accelerator_that_is_not_known_is_shown_in_the_tools_words() -> None:
+    found = acceleration("Quantum Cache", "Enabled", None)
+    assert found is not None
+    assert (found.value, found.raw) == ("unknown", "Quantum Cache")
+
+
+def without_battery_line(details: str, status: str = "Temporarily Disabled", source: str = "Batteries") -> RaidCard:
+    """Return a card that says nothing of the state of its battery."""
+    text = OLD.replace("   Battery/Capacitor Count: 1\n   Battery/Capacitor Status: Failed (Replace Batteries)\n", "")
+    text = text.replace("Cache disabled; low batteries.", details).replace("Temporarily Disabled", status)
+    return cards(text.replace("Power Source: Batteries", f"Power Source: {source}"))[0].card
+
+
+@pytest.mark.parametrize("details", ["Cable Error", "Capacitor charge is low", "Cache disabled; low batteries"])
+def test_the_reason_why_the_cache_is_off_tells_of_the_battery_where_its_own_line_is_missing(details: str) -> None:
+    power = without_battery_line(details).power
+    assert power is not None
+    assert (power.kind, power.state, power.healthy) == ("bbu", details, False)
+
+
+def test_a_power_source_that_is_named_without_a_state_is_there_and_unknown() -> None:
+    power = without_battery_line("ADG enabler missing", source="Capacitors").power
+    assert power is not None
+    assert (power.kind, power.state, power.healthy) == ("capacitor", "unknown", None)
+
+
+def test_a_reason_of_a_cache_in_use_says_nothing_of_the_battery() -> None:
+    power = without_battery_line("The cache had valid data in its battery backed memory", status="OK").power
+    assert power is not None
+    assert power.healthy is None
+
+
+def test_no_battery_at_all_is_not_fitted() -> None:
+    power = without_battery_line("ADG enabler missing", source="None").power
+    assert power is not None
+    assert (power.kind, power.state) == ("none", "not fitted")
+
+
+def test_a_value_that_is_wrapped_at_the_left_margin_is_whole_and_what_follows_is_the_cards() -> None:
+    long = "The array controller had valid data stored in"
+    text = OLD.replace("Cache disabled; low batteries.", f"{long}\nits memory when it was reset: nothing\nwas lost.")
+    card = cards(text)[0].card
+    assert card.cache_details == f"{long} its memory when it was reset: nothing was lost"
+    assert card.values["cache_ratio"].value == "25/75"
+    assert card.power is not None
+
+
+def test_the_reason_why_a_cache_is_off_for_good_is_told_as_well() -> None:
+    reason = "Cache Disable Reason: The power source has failed to charge."
+    card = cards(OLD.replace("low batteries.\n", f"low batteries.\n   {reason}\n"))[0].card
+    assert card.cache_details == "Cache disabled; low batteries. The power source has failed to charge"
+
+
+@pytest.mark.parametrize(("slot", "is_one"), [("0", True), ("0b", True), ("2085", True), ("16385", True), ("x", False)])
+def test_slots_are_numbers_of_any_length(slot: str, is_one: bool) -> None:
+    assert (re.fullmatch(SLOT, slot) is not None) == is_one
+
+
+@pytest.mark.parametrize(
+    ("method", "named"), [("SSD Smart Cache", True), ("maxCache", True), ("Controller Cache", False)]
+)
+def test_an_ssd_cache_that_accelerates_a_logical_drive_is_named(method: str, named: bool) -> None:
+    text = (
+        "Smart Array P440 in Slot 1\n   Slot: 1\n\n   Array: A\n      Logical Drive: 1\n         Caching: Enabled (x)\n"
+    )
+    volume = cards(f"{text}         LD Acceleration Method: {method}\n")[0].volumes[0]
+    assert volume.ssd_cache == (method if named else None)
+    assert volume.acceleration is not None
+    assert volume.acceleration.value == ("unknown" if named else "controller-cache")
+    old = cards(text)[0].volumes[0].acceleration
+    assert old is not None
+    assert old.value == "controller-cache"

@@ -128,3 +128,17 @@ def test_a_filesystem_on_a_volume_of_one_array_has_the_stripe_of_that(
     }
     sight = array_of(blocks=blocks, mounts=mounted("sunit=128", "swidth=256", source=source))
     assert [flaw.where for flaw in said(sight, "fs-stripe-other")[0]] == (["/srv"] if told else [])
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        Reading(now="write-back", effective="unknown", why_effective="the battery is Strange"),
+        Reading(now="unknown", raw="Flux", effective="write-through"),
+    ],
+)
+def test_no_difference_is_found_from_a_value_that_is_not_understood(reading: Reading) -> None:
+    sight = array_of(readings={VOLUME: {"write_cache": reading}})
+    assert said(sight, "policy-not-in-force") == ([], [])
+    known = Reading(now="write-back", effective="write-through")
+    assert len(said(array_of(readings={VOLUME: {"write_cache": known}}), "policy-not-in-force")[0]) == 1

@@ -117,3 +117,12 @@ async def test_what_is_called_so_in_the_list_is_found_and_two_of_one_name_are_to
     await bench.hardware.probe()
     with pytest.raises(NotFoundError, match="'ssd' may be quick:/c0/v0 or quick:/c1/v0"):
         await bench.hardware.find("ssd")
+
+
+async def test_an_address_with_a_colon_is_found_without_its_vendor(bench: Bench) -> None:
+    bench.quick.told.set()
+    bench.slow.told.set()
+    bay = Drive(target=Target(backend="quick", address="/slot0/2I:1:5"))
+    bench.quick.found = Inventory(drives=(bay,))
+    assert (await bench.hardware.find("/slot0/2I:1:5")).target == bay.target
+    assert (await bench.hardware.find("quick:/slot0/2I:1:5")).target == bay.target

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from app.engine.view import change as view
 from backends.change import Change
 from backends.model import Target
@@ -23,3 +27,11 @@ def test_a_change_that_no_hardware_confirmed_says_so_beside_its_risk() -> None:
 
 def test_a_harmless_change_that_hardware_confirmed_has_nothing_to_be_warned_of() -> None:
     assert view.risks((planned(confirmed=True),)) == ()
+
+
+@pytest.mark.parametrize(("before", "told"), [("off", False), ("unknown", True), (None, True)])
+def test_a_present_value_that_is_not_known_is_said_before_the_change(before: str | None, told: bool) -> None:
+    change = replace(planned(confirmed=True), before=before)
+    words = "The present value is not reported or not understood, so it cannot be restored afterwards."
+    assert view.risks((change,)) == ((f"Cache: {words}",) if told else ())
+    assert view.not_understood((change,)) == ((f"Cache of x:c0: {words}",) if told else ())

@@ -126,3 +126,10 @@ def test_a_reason_is_told_once_for_all_it_holds_for() -> None:
     assert why_not((CACHE, AHEAD), {CACHE.key: blocked, AHEAD.key: blocked}) == (
         ("needs root", (CACHE.key, AHEAD.key)),
     )
+
+
+def test_a_value_that_is_not_understood_has_the_tools_own_word_and_is_not_overruled() -> None:
+    assert now_cell(CACHE, Reading(now="unknown", raw="Flux")) == Cell("unknown: Flux")
+    reading = Reading(now="unknown", raw="Flux", effective="wt", choices=CHOICES)
+    assert not reading.overruled
+    assert now_cell(CACHE, reading) == Cell("write-through (unknown: Flux)")

@@ -91,8 +91,9 @@ def card(number: int, data: Mapping[str, object]) -> Card:
         number=number,
         model=basics.text("model", "product name") or own.text("product name"),
         serial=basics.text("serial number", "board tracer number") or own.text("serial number"),
-        firmware=version.text("firmware version") or own.text("fw version"),
-        package=version.text("firmware package build", "package version") or own.text("fw package build"),
+        firmware=version.text("firmware version") or own.text("fw version", "firmware version"),
+        package=version.text("firmware package build", "package version")
+        or own.text("fw package build", "package version"),
         driver=driver,
         pci=basics.text("pci address") or own.fields("hostinterface").text("pci address") or own.text("pci address"),
         cache_bytes=_memory(hardware),

@@ -38,6 +38,8 @@ class StorCli7:
     def __init__(self, host: Host, tool: str) -> None:
         self._tool = tool
         self._asker = StorCliReader(host, tool)
+        self.short = ""
+        """What the last list of cards lacks of those that the tool counts; "" where it is whole."""
 
     @property
     def tool(self) -> str:
@@ -54,9 +56,10 @@ class StorCli7:
         command = commands.read(self._tool, "show", seconds=commands.LIST_SECONDS)
         done, found = await self._asker.replies(command)
         numbers = {number for reply in found for number in cards.overview(reply.data)}
+        count = next((n for reply in found if (n := Fields(reply.data).whole("number of controllers")) is not None), 0)
+        self.short = f"it counts {count} controllers and lists {len(numbers)}" if 0 < len(numbers) < count else ""
         if numbers:
             return tuple(sorted(numbers))
-        count = next((n for reply in found if (n := Fields(reply.data).whole("number of controllers")) is not None), 0)
         none = any("no controller" in reply.description.lower() for reply in found)
         if none or (found and all(reply.ok for reply in found) and not count):
             return ()

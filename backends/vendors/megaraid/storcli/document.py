@@ -46,12 +46,36 @@ def replies(text: str) -> tuple[Reply, ...]:
     """Every answer in what was printed, in its order. Empty if nothing is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
     found = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
+    if not found and _OPENING.search(plain) is not None:
+        mended = _escaped(plain)
+        found = [reply for document, differing in _documents(mended) for reply in _entries(document, differing)]
     if not found:
         found = [
             _reply(status, data, ends=None if closed else False, differing=differing)
             for status, data, closed, differing in sections(plain)
         ]
     return tuple(found)
+
+
+_LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
+"""A line with one key and its text, as the tool breaks its JSON."""
+
+
+def _escaped(text: str) -> str:
+    """Return JSON of a line for each key in which every text is escaped: the tool prints names as they are."""
+    return "\n".join(map(_escape, text.splitlines()))
+
+
+def _escape(line: str) -> str:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return line
+    key, value, end = found.groups()
+    try:
+        json.loads(f'{{{key}"{value}"}}', strict=False)
+    except ValueError:
+        return f"{key}{json.dumps(value)}{end}"
+    return line
 
 
 def chosen(found: tuple[Reply, ...], card: int) -> Reply | None:

@@ -126,7 +126,9 @@ def _policies(row: Fields, own: Fields) -> tuple[Policies, Policies | None]:
     if wanted is None or wanted.value == UNKNOWN:
         return column, None
     present = column.write_cache
-    if present is None or present.value == wanted.value:
+    # The line knows write-back and write-through only: the column tells always-write-back from write-back.
+    stronger = present is not None and (wanted.value, present.value) == ("write-back", "always-write-back")
+    if present is None or stronger or present.value == wanted.value:
         return Policies(write_cache=present or wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), None
     return Policies(write_cache=wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), column
 

@@ -47,6 +47,7 @@ DRIVE_STATES = {
     "ugood": State.UNASSIGNED,
     "ugshld": State.UNASSIGNED,
     "ugunsp": State.UNASSIGNED,
+    "ubunsp": State.FAILED,
     "ghs": State.SPARE,
     "dhs": State.SPARE,
     "hspshld": State.SPARE,
@@ -209,8 +210,10 @@ JOBS = {
 }
 """Operations under way."""
 
-_CACHE = re.compile(r"(NR|R|RA|ADRA|AR)?(AWB|FWB|WB|WT)(D|C)?")
-"""`RAWB` is R and AWB, by the legend; RA is tried after R."""
+_CACHE = re.compile(r"(NR|Ra|R|RA|ADRA|AR)?(AWB|FWB|WB|WT)(D|C)?")
+"""`RAWB` is R and AWB, by the legend; RA is tried after R. The small letter of `RaWB` is the tool's."""
+_ADAPTIVE = "Ra"
+"""Adaptive read-ahead by the legend of version 1 of the tool."""
 
 
 def word(text: str | None, table: Mapping[str, str]) -> Word | None:
@@ -230,12 +233,17 @@ def policies(column: str | None) -> Policies:
         return Policies()
     read, comma, write = column.partition(",")
     if comma:
-        return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=word(read.strip() or None, READ))
+        return Policies(write_cache=word(write.strip() or None, WRITE), read_ahead=_read_ahead(read.strip() or None))
     found = _CACHE.fullmatch(column.strip())
     if found is None:
         odd = Word(value=UNKNOWN, raw=column)
         return Policies(write_cache=odd, read_ahead=odd, io_policy=odd)
-    return Policies(write_cache=word(found[2], WRITE), read_ahead=word(found[1], READ), io_policy=word(found[3], IO))
+    return Policies(write_cache=word(found[2], WRITE), read_ahead=_read_ahead(found[1]), io_policy=word(found[3], IO))
+
+
+def _read_ahead(text: str | None) -> Word | None:
+    """Return the read policy of a column of letters."""
+    return Word(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else word(text, READ)
 
 
 def copies(state: str | None, status: str | None) -> bool | None:

@@ -27,7 +27,7 @@ from backends.vendors.smartarray.facts import (
     RaidCard,
 )
 from backends.vendors.smartarray.health import drive_state, read_health
-from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of
+from backends.vendors.smartarray.ssacli.parsing import acceleration, healthy, interface_of, media_of, ssd_cache_of
 from backends.vendors.smartarray.text import told
 
 _FOUND = re.compile(r"controllers found:\s*(\d{1,3})", re.ASCII | re.IGNORECASE)
@@ -89,6 +89,14 @@ def numbers(text: str) -> tuple[int, ...]:
     named = tuple(dict.fromkeys(int(one) for one in _LISTED.findall(text[: 1 << 16])))
     counted = _FOUND.search(text)
     return named or tuple(range(1, min(int(counted[1]), 64) + 1 if counted else 1))
+
+
+def short_list(text: str) -> str:
+    """Return what a list of controllers lacks of those that it counts; "" where it names them all, or none."""
+    named, counted = len(set(_LISTED.findall(text[: 1 << 16]))), _FOUND.search(text)
+    if not named or counted is None or named >= int(counted[1]):
+        return ""
+    return f"it counts {int(counted[1])} controllers and names {named}"
 
 
 def refusal(text: str) -> str | None:
@@ -185,13 +193,29 @@ def _facts(card: Passage, number: int, family: Family) -> RaidCard:
         mode=told(fields.get("controller mode")),
         cache_bytes=read_size(fields.get("cache memory") or fields.get("installed memory")),
         cache_state=told(fields.get("cache status")),
-        cache_details=told(fields.get("cache status details"), 300),
+        cache_details=_cache_details(fields),
         power=_power(card, family),
         temperature_c=texts.count(fields.get("temperature")),
         values=values,
         problems=(trouble,) if gone else (),
         locked="arcconf calls the card inaccessible" if gone else None,
     )
+
+
+_REASON = re.compile(r"\(?\breason\s*:\s*([^()]*(?:\([^()]*\)[^()]*)*)", re.ASCII | re.IGNORECASE)
+
+
+def _cache_details(fields: Mapping[str, str]) -> str | None:
+    """Return why the cache is not in use, in the tool's words; None where it is, or where no reason is told."""
+    state = (told(fields.get("cache status")) or "").lower()
+    if state in ("ok", "optimal"):
+        return told(fields.get("cache status details"), 300)
+    for key in ("cache status details", "cache state details", "cache disable reason", "cache state"):
+        details = told(fields.get(key), 300)
+        if details is not None and details.lower() not in (state, "enabled", "disabled"):
+            reason = _REASON.search(details)
+            return (reason[1].strip() if reason is not None else "") or details
+    return None
 
 
 def _power(card: Passage, family: Family) -> PowerSource | None:
@@ -267,9 +291,31 @@ def _volume(
         drives=_members(passage, drives),
         width=_width(passage),
         parity_groups=_parity_groups(passage) if texts.level(level) in PARITY_IN_SPANS else None,
+        ssd_cache=_front(fields) or ssd_cache_of(fields.get("ld acceleration method")),
         jobs=own or ((state_job,) if state_job is not None else ()),
         lost="Failed stripes" if fields.get("failed stripes", "").lower() == "yes" else None,
     )
+
+
+def _front(fields: Mapping[str, str]) -> str | None:
+    """Return what maxCache does in front of a logical device, in the tool's words; None where it does nothing.
+
+    The status is what is in force; where only a setting is told, that counts.
+    """
+    on = {}
+    for kind in ("read", "write"):
+        said = next(
+            (found for last in ("status", "setting") if (found := told(fields.get(f"maxcache {kind} cache {last}")))),
+            None,
+        )
+        if said is not None and words.onoff(said) != "off":
+            on[kind] = said
+    policy = told(fields.get("maxcache write cache policy"))
+    if on:
+        text = ", ".join(f"{kind} cache {said}" for kind, said in on.items())
+        return f"{text} ({policy})" if policy is not None and "write" in on else text
+    assigned = told(fields.get("maxcache assigned")) or told(fields.get("maxcache"))
+    return None if assigned is None or words.onoff(assigned) == "off" or assigned.lower() == "no" else assigned
 
 
 def _switched(text: str | None) -> Phrase | None:

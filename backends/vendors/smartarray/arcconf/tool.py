@@ -14,7 +14,7 @@ from backends.model import State
 from backends.subject import refused_words
 from backends.text import clean
 from backends.vendors.smartarray.arcconf import commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused
+from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal, refused, short_list
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
 from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
 
@@ -52,8 +52,8 @@ class Arcconf:
         command, done = await self._run(commands.LIST)
         if "controllers found" not in done.stdout.lower():
             command, done = await self._run(commands.VERSIONS)
-        lost = commands.WHOLE.lost(done)
-        found = numbers(whole_lines(done.stdout) if lost else done.stdout)
+        lost = commands.WHOLE.lost(done) or short_list(done.stdout)
+        found = numbers(whole_lines(done.stdout) if commands.WHOLE.lost(done) else done.stdout)
         if not found and "controllers found" not in done.stdout.lower():
             raise no_answer(command, done)
         return SeenCards(numbers=tuple(map(str, found)), cut=cut_words(command, lost) if lost else "")

@@ -165,7 +165,7 @@ def _facts(found: CardSections) -> RaidCard:
         mode="HBA" if passes else told(fields.get("controller mode")),
         cache_bytes=read_size(fields.get("total cache size") or fields.get("cache size"), bare="G"),
         cache_state=told(fields.get("cache status")),
-        cache_details=told(fields.get("cache status details"), 300),
+        cache_details=_cache_details(fields),
         power=_power(fields),
         temperature_c=texts.count(fields.get("controller temperature (c)")),
         values=words.values(fields, words.SMART),
@@ -175,15 +175,42 @@ def _facts(found: CardSections) -> RaidCard:
     )
 
 
+def _cache_details(fields: Mapping[str, str]) -> str | None:
+    """Return why the cache is as it is, in the tool's words."""
+    said = (told(fields.get("cache status details"), 300), told(fields.get("cache disable reason"), 300))
+    return ". ".join(dict.fromkeys(one.rstrip(".") for one in said if one is not None)) or None
+
+
+def power_cause(details: str | None) -> bool:
+    """Return whether the cache is out of use because of its battery or capacitor, or because of the cable to it."""
+    word = (details or "").lower()
+    return any(part in word for part in ("batter", "capacitor", "backup power", "power source", "cable", "charg"))
+
+
 def _power(fields: Mapping[str, str]) -> PowerSource | None:
     state = told(fields.get("battery/capacitor status") or fields.get("battery status"))
     count = texts.count(fields.get("battery/capacitor count") or fields.get("battery pack count"))
     kind = "capacitor" if fields.get("cache backup power source", "").lower().startswith("capac") else "bbu"
-    if count == 0 or (state is None and count is None and fields.get("cache board present", "").lower() == "true"):
+    details = _cache_details(fields)
+    off = fields.get("cache status", "").lower() not in ("", "ok", "not configured")
+    if (state is None or count == 0) and off and details is not None and power_cause(details):
+        gone = any(part in details.lower() for part in ("not attached", "not present", "not installed", "no batter"))
+        return PowerSource(kind="none" if gone else kind, state=details, healthy=False)
+    source = told(fields.get("cache backup power source"))
+    if count == 0 or (
+        (state, count, source) == (None, None, None) and fields.get("cache board present", "").lower() == "true"
+    ):
         return PowerSource(kind="none", state="not fitted", healthy=False)
     if state is None:
-        return PowerSource(kind=kind, state=UNKNOWN) if count else None
+        return PowerSource(kind=kind, state=UNKNOWN) if count or source is not None else None
     return PowerSource(kind=kind, state=state, healthy=healthy(state))
+
+
+_WEAK = (
+    *("fail", "recharg", "charg", "low", "not ", "missing", "replace", "degrad", "disconnect", "learn", "error"),
+    *("cable", "expired", "worn", "calibrat", "abnormal", "unable", "absent"),
+)
+"""Parts of words for a battery or capacitor that does not keep the cache."""
 
 
 def healthy(state: str) -> bool | None:
@@ -191,8 +218,7 @@ def healthy(state: str) -> bool | None:
     word = state.lower()
     if word in ("ok", "optimal", "okay", "ready"):
         return True
-    weak = ("fail", "recharg", "charg", "low", "not ", "missing", "replace", "degrad", "disconnect", "learn", "error")
-    return False if any(part in word for part in weak) else None
+    return False if any(part in word for part in _WEAK) else None
 
 
 def media_of(interface: str | None) -> Media:
@@ -234,18 +260,46 @@ def _group(section: TextSection) -> DriveGroup:
     )
 
 
+_NO_ACCELERATOR = ("none", "disabled", "all disabled", "not enabled", "no acceleration")
+"""Words for a logical drive that neither the cache nor Smart Path serves."""
+
+
+def ssd_cache_of(method: str | None) -> str | None:
+    """Return the acceleration method where it names an SSD cache: SSD Smart Cache, maxCache."""
+    word = "".join((method or "").lower().split())
+    return told(method) if "smartcache" in word or "maxcache" in word or "ssdcach" in word else None
+
+
 def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> Phrase | None:
     """Which accelerator serves a logical drive: its own line, else array and caching together."""
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
             return words.phrase(method, "smart-path")
-        known = {"controller cache": "controller-cache", "none": "none", "disabled": "none"}
+        known = {"controller cache": "controller-cache"} | dict.fromkeys(_NO_ACCELERATOR, "none")
         return words.phrase(method, known.get(word))
     if group is not None and group.smart_path is not None and group.smart_path.value == "enable":
         return Phrase(value="smart-path", raw=f"Smart Path {group.smart_path.raw}")
     if caching is None or told(caching) is None:
         return None
-    return words.phrase(caching, {"enable": "controller-cache", "disable": "none"}.get(words.switch(caching) or ""))
+    return words.phrase(caching, {"on": "controller-cache", "off": "none"}.get(words.onoff(caching) or ""))
+
+
+_FRONT = (
+    "ssd smart cache",
+    "smart cache",
+    "hp ssd smart cache",
+    "hpe ssd smart cache",
+    "ssd caching",
+    "cached by",
+    "cached by logical drive",
+    "cache logical drive",
+    "ssd smart cache logical drive",
+    "caching logical drive",
+    "caching array",
+    "cache write policy",
+    "ssd smart cache write policy",
+)
+"""Labels by which the tool says that an SSD cache is in front of a logical drive."""
 
 
 def _volume(
@@ -273,6 +327,7 @@ def _volume(
         for place, drive in (drives or {}).items()
         if drive.array == section.array and drive.state is not State.SPARE
     )
+    front = next((fields[key] for key in fields if key in _FRONT), None)
     old = "caching" not in fields and "array accelerator" in fields
     return LogicalDrive(
         number=int(section.name),
@@ -293,6 +348,7 @@ def _volume(
         wwn=texts.naa(fields.get("unique identifier")),
         drives=named or (members if section.array is not None else ()),
         parity_groups=texts.count(fields.get("number of parity groups")),
+        ssd_cache=told(front) or ssd_cache_of(fields.get("ld acceleration method")),
         jobs=_jobs(raw, fields.get("parity initialization status")),
         lost=told(fields.get("unrecoverable media errors")) or ("Detected" if int(section.name) in affected else None),
     )

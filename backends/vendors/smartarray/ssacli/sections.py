@@ -33,6 +33,8 @@ _SHOUTED = re.compile(r"[A-Z][A-Z /-]{7,60}:", re.ASCII)
 _JOINED = re.compile(r"(?<! ) {3,}+(?=[A-Z][A-Za-z /-]{2,40}: )", re.ASCII)
 _PARAGRAPH = 1000
 """Characters of a warning that are kept."""
+_WRAPS = 40
+"""Characters from which a value may go on in the next line."""
 _ROWS = 12
 """Lines of an error that are kept."""
 _SENSOR = "sensor id"
@@ -101,6 +103,16 @@ class _SectionReader:
     array: str | None = None
     loose: bool = False
     flat: bool = False
+    wrapped: tuple[dict[str, str], str] | None = None
+    """The field whose value may go on in the next line, with its section's fields."""
+
+    def goes_on(self, indent: int, bare: str) -> bool:
+        """Return whether a line is the rest of a long value, and append it: the tool wraps at the left margin."""
+        if self.wrapped is None or indent or self.flat or _TITLE.fullmatch(bare):
+            return False
+        fields, key = self.wrapped
+        fields[key] = f"{fields[key]} {bare}"[:_PARAGRAPH]
+        return True
 
     def heading(self, indent: int, bare: str) -> bool:
         if indent == 0 and (title := _TITLE.fullmatch(bare)):
@@ -182,7 +194,9 @@ class _SectionReader:
             return
         if not self.flat:
             self._close(indent)
-        self.stack[-1].fields.setdefault(key, value)
+        fields = self.stack[-1].fields
+        self.wrapped = (fields, key) if key not in fields and len(value) >= _WRAPS else None
+        fields.setdefault(key, value)
 
 
 @lru_cache(2)  # whether an answer is whole is asked before it is read
@@ -193,7 +207,9 @@ def read(text: str) -> tuple[CardSections, ...]:
     paragraph: list[str] | None = None
     for indent, bare in rows:
         if not bare:
-            paragraph = None
+            paragraph, reader.wrapped = None, None
+        elif reader.goes_on(indent, bare):
+            continue
         elif paragraph is not None and (indent or " in Slot " not in bare):
             if len(paragraph[-1]) < _PARAGRAPH:
                 paragraph[-1] = f"{paragraph[-1]} {bare}"
@@ -201,7 +217,7 @@ def read(text: str) -> tuple[CardSections, ...]:
             paragraph = reader.found[-1].paragraphs if reader.found else reader.early
             paragraph.append(bare)
         else:
-            paragraph = None
+            paragraph, reader.wrapped = None, None
             for part in _JOINED.split(bare):
                 if not reader.heading(indent, part) and (reader.found or indent):
                     reader.line(indent, part)

@@ -14,6 +14,7 @@ from backends.host import Command, Completed, Host
 from backends.model import State
 from backends.subject import misnamed_reason, refused_text, refused_words
 from backends.text import clean
+from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, NewLogical, SeenCards
 from backends.vendors.smartarray.facts import BayDrive, CardText, DriveGroup, Family, LogicalDrive
 from backends.vendors.smartarray.ssacli import commands
@@ -27,7 +28,7 @@ READ_SECONDS = 120.0
 _ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
 """Keeps it from looking through disks that are not its own, which takes minutes where there are many."""
 
-_SLOT = re.compile(r"[0-9]{1,3}[A-Za-z]?", re.ASCII)
+_SLOT = re.compile(SLOT, re.ASCII)
 
 
 def _without_cards(done: Completed) -> bool:
