@@ -92,6 +92,8 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Cache state": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
         "Cache power": None if card.power is None else card.power.state,
         "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
+        "Capacitor temperature": None if card.capacitor_c is None else f"{card.capacitor_c} °C",
+        "Cache module temperature": None if card.cache_module_c is None else f"{card.cache_module_c} °C",
         "Power mode": value(card.values.get("power_mode")),
         "Configuration": None if card.locked is None else "locked by the card",
     }
@@ -199,6 +201,8 @@ def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
         "Location": drive.slot,
         "Array": drive.array,
         "Drive cache": value(drive.write_cache),
+        "Link": drive.link,
+        "Link limit": drive.link_limit if drive.link_limit != drive.link else None,
         "Temperature": None if drive.temperature_c is None else f"{drive.temperature_c} °C",
         "Life left": drive.usage_left,
     }

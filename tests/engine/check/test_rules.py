@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.check.checking import judged, known_ids
@@ -9,7 +11,7 @@ from app.engine.check.finding import Flaw, Severity, Unknown
 from app.engine.check.sight import Block, Partition, Sight
 from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
-from backends.model import Level
+from backends.model import Controller, Level, Problem, Protection, Scope, Target
 from backends.settings import Availability, Reading, Span
 from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, fact, mounted, on, volume
 
@@ -81,6 +83,22 @@ def test_what_concerns_another_thing_is_left_out() -> None:
     array, drive = sight.inventory.arrays[0], sight.inventory.drives[0]
     assert [one.rule.id for one in judged(sight, about=array).findings] == ["misaligned"]
     assert judged(sight, about=drive).findings == ()
+
+
+def test_findings_and_problems_of_other_targets_are_left_out() -> None:
+    other = Target(backend="megaraid", address="/c1", scope=Scope.CONTROLLER)
+    failed = Protection(kind="bbu", state="failed")
+    sight = array_of(governors={"powersave": 8})
+    own, second = sight.inventory.controllers[0], Controller(target=other, vendor="megaraid", protection=failed)
+    names = ("megaraid:/c0", "megaraid:/c1", "megaraid", "areca", "block:sdz")
+    problems = [Problem(where=name, message="It gives no answer.") for name in names]
+    both = replace(sight, inventory=replace(sight.inventory, controllers=(own, second)))
+    first = judged(both, about=own, problems=problems)
+    assert (first.findings, [one.where for one in first.problems]) == ((), ["megaraid:/c0", "megaraid"])
+    assert [one.rule.id for one in judged(both, about=second).findings] == ["battery-failed"]
+    drive = both.inventory.drives[0]
+    assert [one.where for one in judged(both, about=drive, problems=problems).problems] == ["megaraid:/c0", "megaraid"]
+    assert len(judged(both, problems=problems).problems) == len(names)
 
 
 def test_a_change_is_offered_where_it_can_be_made() -> None:

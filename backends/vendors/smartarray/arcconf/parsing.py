@@ -366,6 +366,7 @@ def _drive(passage: Passage) -> BayDrive | None:
         state=State.MISSING if maker == "*MISSING*" else texts.state(raw, _DRIVE_STATES),
         state_raw=raw,
         temperature_c=texts.count(fields.get("current temperature") or fields.get("temperature")),
+        link=texts.link_speed(speed.removeprefix("SATA").removeprefix("SAS")),
         write_cache=_switched(fields.get("write cache")),
         slot=told(fields.get("reported location")),
         usage_left=told(fields.get("usage remaining")),
