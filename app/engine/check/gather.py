@@ -23,6 +23,7 @@ from backends.topology import parse_mountinfo
 _BLOCK = (
     *("alignment_offset", "queue/discard_max_bytes", "queue/discard_granularity", "queue/nr_requests"),
     *("queue/max_sectors_kb", "queue/max_hw_sectors_kb", "device/sqsize"),
+    *("device/rev", "device/firmware_rev"),
     *("device/queue_depth", "device/state", "dm/uuid", "dm/name", "md/array_state"),
 )
 """Files below /sys/block/NAME (Documentation/ABI/stable/sysfs-block)."""

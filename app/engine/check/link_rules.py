@@ -99,7 +99,7 @@ def firmware(sight: Sight) -> Said:
         for member in sight.members(array):
             views = [one for one in (member, *sight.views(member)) if isinstance(one, Drive)]
             model = next((one.model for one in views if one.model), None)
-            version = next((one.firmware for one in views if one.firmware), None)
+            version = _firmware_of(sight, member) or next((one.firmware for one in views if one.firmware), None)
             if model and version:
                 versions = models.setdefault(model, {})
                 versions[version] = versions.get(version, 0) + 1
@@ -112,6 +112,13 @@ def firmware(sight: Sight) -> Said:
                     evidence=f"firmware {words}",
                     do="Bring all members to the same firmware; the vendor's notes say whether it matters.",
                 )
+
+
+def _firmware_of(sight: Sight, drive: Drive) -> str | None:
+    """Return the firmware of a disk as the kernel has it: for some disks shorter than what their tool says."""
+    block = sight.block_of(drive)
+    files = block.attributes if block is not None else {}
+    return files.get("device/rev") or files.get("device/firmware_rev") or None
 
 
 def memory_errors(sight: Sight) -> Said:

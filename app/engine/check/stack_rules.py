@@ -6,7 +6,7 @@ import re
 
 from app.engine.check.finding import Flaw, Said, Unknown
 from app.engine.check.sight import Sight, fact
-from backends.model import Array, Drive, Level, Media
+from backends.model import BROKEN, Array, Drive, Fact, Level, Media
 from backends.sizes import exact_words
 from backends.topology import kernel_name
 
@@ -68,16 +68,12 @@ def slow_resync(sight: Sight) -> Said:
 
 
 def member_errors(sight: Sight) -> Said:
-    """Yield md arrays with a member that has bad blocks, write errors or is to be replaced."""
+    """Yield md arrays with a failed spare, or a member that has bad blocks, write errors or is to be replaced."""
     for array in sight.inventory.arrays:
         if array.target.backend != "md":
             continue
-        words = [
-            f"{one.label}: {one.value}"
-            for one in array.facts
-            if one.label.startswith("Member ")
-            and ("has seen a write error" in one.value or "to be replaced" in one.value)
-        ]
+        whole = array.state not in BROKEN
+        words = [f"{one.label}: {one.value}" for one in array.facts if _has_errors(one, whole=whole)]
         block = sight.block_of(array)
         attributes = block.attributes if block is not None else {}
         words += [
@@ -88,10 +84,16 @@ def member_errors(sight: Sight) -> Said:
         if words:
             yield Flaw(
                 where=str(array.target),
-                message="A member could not be written or has bad blocks: what is there has no redundancy.",
+                message="A member or spare has failed, has bad blocks or could not be written: it protects nothing.",
                 evidence="; ".join(words[:4]),
                 do="Replace the member: `mdadm --replace`.",
             )
+
+
+def _has_errors(line: Fact, *, whole: bool) -> bool:
+    """Return whether a fact reports a bad member; a failed one of an array that is not whole is reported as that."""
+    marked = any(words in line.value for words in ("has seen a write error", "to be replaced"))
+    return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and whole)
 
 
 def read_only(sight: Sight) -> Said:

@@ -11,7 +11,7 @@ from app.engine.check.finding import Flaw, Severity, Unknown
 from app.engine.check.sight import Block, Partition, Sight
 from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
-from backends.model import Controller, Level, Problem, Protection, Scope, Target
+from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
 from backends.settings import Availability, Reading, Span
 from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, fact, mounted, on, volume
 
@@ -83,6 +83,20 @@ def test_what_concerns_another_thing_is_left_out() -> None:
     array, drive = sight.inventory.arrays[0], sight.inventory.drives[0]
     assert [one.rule.id for one in judged(sight, about=array).findings] == ["misaligned"]
     assert judged(sight, about=drive).findings == ()
+
+
+def test_firmware_is_compared_as_the_kernel_has_it_of_every_disk() -> None:
+    md0 = Target(backend="md", address="md0", scope=Scope.ARRAY)
+    names = ("sda", "sdb")
+    targets = tuple(Target(backend="block", address=name) for name in names)
+    drives = tuple(
+        Drive(target=target, device=f"/dev/{target.address}", model="SSD 1", firmware=firmware)
+        for target, firmware in zip(targets, ("HXM7404Q", "404Q"), strict=True)
+    )
+    inventory = Inventory(arrays=(Array(target=md0, members=targets),), drives=drives)
+    blocks = {name: Block(name=name, attributes={"device/rev": "404Q"}) for name in names}
+    assert said(Sight(inventory=inventory, blocks=blocks), "firmware-mixed") == ([], [])
+    assert len(said(Sight(inventory=inventory), "firmware-mixed")[0]) == 1
 
 
 def test_findings_and_problems_of_other_targets_are_left_out() -> None:
