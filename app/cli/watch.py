@@ -23,7 +23,7 @@ from widgets.plain.units import plural
 if TYPE_CHECKING:
     from app.engine.check.checking import Checked
     from app.engine.check.finding import Ruling
-    from app.engine.check.standing import Compared, News, Standing
+    from app.engine.check.standing import Compared, News, ReportedFinding
     from app.engine.desired.drift import Drift
     from app.engine.workbench import Workbench
 
@@ -128,7 +128,7 @@ def _compare(checked: Checked, drifts: tuple[Drift, ...], kept: Path | None) -> 
 
     found = [_finding(told) for told in checked.from_on(Severity.WARN)]
     found += [_difference(drift) for drift in drifts]
-    before = standing.StandingBefore() if kept is None else standing.load(kept)
+    before = standing.ReportedFindings() if kept is None else standing.load(kept)
     silent = [problem.where for problem in checked.problems]
     compared = standing.compare(found, before, time.time(), rules=(*RULES, DRIFT), silent=silent)
     if kept is not None:
@@ -136,21 +136,21 @@ def _compare(checked: Checked, drifts: tuple[Drift, ...], kept: Path | None) -> 
     return compared
 
 
-def _finding(told: Ruling) -> Standing:
+def _finding(told: Ruling) -> ReportedFinding:
     from app.engine.check.finding import Flaw
-    from app.engine.check.standing import Standing
+    from app.engine.check.standing import ReportedFinding
 
     evidence = told.said.evidence if isinstance(told.said, Flaw) else ""
-    return Standing(rule=told.rule.id, where=told.said.where, rank=told.rule.severity.rank, evidence=evidence)
+    return ReportedFinding(rule=told.rule.id, where=told.said.where, rank=told.rule.severity.rank, evidence=evidence)
 
 
-def _difference(drift: Drift) -> Standing:
+def _difference(drift: Drift) -> ReportedFinding:
     from app.engine.check.finding import Severity
-    from app.engine.check.standing import Standing
+    from app.engine.check.standing import ReportedFinding
 
     where = f"{drift.target or '-'} {drift.key or drift.why}"
     evidence = f"{drift.kind.value} {drift.now} {drift.wanted}"
-    return Standing(rule=DRIFT, where=where, rank=Severity.WARN.rank, evidence=evidence)
+    return ReportedFinding(rule=DRIFT, where=where, rank=Severity.WARN.rank, evidence=evidence)
 
 
 async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:

@@ -36,7 +36,7 @@ class News(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ReportedFinding:
     """A finding, or a difference from a file, as it is compared from watch to watch."""
 
     rule: str
@@ -53,7 +53,7 @@ class Standing:
         """What makes it the same finding on another day."""
         return self.rule, self.where
 
-    def is_worse_than(self, before: Standing) -> bool:
+    def is_worse_than(self, before: ReportedFinding) -> bool:
         """Return whether its severity, its words or its numbers say that it is worse, or something else."""
         if self.rank != before.rank or _words(self.evidence) != _words(before.evidence):
             return self.rank >= before.rank
@@ -72,10 +72,10 @@ def _grew(now: str, then: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandingBefore:
+class ReportedFindings:
     """What the watches before have reported."""
 
-    findings: tuple[Standing, ...] = ()
+    findings: tuple[ReportedFinding, ...] = ()
     """As they were when they were last reported as new or worse."""
     reminded: float | None = None
     """When all of them were last reported, as seconds since 1970; None if never."""
@@ -87,7 +87,7 @@ class Compared:
 
     news: Mapping[tuple[str, str], News] = field(default_factory=dict)
     """By the key of a finding."""
-    keep: StandingBefore = StandingBefore()
+    keep: ReportedFindings = ReportedFindings()
     """What the next watch compares with."""
 
     @property
@@ -97,7 +97,12 @@ class Compared:
 
 
 def compare(
-    found: Iterable[Standing], before: StandingBefore, now: float, *, rules: Iterable[str], silent: Iterable[str] = ()
+    found: Iterable[ReportedFinding],
+    before: ReportedFindings,
+    now: float,
+    *,
+    rules: Iterable[str],
+    silent: Iterable[str] = (),
 ) -> Compared:
     """Return what is new since the last watch. No I/O.
 
@@ -111,7 +116,7 @@ def compare(
     reminded = before.reminded if before.reminded is not None and before.reminded <= now else now
     due = now - reminded >= WEEK
     news: dict[tuple[str, str], News] = {}
-    kept: list[Standing] = []
+    kept: list[ReportedFinding] = []
     for one in current:
         then = old.get(one.key)
         worse = then is not None and one.is_worse_than(then)
@@ -119,12 +124,14 @@ def compare(
         kept.append(one if then is None or worse or one.rank < then.rank else replace(then, rule=one.rule))
     absent = tuple(silent)
     kept += [one for key, one in old.items() if key not in news and _is_at(one.where, absent)]
-    return Compared(news=news, keep=StandingBefore(findings=tuple(kept), reminded=now if due or not old else reminded))
+    return Compared(
+        news=news, keep=ReportedFindings(findings=tuple(kept), reminded=now if due or not old else reminded)
+    )
 
 
-def _merged(found: Iterable[Standing]) -> tuple[Standing, ...]:
+def _merged(found: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
     """Return the findings with those of one rule at one place as one."""
-    merged: dict[tuple[str, str], Standing] = {}
+    merged: dict[tuple[str, str], ReportedFinding] = {}
     for one in sorted(found, key=lambda each: each.evidence):
         other = merged.get(one.key)
         both = one if other is None else replace(one, evidence=f"{other.evidence}; {one.evidence}")
@@ -138,8 +145,8 @@ def _is_at(where: str, places: Iterable[str]) -> bool:
 
 
 def _renamed(
-    one: Standing, old: Mapping[tuple[str, str], Standing], rules: frozenset[str]
-) -> dict[tuple[str, str], Standing]:
+    one: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
+) -> dict[tuple[str, str], ReportedFinding]:
     """Return the entry of a finding whose rule had another id, which no rule has now: same place, same evidence."""
     if one.key in old:
         return {}
@@ -148,16 +155,16 @@ def _renamed(
     return {} if match is None else {one.key: match}
 
 
-def load(file: Path) -> StandingBefore:
+def load(file: Path) -> ReportedFindings:
     """Return what the last watch kept; nothing if the file is missing or broken: then all findings are new."""
     try:
         document = json.loads(read_own(file))
         if document["format"] != _FORMAT:
-            return StandingBefore()
+            return ReportedFindings()
         reminded = document["reminded"]
-        return StandingBefore(
+        return ReportedFindings(
             findings=tuple(
-                Standing(
+                ReportedFinding(
                     rule=clean(str(row["rule"]), 100),
                     where=clean(str(row["where"]), 300),
                     rank=int(row["rank"]),
@@ -168,10 +175,10 @@ def load(file: Path) -> StandingBefore:
             reminded=None if reminded is None else float(reminded),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        return StandingBefore()
+        return ReportedFindings()
 
 
-def keep(file: Path, standing: StandingBefore) -> None:
+def keep(file: Path, standing: ReportedFindings) -> None:
     """Keep it in one step. Never raises: without it the next watch reports all findings as new."""
     rows = [
         {"rule": one.rule, "where": one.where, "rank": one.rank, "evidence": one.evidence} for one in standing.findings

@@ -49,6 +49,7 @@ def _missed(source: str, fault: str, why: str, machine: str = "", plant: Plant |
     return Alarm(source=source, fault=fault, missed=why, machine=machine, plant=plant or Plant())
 
 
+SAS = "/sys/devices/pci0000:00/0000:12:00.0/host1"
 _LV = r'("lv_name":"NAME".*?"lv_health_status":")"'
 _NVME_WARNINGS = {
     1: "available spare below threshold",
@@ -143,6 +144,26 @@ ALARMS: tuple[Alarm, ...] = (
         "megaraid:/c3/v0",
         "lsi",
         ("-L", r"(\nState *: )Optimal", r"\1Degraded"),
+    ),
+    _answered(
+        "MegaCli",
+        "uncorrectable ECC error in controller memory",
+        "card-memory-errors",
+        "megaraid:/c3",
+        "lsi",
+        (
+            "-AdpAllInfo",
+            r"(\n *Limitations *\n)",
+            r"\n Error Counters\n ================\nMemory Uncorrectable Errors : 3 \n\1",
+        ),
+    ),
+    _answered(
+        "MegaCli",
+        "link speed of a drive dropped to 1.5 Gb/s",
+        "drive-link-slow",
+        "megaraid:/c3/e28/s0",
+        "lsi",
+        ("-PDList", r"Device Speed: [^\n]+\nLink Speed: [^\n]+", "Device Speed: 3.0Gb/s\nLink Speed: 1.5Gb/s"),
     ),
     # ssacli, arcconf
     _answered(
@@ -289,6 +310,19 @@ ALARMS: tuple[Alarm, ...] = (
             "/sys/class/ata_link/link3/sata_spd": "1.5 Gbps",
             "/sys/class/ata_link/link3/hw_sata_spd_limit": "6.0 Gbps",
             "/sys/class/ata_link/link3/sata_spd_limit": "1.5 Gbps",
+        },
+    ),
+    _read(
+        "kernel",
+        "SAS link slower than that of the same drive beside it",
+        "drive-link-slow",
+        "scsi:sdg",
+        "linux",
+        {
+            f"{SAS}/port-1:0/phy-1:0/sas_phy/phy-1:0/negotiated_linkrate": "3.0 Gbit",
+            f"{SAS}/port-1:0/phy-1:0/sas_phy/phy-1:0/maximum_linkrate_hw": "12.0 Gbit",
+            f"{SAS}/port-1:1/phy-1:1/sas_phy/phy-1:1/negotiated_linkrate": "12.0 Gbit",
+            f"{SAS}/port-1:1/phy-1:1/sas_phy/phy-1:1/maximum_linkrate_hw": "12.0 Gbit",
         },
     ),
     _planted("kernel", "ext4 has counted errors", "filesystem-errors"),

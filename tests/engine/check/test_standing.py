@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.check.standing import WEEK, News, Standing, StandingBefore, compare, keep, load
+from app.engine.check.standing import WEEK, News, ReportedFinding, ReportedFindings, compare, keep, load
 
-BAD = Standing(rule="drive-errors", where="megaraid:/c0/e1/s1", rank=1, evidence="Errors: 3 media")
+BAD = ReportedFinding(rule="drive-errors", where="megaraid:/c0/e1/s1", rank=1, evidence="Errors: 3 media")
 RULES = ("drive-errors", "drive-hot")
 NOON = 1_000_000.0
 
 
-def before(*findings: Standing, reminded: float | None = NOON) -> StandingBefore:
-    return StandingBefore(findings=findings, reminded=reminded)
+def before(*findings: ReportedFinding, reminded: float | None = NOON) -> ReportedFindings:
+    return ReportedFindings(findings=findings, reminded=reminded)
 
 
 def test_a_finding_is_new_once_and_then_known() -> None:
-    first = compare([BAD], StandingBefore(), NOON, rules=RULES)
+    first = compare([BAD], ReportedFindings(), NOON, rules=RULES)
     assert (first.news, first.has_news) == ({BAD.key: News.NEW}, True)
     second = compare([BAD], first.keep, NOON + 86400, rules=RULES)
     assert (second.news, second.has_news) == ({BAD.key: News.KNOWN}, False)
@@ -95,7 +95,7 @@ def test_a_finding_of_a_rule_that_got_another_id_is_known() -> None:
 
 def test_two_findings_of_one_rule_at_one_place_are_one() -> None:
     pair = [BAD, replace(BAD, evidence="Errors: 7 other")]
-    first = compare(pair, StandingBefore(), NOON, rules=RULES)
+    first = compare(pair, ReportedFindings(), NOON, rules=RULES)
     assert not compare(pair[::-1], first.keep, NOON, rules=RULES).has_news
 
 
@@ -121,4 +121,4 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
 )
 def test_a_broken_file_makes_every_finding_new(tmp_path: Path, text: str) -> None:
     (tmp_path / "w.json").write_text(text)
-    assert load(tmp_path / "w.json") == StandingBefore()
+    assert load(tmp_path / "w.json") == ReportedFindings()
