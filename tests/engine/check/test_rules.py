@@ -13,7 +13,7 @@ from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
 from backends.settings import Availability, Reading, Span
-from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, fact, mounted, on, volume
+from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, disk_of, fact, md, mounted, on, volume
 
 
 def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
@@ -97,6 +97,28 @@ def test_firmware_is_compared_as_the_kernel_has_it_of_every_disk() -> None:
     blocks = {name: Block(name=name, attributes={"device/rev": "404Q"}) for name in names}
     assert said(Sight(inventory=inventory, blocks=blocks), "firmware-mixed") == ([], [])
     assert len(said(Sight(inventory=inventory), "firmware-mixed")[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "machine", "told"), [("system", 9999, True), ("system", 10_000, False), ("200000", 10, False)]
+)
+def test_a_resync_follows_the_limit_of_the_machine_unless_the_array_has_its_own(
+    own: str, machine: int, told: bool
+) -> None:
+    sight = replace(md(readings={"sync_speed_max": Reading(now=own)}), resync_limit=machine)
+    assert len(said(sight, "md-resync-slow")[0]) == told
+
+
+@pytest.mark.parametrize(("paths", "count", "told"), [((8, 8), 7, True), ((8, 8), 8, False), ((128,), 30, True)])
+def test_a_multipath_device_queues_what_a_path_takes(paths: tuple[int, ...], count: int, told: bool) -> None:
+    names = [f"sd{at}" for at in range(len(paths))]
+    below = {
+        name: Block(name=name, attributes={"device/queue_depth": str(depth)})
+        for name, depth in zip(names, paths, strict=True)
+    }
+    files = {"dm/uuid": "mpath-1", "queue/nr_requests": str(count)}
+    multipath = Block(name="dm-0", attributes=files, below=tuple(names))
+    assert len(said(Sight(blocks={"dm-0": multipath, **below}), "queue-tiny")[0]) == told
 
 
 def test_findings_and_problems_of_other_targets_are_left_out() -> None:
