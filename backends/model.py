@@ -138,6 +138,8 @@ class Task:
     """`patrol-read`, `consistency-check`, `initialisation`, `rebuild`, `resync`, `reshape`, ..."""
     progress: float | None = None
     """0..1, None if not reported."""
+    paused: bool = False
+    """Whether it has been interrupted and waits for someone to resume it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

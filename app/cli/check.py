@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.devices_text import terminal_width
+from app.cli.folding import folded
 from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
 from app.cli.output import document, goes_on, lines, paint, say
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from app.engine.check.checking import Checked
     from app.engine.check.finding import Ruling
     from app.engine.workbench import Workbench
+
+WIDTH = 80
+"""Columns of the text where it goes to no terminal."""
 
 _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 
@@ -37,6 +42,9 @@ _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 @over_hosts("nagios")
 def check_command(target: str | None, severity: str, ignored: tuple[str, ...], nagios: bool, as_json: bool) -> int:
     """What of the set-up costs speed or safety: of TARGET and what belongs to it, or of all.
+
+    To a controller belong its arrays and drives, to an array its members and its controller, to a drive its controller;
+    to each of them its partitions and filesystems. Findings and problems of anything else are left out.
 
     Each finding has a rule's id, what says so and what mends it. Nothing is written and no load is made. What nothing
     tells is unknown: neither a fault nor fine.
@@ -78,19 +86,30 @@ def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> in
         document(schema.document(**view.findings_json(checked)))
         if not goes_on():
             return status
-    lines(row for told in checked.findings for row in _rows(told))
+    width = terminal_width() or WIDTH
+    lines(row for told in checked.findings for row in _rows(told, width))
     for one in checked.unknown:
-        say(f"Not known: {one.rule.id} at {clean(one.said.where, 200)}: {clean(view.why(one), 300)}.")
+        _say(f"Not known: {one.rule.id} at {clean(one.said.where, 200)}: {clean(view.why(one), 300)}.", width)
     for problem in checked.problems:
-        say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
+        _say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width)
     say(view.summary(checked))
     return status
 
 
-def _rows(told: Ruling) -> list[str]:
+def _say(text: str, width: int) -> None:
+    for row in folded(text, width):
+        say(row)
+
+
+def _rows(told: Ruling, width: int) -> list[str]:
+    from app.engine.check.finding import Flaw
     from app.engine.view import check as view
 
     severity = told.rule.severity.value
     head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {told.rule.id}  {clean(told.said.where, 200)}"
-    below = [f"       {label:<6} {clean(words, 500)}".rstrip() for label, words in view.finding_lines(told)]
-    return [head, f"       {clean(view.message(told), 500)}", *below]
+    rows = [head, *folded(clean(view.message(told), 500), width, first=" " * 7)]
+    command = told.said.staged.command if isinstance(told.said, Flaw) and told.said.staged is not None else None
+    for label, words in view.finding_lines(told):
+        first = f"       {label:<6} "
+        rows += [f"{first}{words}"] if words == command else folded(clean(words, 500), width, first=first)
+    return [row.rstrip() for row in rows]

@@ -26,10 +26,15 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
         "by the guard, by `--read-only`, because nobody confirmed, because somebody else is at it, or because under "
         "the name there is another device now",
     ),
-    UNDECIDED: ("not decided", "of `baseline check`: nothing can be said yet, or it could not be measured"),
+    UNDECIDED: (
+        "not decided or known",
+        "of `baseline check`: nothing can be said yet, or it could not be measured; "
+        "of `watch`: all that is wrong is known from an earlier one",
+    ),
     FOUND: (
         "worse, findings or drift",
         "`baseline check` measured it to be worse, `check` found a warning or a fault, "
+        "`watch` found something new or worse or reminds of what is known, "
         "`apply` left or found a difference, `slowest` found a slow member, `doctor` misses something needed",
     ),
     MISSING: ("some hosts missing", "of commands about several hosts: what is told lacks those that did not answer"),

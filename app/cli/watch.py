@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from app.cli.opening import workbench
 from app.cli.options import current
 from app.cli.output import data, document, lines, narrated, say
 from app.cli.running import run
-from app.cli.status import DONE, FOUND
+from app.cli.status import DONE, FOUND, UNDECIDED
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 from backends.values import dataclass
@@ -21,8 +22,13 @@ from widgets.plain.units import plural
 
 if TYPE_CHECKING:
     from app.engine.check.checking import Checked
+    from app.engine.check.finding import Ruling
+    from app.engine.check.standing import Compared, News, ReportedFinding
     from app.engine.desired.drift import Drift
     from app.engine.workbench import Workbench
+
+DRIFT = "drift"
+"""What differences from a file are kept as, beside the ids of rules."""
 
 IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
 """A device is idle that is busy for no more of so long."""
@@ -40,6 +46,8 @@ class _Watched:
     """What differs from the file."""
     skipped: str
     """Why the baseline is not measured, "" where it is or none was named."""
+    compared: Compared
+    """Which findings and differences are new, worse or known."""
 
 
 @click.command("watch")
@@ -62,7 +70,8 @@ def watch_command(
     """What a night has to tell: what has changed since the last watch, then `check`, then what differs from FILE.
 
     With --baseline that is measured again where its device is idle; where it is busy that is said and is no night. Exit
-    status 5 where there is a warning or worse, a difference, or a baseline that is worse.
+    status 5: a warning, fault or difference is new or worse, or the baseline is worse. 4: all of them are known from an
+    earlier watch. Once a week known ones are reported as a reminder, with exit status 5.
     """
     if unit is not None:
         data(_units(unit, file, baseline, ignored).rstrip("\n"))
@@ -73,7 +82,7 @@ def watch_command(
     with workbench() as bench:
         found = run(lambda _: _watch(bench, file, baseline, ignore))
     _tell(found, as_json=as_json)
-    status = FOUND if found.drifts or _grave(found) else DONE
+    status = FOUND if found.compared.has_news else UNDECIDED if found.compared.news else DONE
     if baseline is not None and not found.skipped:
         from app.cli.baseline import check_command
 
@@ -82,12 +91,6 @@ def watch_command(
             worse = check_command.callback(baseline, None, 5.0, None, False, False)
         status = FOUND if FOUND in (status, worse) else status
     return status
-
-
-def _grave(found: _Watched) -> int:
-    from app.engine.check.finding import Severity
-
-    return len(found.checked.from_on(Severity.WARN))
 
 
 async def _watch(bench: Workbench, file: Path | None, baseline: str | None, ignore: frozenset[str]) -> _Watched:
@@ -104,12 +107,50 @@ async def _watch(bench: Workbench, file: Path | None, baseline: str | None, igno
     before = None if recorded else remembered.load(kept)
     if not recorded:
         remembered.keep(kept, now)
+    checked = judged(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems)
+    drifts = await _drifts(bench, file)
+    skipped = "" if baseline is None else await _why_skipped(bench, baseline)
+    compared = _compare(checked, drifts, None if recorded else bench.paths.state / "watched-findings.json")
     return _Watched(
         changed=None if before is None else tuple(remembered.changes_since(before, now)),
-        checked=judged(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems),
-        drifts=await _drifts(bench, file),
-        skipped="" if baseline is None else await _why_skipped(bench, baseline),
+        checked=checked,
+        drifts=drifts,
+        skipped=skipped,
+        compared=compared,
     )
+
+
+def _compare(checked: Checked, drifts: tuple[Drift, ...], kept: Path | None) -> Compared:
+    """Return which warnings, faults and differences are new since the last watch, and keep them for the next one."""
+    from app.engine.check import standing
+    from app.engine.check.finding import Severity
+    from app.engine.check.table import RULES
+
+    found = [_finding(told) for told in checked.from_on(Severity.WARN)]
+    found += [_difference(drift) for drift in drifts]
+    before = standing.ReportedFindings() if kept is None else standing.load(kept)
+    silent = [problem.where for problem in checked.problems]
+    compared = standing.compare(found, before, time.time(), rules=(*RULES, DRIFT), silent=silent)
+    if kept is not None:
+        standing.keep(kept, compared.keep)
+    return compared
+
+
+def _finding(told: Ruling) -> ReportedFinding:
+    from app.engine.check.finding import Flaw
+    from app.engine.check.standing import ReportedFinding
+
+    evidence = told.said.evidence if isinstance(told.said, Flaw) else ""
+    return ReportedFinding(rule=told.rule.id, where=told.said.where, rank=told.rule.severity.rank, evidence=evidence)
+
+
+def _difference(drift: Drift) -> ReportedFinding:
+    from app.engine.check.finding import Severity
+    from app.engine.check.standing import ReportedFinding
+
+    where = f"{drift.target or '-'} {drift.key or drift.why}"
+    evidence = f"{drift.kind.value} {drift.now} {drift.wanted}"
+    return ReportedFinding(rule=DRIFT, where=where, rank=Severity.WARN.rank, evidence=evidence)
 
 
 async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
@@ -160,6 +201,7 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
 
 
 def _tell(found: _Watched, *, as_json: bool) -> None:
+    from app.engine.check.standing import News
     from app.engine.view import check as check_view
     from app.engine.view import desired, schema
 
@@ -168,6 +210,9 @@ def _tell(found: _Watched, *, as_json: bool) -> None:
             changed=None if found.changed is None else list(found.changed),
             **check_view.findings_json(found.checked),
             drift=[desired.drift_json(drift) for drift in found.drifts],
+            news=[
+                {"id": rule, "where": where, "news": news.value} for (rule, where), news in found.compared.news.items()
+            ],
             baseline_skipped=found.skipped or None,
         )
         document(body)
@@ -180,11 +225,22 @@ def _tell(found: _Watched, *, as_json: bool) -> None:
         say("Nothing has changed since the last watch.")
     for told in found.checked.findings:
         words = f"{clean(told.said.where, 200)}: {clean(check_view.message(told), 500)}"
-        lines([f"{told.rule.severity.value:<8}  {told.rule.id}  {words}"])
-    lines(desired.drift_line(drift) for drift in found.drifts)
+        news = found.compared.news.get(_finding(told).key)
+        lines([f"{told.rule.severity.value:<8}  {told.rule.id}  {words}{_news_words(news)}"])
+    lines(
+        f"{desired.drift_line(drift)}{_news_words(found.compared.news.get(_difference(drift).key))}"
+        for drift in found.drifts
+    )
+    if News.REMINDER in found.compared.news.values():
+        say("This is a reminder: a week has passed since the known findings were last reported.")
     if found.skipped:
         say(f"The baseline is skipped, which is no night: {clean(found.skipped, 300)}.")
     say(f"{check_view.summary(found.checked)} {plural(len(found.drifts), 'difference')} from the file.")
+
+
+def _news_words(news: News | None) -> str:
+    """Return what is appended to the line of a finding; notes are not compared."""
+    return "" if news is None else f" ({news.value})"
 
 
 def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[str, ...]) -> str:
@@ -201,5 +257,6 @@ def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[s
         what="Storage: what has changed, what is wrong, what drifted",
         calendar="*-*-* 02:30",
         spread="30min",
+        well=(UNDECIDED,),
         environment={name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ},
     )

@@ -47,6 +47,15 @@ def test_the_text_tells_what_says_so_and_what_mends_it(cli: Cli) -> None:
     assert "found 1 note." in done.err
 
 
+def test_no_line_breaks_a_word_at_80_columns(cli: Cli) -> None:
+    done = cli("--demo", "lsi", "check")
+    long = [line for line in done.out.splitlines() if len(line) > 80 and "mends  raidbench" not in line]
+    assert long == []
+    whole = cli("--demo", "lsi", "check", "--json").json["findings"]
+    words = {word for one in whole for word in f"{one['message']} {one['evidence']}".split()}
+    assert words <= set(done.out.split())
+
+
 @pytest.mark.long
 def test_what_mends_it_mends_it(cli: Cli) -> None:
     (found,) = cli("--demo", "lsi", "check", "megaraid:/c3/v0", "--json").json["findings"]

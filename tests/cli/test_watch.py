@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,9 +52,37 @@ def test_a_finding_makes_the_status(cli: Cli) -> None:
     assert (done.status, "fault     battery-failed  megaraid:/c2: " in done.out) == (5, True)
 
 
+def test_standing_findings_are_known_the_next_time(cli: Cli, state: Path) -> None:
+    assert cli("--demo", "lsi", "watch").status == 5
+    second = cli("--demo", "lsi", "watch", "--json")
+    assert second.status == 4
+    assert {one["news"] for one in second.json["news"]} == {"known"}
+    (kept,) = state.rglob("watched-findings.json")
+    document = json.loads(kept.read_text())
+    document["reminded"] -= 8 * 86400
+    document["findings"] = [one for one in document["findings"] if one["rule"] != "battery-failed"]
+    kept.write_text(json.dumps(document))
+    third = cli("--demo", "lsi", "watch")
+    assert (third.status, "This is a reminder" in third.err) == (5, True)
+    news = {line.split()[1]: line.rpartition("(")[2] for line in third.out.splitlines() if line.endswith(")")}
+    assert (news["battery-failed"], news["array-degraded"]) == ("new)", "reminder)")
+    assert cli("--demo", "lsi", "watch").status == 4
+    kept.write_text("{")
+    assert cli("--demo", "lsi", "watch").status == 5
+
+
+def test_a_difference_that_stands_is_known_too(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "good.toml"
+    path.write_text(FILE.replace("128", "4096"))
+    assert cli(*LINUX, "watch", str(path)).status == 5
+    second = cli(*LINUX, "watch", str(path))
+    assert (second.status, "(known)" in second.out) == (4, True)
+
+
 def test_a_unit_is_printed_with_all_that_was_named(cli: Cli) -> None:
     told = cli("watch", "/etc/good.toml", "--baseline", "nightly", "--ignore", "governor", "--unit", "service").out
     assert "watch /etc/good.toml --baseline nightly --ignore governor\n" in told
+    assert "SuccessExitStatus=4\n" in told
     assert "OnCalendar=*-*-* 02:30" in cli("watch", "--unit", "timer").out
 
 

@@ -96,11 +96,21 @@ def judged(
         findings=tuple(one for one in found if one.rule.id not in ignore),
         unknown=tuple(one for one in told if isinstance(one.said, Unknown) and one.rule.id not in ignore),
         ignored=tuple(one for one in found if one.rule.id in ignore),
-        problems=(*sight.inventory.problems, *problems),
+        problems=tuple(
+            problem
+            for problem in (*sight.inventory.problems, *problems)
+            if about is None or places is None or _concerns(problem, about, places)
+        ),
         rules=sum(one.look is not None and one.id not in ignore for one in RULES.values()),
         inventory=sight.inventory,
         devices={ruling.said.where: at for ruling in found if (at := device_at(sight, ruling.said.where))},
     )
+
+
+def _concerns(problem: Problem, about: Controller | Array | Drive, places: frozenset[str]) -> bool:
+    """Return whether a problem is about a target: about one of its places, or about the whole tool that reports it."""
+    backends = {about.target.backend, *(place.partition(":")[0] for place in places if ":" in place)}
+    return problem.where in places or problem.where in backends
 
 
 def device_at(sight: Sight, where: str) -> str:
@@ -116,7 +126,12 @@ def device_at(sight: Sight, where: str) -> str:
 
 
 def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]:
-    """Where a finding concerns a thing: itself by all its names, its card, its members, partitions and filesystems."""
+    """Return the places that belong to a target, by all their names.
+
+    To a controller belong its arrays and drives; to an array its members and its controller; to a drive its controller.
+    With each come its disk, partitions and filesystems in the kernel. Other arrays of a drive's controller, and what
+    concerns the whole machine, such as its processors, belong to no target.
+    """
     inventory = sight.inventory
     things: list[Controller | Array | Drive] = [thing]
     if isinstance(thing, Controller):
@@ -131,12 +146,16 @@ def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]
     for one in tuple(things):
         card = None if isinstance(one, Controller) else sight.controller(one)
         things += [card] if card is not None else []
-    found = {str(one.target) for one in things} | {"processors"}
+    found = {str(one.target) for one in things}
+    found |= {one.target.address.partition("/")[0] for one in things if one.target.backend == "lvm"}
     names = {kernel_name(one.device) for one in things if not isinstance(one, Controller) and one.device is not None}
     for block in sight.blocks.values():
         if block.name in names:
             found |= {block.name, block.attributes.get("dm/name", block.name)}
             found |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
             names |= {part.name for part in block.parts}
+    found |= names & sight.filesystem_errors.keys()
     found |= {mount.where() for mount in sight.mounts if kernel_name(mount.source) in names}
+    pci = {one.pci for one in things if isinstance(one, Controller)}
+    found |= {f"nvme:{name}" for name, address in sight.nvme.items() if address in pci}
     return frozenset(found)

@@ -6,10 +6,11 @@ Nothing is written, no load is made, and of programs only those run that a look 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 
 from app.engine.advisor.gather import governors
-from app.engine.check.sight import Block, Partition, Sight, Slot
+from app.engine.check.sight import Block, DiskLink, Partition, Sight, Slot
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
@@ -21,6 +22,8 @@ from backends.topology import parse_mountinfo
 
 _BLOCK = (
     *("alignment_offset", "queue/discard_max_bytes", "queue/discard_granularity", "queue/nr_requests"),
+    *("queue/max_sectors_kb", "queue/max_hw_sectors_kb", "device/sqsize"),
+    *("device/rev", "device/firmware_rev"),
     *("device/queue_depth", "device/state", "dm/uuid", "dm/name", "md/array_state"),
 )
 """Files below /sys/block/NAME (Documentation/ABI/stable/sysfs-block)."""
@@ -30,6 +33,15 @@ _CAPS = ("/sys/fs/cgroup/*/io.max", "/sys/fs/cgroup/*/*/io.max")
 
 _TIMERS = "/etc/systemd/system/timers.target.wants/fstrim.timer"
 """Where systemd links an enabled timer; Debian and Fedora enable it so."""
+
+_RESYNC_LIMIT = "/proc/sys/dev/raid/speed_limit_max"
+
+_ERRORS = ("/sys/fs/ext4/*/errors_count", "/sys/fs/btrfs/*/devinfo/*/error_stats")
+"""Where filesystems count their errors (Documentation/ABI/testing/sysfs-fs-ext4; fs/btrfs/sysfs.c)."""
+
+_ATA_PORT = re.compile(r"/ata(\d{1,5})/", re.ASCII)
+_SAS_PORT = re.compile(r"(/.*/port-[\d:]{1,20})/end_device-", re.ASCII)
+_RATE = re.compile(r"(\d{1,3}(?:\.\d)?) ?G", re.ASCII)
 
 _MOUNTS, _ONLINE = "/proc/self/mountinfo", "/sys/devices/system/cpu/online"
 
@@ -59,13 +71,18 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
     blocks, slots, nodes, caps, timer = await asyncio.gather(
         _blocks(host), _slots(host, {*cards, *nvme.values()}), _nodes(host), _caps(host), host.list(_TIMERS)
     )
-    texts = await host.read_many((_MOUNTS, _ONLINE))
+    texts = await host.read_many((_MOUNTS, _ONLINE, _RESYNC_LIMIT))
+    limit = texts.get(_RESYNC_LIMIT, "").strip()
     return Sight(
         inventory=inventory,
         readings=readings,
         blocks=blocks,
         slots=slots,
         nvme=nvme,
+        nvme_states=await _nvme_states(host),
+        links=await _links(host, blocks),
+        filesystem_errors=await _filesystem_errors(host),
+        resync_limit=int(limit) if limit.isascii() and limit.isdigit() else None,
         policies=await _policies(host),
         mounts=parse_mountinfo(texts.get(_MOUNTS, "")),
         nodes=nodes,
@@ -92,7 +109,10 @@ async def _blocks(host: Host) -> dict[str, Block]:
         host.list("/sys/block/*/*/start"), host.list("/sys/block/*/slaves/*"), host.list("/sys/block/*/mq/*")
     )
     wanted = [f"{path}/{name}" for path in paths for name in _BLOCK]
-    offsets = await host.list("/sys/block/*/md/dev-*/offset")
+    offsets = [
+        *await host.list("/sys/block/*/md/dev-*/offset"),
+        *await host.list("/sys/block/*/md/dev-*/bad_blocks"),
+    ]
     texts = await host.read_many([*wanted, *starts, *offsets])
     found = {}
     for path in paths:
@@ -122,6 +142,59 @@ def _below(path: str, paths: Iterable[str]) -> list[str]:
 async def _nvme(host: Host) -> dict[str, str]:
     texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/address"))
     return {path.split("/")[4]: clean(text) for path, text in texts.items() if ":" in text}
+
+
+async def _nvme_states(host: Host) -> dict[str, str]:
+    texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/state"))
+    return {path.split("/")[4]: clean(text) for path, text in texts.items() if text.strip()}
+
+
+async def _links(host: Host, names: Iterable[str]) -> dict[str, DiskLink]:
+    disks = [name for name in names if name.startswith("sd")]
+    paths = await asyncio.gather(*(host.link(f"/sys/block/{name}") for name in disks))
+    found = {}
+    for name, path in zip(disks, paths, strict=True):
+        ata, sas = _ATA_PORT.search(path or ""), _SAS_PORT.match(path or "")
+        link = await _ata_link(host, ata[1]) if ata else await _sas_link(host, sas[1]) if sas else None
+        if link is not None and link.now is not None:
+            found[name] = link
+    return found
+
+
+async def _ata_link(host: Host, port: str) -> DiskLink:
+    """Return the link of a port without a multiplier (Documentation/ABI/testing/sysfs-ata)."""
+    folder = f"/sys/class/ata_link/link{port}"
+    files = [f"{folder}/{name}" for name in ("sata_spd", "hw_sata_spd_limit", "sata_spd_limit")]
+    texts = await host.read_many(files)
+    now, most, allowed = (_gigabits(texts.get(path)) for path in files)
+    return DiskLink(now=now, port=most, allowed=allowed)
+
+
+async def _sas_link(host: Host, port: str) -> DiskLink:
+    """Return the link of the slowest phy of a port (drivers/scsi/scsi_transport_sas.c)."""
+    rates = ("negotiated_linkrate", "maximum_linkrate_hw", "maximum_linkrate")
+    folders = [f"{phy}/sas_phy/{phy.rpartition('/')[2]}" for phy in await host.list(f"{port}/phy-*")]
+    texts = await host.read_many([f"{folder}/{rate}" for folder in folders for rate in rates])
+    phys = [tuple(_gigabits(texts.get(f"{folder}/{rate}")) for rate in rates) for folder in folders]
+    now, most, allowed = min((phy for phy in phys if phy[0]), key=lambda phy: phy[0] or 0, default=(None,) * 3)
+    return DiskLink(now=now, port=most, allowed=allowed)
+
+
+def _gigabits(text: str | None) -> float | None:
+    """Return the Gb/s of `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
+    found = _RATE.match((text or "").strip())
+    return float(found[1]) if found else None
+
+
+async def _filesystem_errors(host: Host) -> dict[str, int]:
+    """Return the counts of ext4 by device; those of btrfs by the UUID of the filesystem."""
+    found: dict[str, int] = {}
+    texts = await host.read_many([path for pattern in _ERRORS for path in await host.list(pattern)])
+    for path, text in texts.items():
+        numbers = [int(word) for word in text.split() if word.isascii() and word.isdigit()]
+        name = clean(path.split("/")[4], 100)
+        found[name] = found.get(name, 0) + sum(numbers)
+    return {name: count for name, count in found.items() if count}
 
 
 async def _slots(host: Host, addresses: Iterable[str]) -> dict[str, Slot]:

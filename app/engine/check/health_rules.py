@@ -288,6 +288,8 @@ def tasks(sight: Sight) -> Said:
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
     for thing in things:
         for task in thing.tasks:
+            if task.paused:
+                continue  # link_rules.paused reports a rebuild that is interrupted; a check that waits costs nothing
             done = f" ({task.progress:.0%} done)" if task.progress is not None else ""
             name = TASKS.get(task.kind, task.kind)
             yield Flaw(

@@ -73,13 +73,17 @@ def load(file: Path) -> Remembered | None:
 
 def keep(file: Path, now: Remembered) -> None:
     """Keep it, as a whole. Never raises: without it the next watch has nothing to compare with."""
-    from app.engine.session.paths import private_folder
-
     told = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
     text = json.dumps(told, separators=(",", ":"))
+    if len(text) <= _LARGEST:
+        write_private(file, text)
+
+
+def write_private(file: Path, text: str) -> None:
+    """Replace a file of the state folder in one step, readable by its owner only. Never raises."""
+    from app.engine.session.paths import private_folder
+
     new = file.with_name(f".{file.name}.{os.getpid()}")
-    if len(text) > _LARGEST:
-        return
     with contextlib.suppress(OSError):
         private_folder(file.parent)
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from app.engine.check.finding import Staged
-from backends.model import Array, Controller, Drive, Inventory, Media, Target
+from backends.model import Array, Controller, Drive, Inventory, Media, State, Target
 from backends.pci import Link
 from backends.raid import PARITY, PARITY_IN_SPANS, full_stripe
 from backends.settings import Reading
@@ -66,6 +66,18 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiskLink:
+    """The SATA or SAS link of a disk as the kernel reports it, in Gb/s. None if not reported."""
+
+    now: float | None = None
+    """Negotiated speed."""
+    port: float | None = None
+    """Highest speed of the port."""
+    allowed: float | None = None
+    """Highest speed that the kernel still tries; it lowers this after errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
     """A machine as it is at one moment."""
 
@@ -79,6 +91,14 @@ class Sight:
     """PCI functions by address."""
     nvme: Mapping[str, str] = field(default_factory=dict)
     """PCI addresses of NVMe controllers by their kernel names."""
+    nvme_states: Mapping[str, str] = field(default_factory=dict)
+    """States of NVMe controllers by their kernel names: `live`, `dead`, ..."""
+    links: Mapping[str, DiskLink] = field(default_factory=dict)
+    """SATA and SAS links by the kernel names of the disks."""
+    filesystem_errors: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of errors that filesystems have counted, by the kernel name of their device."""
+    resync_limit: int | None = None
+    """Highest resync speed of all md arrays in KiB/s; None if not reported."""
     policies: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """I/O policy and number of paths of NVMe subsystems by name."""
     mounts: tuple[Mount, ...] = ()
@@ -135,6 +155,10 @@ class Sight:
         """Its drives, as far as they are known."""
         targets = set(array.members)
         return tuple(drive for drive in self.inventory.drives if drive.target in targets)
+
+    def lacks_members(self, array: Array) -> bool:
+        """Return whether an array has less redundancy than it is made for, and waits for a rebuild."""
+        return array.state in (State.DEGRADED, State.REBUILDING)
 
     def controller(self, thing: Array | Drive) -> Controller | None:
         """The card it hangs from."""

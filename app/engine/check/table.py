@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from app.engine.advisor.rules import KEYS
-from app.engine.check import card_rules, health_rules, layout_rules, queue_rules
+from app.engine.check import card_rules, health_rules, layout_rules, link_rules, queue_rules, stack_rules
 from app.engine.check.finding import Rule, Said, Severity
 from app.engine.check.run_rules import RUNS
 from app.engine.check.sight import Sight
@@ -68,6 +68,48 @@ _AT_REST: Iterable[Rule] = (
         queue_rules.barriers,
         "a filesystem is mounted so that it sends no flushes",
         "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
+    ),
+    _rule(
+        _FAULT,
+        "sync-off",
+        stack_rules.sync_off,
+        "ZFS does not wait for synchronous writes",
+        "zfsprops(7), sync",
+    ),
+    _rule(
+        _FAULT,
+        "pool-data-errors",
+        stack_rules.pool_data,
+        "a ZFS pool has lost data",
+        "zpool-status(8), errors; zed(8)",
+    ),
+    _rule(
+        _FAULT,
+        "group-incomplete",
+        stack_rules.group_incomplete,
+        "a volume group misses a physical volume",
+        "lvs(8), vg_missing_pv_count",
+    ),
+    _rule(
+        _FAULT,
+        "filesystem-errors",
+        stack_rules.filesystem_errors,
+        "a filesystem has met errors",
+        "Documentation/ABI/testing/sysfs-fs-ext4, errors_count",
+    ),
+    _rule(
+        _FAULT,
+        "nvme-down",
+        stack_rules.nvme_down,
+        "an NVMe controller or path is not live",
+        "drivers/nvme/host/sysfs.c, state",
+    ),
+    _rule(
+        _FAULT,
+        "card-memory-errors",
+        link_rules.memory_errors,
+        "a controller's memory had uncorrectable errors",
+        "the card's tool, Memory Uncorrectable Errors",
     ),
     _rule(
         _WARN,
@@ -257,6 +299,97 @@ _AT_REST: Iterable[Rule] = (
         "multipath(8); sysfs, device/state",
     ),
     _rule(
+        _WARN,
+        "rebuild-paused",
+        link_rules.paused,
+        "a rebuild is paused or frozen",
+        "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
+    ),
+    _rule(
+        _WARN,
+        "card-hot",
+        link_rules.heat,
+        "a controller has 100 °C, or its cache module 85 °C",
+        "the card's tool, temperature",
+    ),
+    _rule(
+        _WARN,
+        "battery-hot",
+        link_rules.battery_heat,
+        "a battery or capacitor has 60 °C",
+        "the card's tool, temperature",
+    ),
+    _rule(
+        _WARN,
+        "write-throttled",
+        link_rules.throttling,
+        "an ioMemory drive slows down its writes",
+        "fio-status, write throttling",
+    ),
+    _rule(
+        _WARN,
+        "pool-errors",
+        stack_rules.pool_errors,
+        "devices of a ZFS pool have counted errors",
+        "zpool-status(8), READ, WRITE, CKSUM",
+    ),
+    _rule(
+        _WARN,
+        "md-member-errors",
+        stack_rules.member_errors,
+        "a member of md has bad blocks or write errors",
+        "Documentation/admin-guide/md.rst, bad_blocks",
+    ),
+    _rule(
+        _WARN,
+        "array-read-only",
+        stack_rules.read_only,
+        "an array takes no writes",
+        "mdadm(8), --readonly; the card's tool",
+    ),
+    _rule(
+        _WARN,
+        "md-no-bitmap",
+        stack_rules.no_bitmap,
+        "a large md array has no write-intent bitmap",
+        "mdadm(8), --bitmap",
+    ),
+    _rule(
+        _WARN,
+        "md-resync-slow",
+        stack_rules.slow_resync,
+        "a rebuild of md is limited to less than 10 MB/s",
+        "Documentation/admin-guide/md.rst, sync_speed_max",
+    ),
+    _rule(
+        _WARN,
+        "drive-link-slow",
+        link_rules.link_speed,
+        "a SAS or SATA link is slower than drive and port",
+        "Documentation/ABI/testing/sysfs-ata; the card's tool",
+    ),
+    _rule(
+        _WARN,
+        "queue-tiny",
+        stack_rules.few_requests,
+        "NVMe, multipath or a virtual disk queues few requests",
+        "Documentation/ABI/stable/sysfs-block, nr_requests",
+    ),
+    _rule(
+        _WARN,
+        "requests-small",
+        stack_rules.small_requests,
+        "I/Os are cut into small requests",
+        "Documentation/ABI/stable/sysfs-block, max_sectors_kb",
+    ),
+    _rule(
+        _WARN,
+        "merges-off",
+        stack_rules.merges_off,
+        "I/Os to a hard disk are not merged",
+        "Documentation/ABI/stable/sysfs-block, nomerges",
+    ),
+    _rule(
         _NOTE,
         "background-task",
         health_rules.tasks,
@@ -395,6 +528,13 @@ _AT_REST: Iterable[Rule] = (
         queue_rules.path_policy,
         "NVMe with several paths uses one at a time",
         "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
+    ),
+    _rule(
+        _NOTE,
+        "firmware-mixed",
+        link_rules.firmware,
+        "members of one model have different firmware",
+        "the card's tool, or sysfs",
     ),
 )
 

@@ -48,6 +48,9 @@ _UNDER = {"thin": "Thin pool", VDO: "VDO pool"}
 _TASKS = {"recover": "rebuild", "check": "consistency-check"}
 """The model's words for those of dm-raid's sync action, where they are others."""
 
+_HEALTH_LETTERS = {"F": "failed", "D": "out of data space", "M": "metadata read-only", "E": "error"}
+"""The ninth letter of `lv_attr` where it says that a volume or its cache or pool does not work (lvs(8))."""
+
 _REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
 
 
@@ -152,7 +155,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     """State, and why it is not in order."""
     if (away := _away(volume, group)) is not None:
         return away
-    told, word = volume.told, volume.told.get("lv_health_status", "")
+    told, word = volume.told, _health_word(volume)
     missing = _lacks_disk(volume, group)
     if volume.origin is not None:
         if told.get("lv_snapshot_invalid", "") not in ("", "0"):
@@ -180,6 +183,13 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     if told.get("raid_sync_action") == "recover":
         return State.REBUILDING, ""
     return State.OPTIMAL, ""
+
+
+def _health_word(volume: LvFacts) -> str:
+    """Return LVM's word for what is wrong; older versions have it only as a letter of their attributes."""
+    letters = volume.told.get("lv_attr", "")
+    letter = letters[8] if len(letters) > 8 else ""
+    return volume.told.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
 
 
 def _away(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
@@ -244,6 +254,8 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     told = volume.told
     free = volume.number("vg_free")
     yield "Volume group", f"{volume.group}, {size_words(free)} free" if free is not None else volume.group
+    if missing := volume.number("vg_missing_pv_count"):
+        yield "Missing physical volumes", f"{missing} of the group {volume.group}"
     yield "Layout", ", ".join(filter(None, volume.layout))
     cache = group.get(volume.pool or "")
     slow = origin_of(volume, group)

@@ -195,6 +195,8 @@ class PhysicalDrive:
     """WWN, lower case hex without prefix."""
     link: str | None = None
     """Negotiated link speed as written, `6.0Gb/s`."""
+    link_limit: str | None = None
+    """Highest link speed of the drive as written; None if not reported."""
     temperature_c: int | None = None
     """Degrees Celsius."""
     errors: Mapping[str, int] = field(default_factory=dict)
@@ -264,6 +266,8 @@ class Card:
     """On-board memory."""
     temperature_c: int | None = None
     """RAID-on-chip temperature."""
+    memory_errors: int | None = None
+    """Number of ECC errors of the controller's memory that could not be corrected; None if not reported."""
     backup: Backup | None = None
     """Battery or CacheVault; None if none is fitted or nothing is said: see `backup_known`."""
     backup_known: bool = False

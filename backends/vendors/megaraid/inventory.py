@@ -88,7 +88,7 @@ def card_tasks(contents: Contents) -> tuple[Task, ...]:
 
 
 def _task(job: BackgroundOperation) -> Task:
-    return Task(kind=job.kind, progress=job.progress)
+    return Task(kind=job.kind, progress=job.progress, paused=job.state.lower().startswith("paused"))
 
 
 def _card_facts(contents: Contents, tool: str, version: str | None) -> Iterable[Fact]:
@@ -100,6 +100,7 @@ def _card_facts(contents: Contents, tool: str, version: str | None) -> Iterable[
         "Firmware package": card.package,
         "PCI address": card.pci,
         "RAID-on-chip": None if card.temperature_c is None else f"{card.temperature_c} °C",
+        "Memory errors": f"{card.memory_errors} uncorrectable" if card.memory_errors else None,
         "Strip sizes": None if contents.cut else _range(card),
         "Safe id": card.safe_id,
         "JBOD mode": value(card.values.get("jbod")),
@@ -236,6 +237,7 @@ def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
         "Reported as": drive.state_raw,
         "Slot": drive.place,
         "Link": drive.link,
+        "Link limit": drive.link_limit if drive.link_limit != drive.link else None,
         "Temperature": None if drive.temperature_c is None else f"{drive.temperature_c} °C",
         "Foreign configuration": "yes" if drive.foreign else None,
         "Errors": ", ".join(f"{count} {name}" for name, count in drive.errors.items() if count) or None,

@@ -110,6 +110,8 @@ def _health(said: SmartAnswer) -> Iterator[tuple[str, str]]:
         yield "Form factor", said.form
     if said.speed is not None:
         yield "Link", said.speed
+    if said.speed_limit is not None and said.speed_limit != said.speed:
+        yield "Link limit", said.speed_limit
     if said.passed is not None:
         yield "SMART health", "passed" if said.passed else "FAILED"
     if said.celsius is not None:

@@ -96,6 +96,8 @@ class SmartAnswer:
     """Form factor, `2.5 inches`."""
     speed: str | None = None
     """Negotiated speed of the link, `6.0 Gb/s`."""
+    speed_limit: str | None = None
+    """Highest speed of the drive's link, `6.0 Gb/s`."""
     passed: bool | None = None
     """The drive's own verdict."""
     celsius: int | None = None
@@ -154,6 +156,7 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
         rpm=whole(top.get("rotation_rate"), 100_000),
         form=word(table(top.get("form_factor")).get("name")),
         speed=word(speed.get("string")),
+        speed_limit=word(table(table(top.get("interface_speed")).get("max")).get("string")),
         passed=flag(table(top.get("smart_status")).get("passed")),
         celsius=_celsius(top),
         limit=whole(table(top.get("temperature")).get("drive_trip"), _HOTTEST) or None,

@@ -166,6 +166,10 @@ class BayDrive:
     """What it is used for, in the tool's words, where these are not those of its state."""
     health: Health = Health()
     """Its condition."""
+    link: str | None = None
+    """Negotiated link speed, `6.0Gbps`."""
+    link_limit: str | None = None
+    """Highest link speed of the drive; None if not reported."""
     write_cache: Phrase | None = None
     """`on`, `off`: its own cache, where the tool says so."""
     device: str | None = None
@@ -208,6 +212,10 @@ class RaidCard:
     """What keeps the cache; None if the tool says nothing of it."""
     temperature_c: int | None = None
     """Degrees Celsius."""
+    capacitor_c: int | None = None
+    """Temperature of the capacitor or battery in degrees Celsius."""
+    cache_module_c: int | None = None
+    """Temperature of the cache module in degrees Celsius."""
     values: Mapping[str, Phrase] = field(default_factory=dict)
     """Settings of the card by their keys, as far as it reports them."""
     limits: Mapping[str, int] = field(default_factory=dict)

@@ -81,7 +81,11 @@ def _protection(card: RaidCard) -> Protection | None:
     state = {True: "optimal", None: "unknown"}.get(card.power.healthy, "failed")
     if card.power.healthy is False and "charg" in card.power.state.lower():
         state = "charging"
-    return Protection(kind=card.power.kind, state="missing" if card.power.kind == "none" else state)
+    return Protection(
+        kind=card.power.kind,
+        state="missing" if card.power.kind == "none" else state,
+        temperature=card.capacitor_c,
+    )
 
 
 def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
@@ -92,6 +96,8 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Cache state": None if card.cache_state is None else effective.cache_words(card).removeprefix("the cache is "),
         "Cache power": None if card.power is None else card.power.state,
         "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
+        "Capacitor temperature": None if card.capacitor_c is None else f"{card.capacitor_c} °C",
+        "Cache module temperature": None if card.cache_module_c is None else f"{card.cache_module_c} °C",
         "Configuration": None if card.locked is None else "locked by the card",
     }
     return (Fact(label=label, value=words) for label, words in rows.items() if words)
@@ -207,6 +213,8 @@ def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
         "Array": drive.array,
         "Drive cache": value(drive.write_cache),
         "Temperature": None if drive.health.temperature is None else f"{drive.health.temperature:g} °C",
+        "Link": drive.link,
+        "Link limit": drive.link_limit if drive.link_limit != drive.link else None,
         "Life left": drive.usage_left,
     }
     return (Fact(label=label, value=words) for label, words in rows.items() if words)

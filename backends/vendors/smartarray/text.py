@@ -13,6 +13,7 @@ LINE = 2000
 """Characters of a line that are looked at."""
 
 _NUMBER = re.compile(r"-?\d{1,18}(?:[.,]\d{1,6})*", re.ASCII)
+_LINK_SPEED = re.compile(r"\d{1,2}(?:\.\d)? ?G(?:b/s|bps)", re.ASCII | re.IGNORECASE)
 _NAA = re.compile(r"[0-9A-Fa-f]{16}(?:[0-9A-Fa-f]{16})?", re.ASCII)
 _PLACE = re.compile(r"[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}", re.ASCII)
 _LEVEL = re.compile(r"(?:RAID)?\s*(\d{1,2}(?:\s?\+\s?\d)?)(?!\d)", re.ASCII | re.IGNORECASE)
@@ -80,6 +81,12 @@ def count(text: str | None) -> int | None:
     """The first whole number of a text."""
     value = number(text)
     return None if value is None or value % 1 else round(value)
+
+
+def link_speed(text: str | None) -> str | None:
+    """Return the first link speed of a list with one for each port; None if the first is none."""
+    first = (text or "").partition(",")[0].strip()
+    return first if _LINK_SPEED.fullmatch(first) else None
 
 
 def naa(text: str | None) -> str | None:

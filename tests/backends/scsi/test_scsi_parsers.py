@@ -83,6 +83,13 @@ def test_smartctl_tells_the_health_of_a_sata_drive() -> None:
     assert (found.form, found.speed, found.used_percent) == ("3.5 inches", "6.0 Gb/s", 3)
 
 
+def test_smartctl_reports_what_the_link_of_a_drive_can_do() -> None:
+    speeds = {"max": {"string": "6.0 Gb/s"}, "current": {"string": "1.5 Gb/s"}}
+    found = parse_smartctl(json.dumps({**json.loads(SMART_ATA), "interface_speed": speeds}))
+    assert found is not None
+    assert (found.speed, found.speed_limit) == ("1.5 Gb/s", "6.0 Gb/s")
+
+
 def test_smartctl_tells_life_left_and_protection_with_their_attributes() -> None:
     found = parse_smartctl(SMART_ATA)
     assert found is not None

@@ -259,8 +259,58 @@ def _governor(name: str) -> Plant:
     return _file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", name)
 
 
+def _zfs(key: str, value: str) -> Plant:
+    """Return the volume tank/vm with a value of its own."""
+    return _answer("zfs get", rf"(tank/vm\t{key}\t)\S+\t-\t\S+", rf"\g<1>{value}\t-\tlocal")
+
+
+def _nvme_state(state: str) -> Plant:
+    return _file("/sys/class/nvme/nvme7/state", state)
+
+
+def _chip(celsius: int) -> Plant:
+    return _answer("/c1 show all", r'("ROC temperature\(Degree Celsius\)": )\d+', rf"\g<1>{celsius}")
+
+
+def _vault(celsius: int) -> Plant:
+    return _answer("/c1/cv show all", r'("Temperature",\s*"Value": ")\d+', rf"\g<1>{celsius}")
+
+
+def _throttling(words: str) -> Plant:
+    return _answer("fio-status", r'("write_throttling_state": ")[^"]+', rf"\g<1>{words}")
+
+
+def _checksums(count: str) -> Plant:
+    return _answer("zpool status", r"(/dev/sdn1 +ONLINE +0 +0 +)0", rf"\g<1>{count}")
+
+
+def _md_bad_blocks(text: str) -> Plant:
+    return _file(f"{MD1}/dev-sdd/bad_blocks", text)
+
+
+def _unmapped(policy: str) -> Plant:
+    """Return md1 without a write-intent bitmap."""
+    bitmap = ("/proc/mdstat", r"(md1 : [^\n]*\n[^\n]*\n)[^\n]*bitmap[^\n]*\n", r"\1")
+    return Plant(edits=(bitmap,), files={f"{MD1}/consistency_policy": policy, f"{MD1}/bitmap/location": "none"})
+
+
+def _linked(speed: str) -> Plant:
+    """Return the HDD in slot 8 with a drive that can do 6 Gb/s and a link of this speed."""
+    return _answer(C0_PDS, r'(s8 [^}]*"Device Speed": ")[^"]+(",\s*"Link Speed": ")[^"]+', rf"\g<1>6.0Gb/s\g<2>{speed}")
+
+
+def _requests(name: str, count: int) -> Plant:
+    return _file(f"/sys/block/{name}/queue/nr_requests", str(count))
+
+
+def _sectors(size: int, most: int) -> Plant:
+    folder = "/sys/block/sdc/queue"
+    return Plant(files={f"{folder}/max_sectors_kb": str(size), f"{folder}/max_hw_sectors_kb": str(most)})
+
+
 MD1 = "/sys/block/md1/md"
 OTHER = "Other Error Count"
+ROOT_DISK = "nvme0n1p2"
 C0_BBU, C0_VDS, C0_ALL, C0_PDS = "/c0/bbu show all", "/c0/vall show all", "/c0 show all", "/c0/eall/sall show all"
 
 PLANTED: tuple[PlantedFault, ...] = (
@@ -301,6 +351,36 @@ PLANTED: tuple[PlantedFault, ...] = (
         _file("/sys/block/nvme0n1/queue/write_cache", "write through"),
     ),
     _case("barriers-off", "linux", "/", _root("nobarrier"), _root("barrier")),
+    _case("sync-off", "linux", "zfs:tank/vm", _zfs("sync", "disabled"), _zfs("sync", "always")),
+    _case(
+        "pool-data-errors",
+        "linux",
+        "zfs:tank",
+        _answer("zpool status", r"errors: No known data errors", "errors: 3 data errors, use '-v' for a list"),
+        _answer("zpool status", r"errors: No known data errors", "errors: No known data errors "),
+    ),
+    _case(
+        "group-incomplete",
+        "linux",
+        "vg0",
+        _answer("lvs", r'"vg_missing_pv_count":"0"', '"vg_missing_pv_count":"1"'),
+        _answer("lvs", r'"vg_free":"\d+"', '"vg_free":"4096"'),
+    ),
+    _case(
+        "filesystem-errors",
+        "linux",
+        "/",
+        _file(f"/sys/fs/ext4/{ROOT_DISK}/errors_count", "2"),
+        _file(f"/sys/fs/ext4/{ROOT_DISK}/errors_count", "0"),
+    ),
+    _case("nvme-down", "linux", "nvme:nvme7", _nvme_state("dead"), _nvme_state("live")),
+    _case(
+        "card-memory-errors",
+        "lsi",
+        "megaraid:/c0",
+        _answer(C0_ALL, r'("Memory Uncorrectable Errors": )0', r"\g<1>1"),
+        _answer(C0_ALL, r'("Memory Correctable Errors": )0', r"\g<1>1"),
+    ),
     _case(
         "policy-not-in-force",
         "lsi",
@@ -437,6 +517,50 @@ PLANTED: tuple[PlantedFault, ...] = (
         _file("/sys/block/sdi/device/state", "live"),
     ),
     _case(
+        "rebuild-paused",
+        "linux",
+        "md:md1",
+        Plant(files={f"{MD1}/degraded": "1", f"{MD1}/sync_action": "frozen"}),
+        Plant(files={f"{MD1}/degraded": "0", f"{MD1}/sync_action": "frozen"}),
+        also="array-degraded",
+    ),
+    _case("card-hot", "lsi", "megaraid:/c1", _chip(100), _chip(99)),
+    _case("battery-hot", "lsi", "megaraid:/c1", _vault(60), _vault(59)),
+    _case(
+        "write-throttled",
+        "hpe",
+        "fusionio:fioa",
+        _throttling("Temperature"),
+        _throttling("None"),
+    ),
+    _case("pool-errors", "linux", "zfs:tank", _checksums("7"), _checksums("0")),
+    _case("md-member-errors", "linux", "md:md1", _md_bad_blocks("2048 8"), _md_bad_blocks("")),
+    _case(
+        "array-read-only",
+        "linux",
+        "md:md1",
+        _file(f"{MD1}/array_state", "readonly"),
+        _file(f"{MD1}/array_state", "read-auto"),
+    ),
+    _case("md-no-bitmap", "linux", "md:md1", _unmapped("resync"), _unmapped("ppl")),
+    _case(
+        "md-resync-slow",
+        "linux",
+        "md:md1",
+        _file(f"{MD1}/sync_speed_max", "10 (local)"),
+        _file(f"{MD1}/sync_speed_max", "10000 (local)"),
+    ),
+    _case("drive-link-slow", "lsi", "megaraid:/c0/e245/s8", _linked("1.5Gb/s"), _linked("3.0Gb/s")),
+    _case("queue-tiny", "linux", "block:nvme0n1", _requests("nvme0n1", 4), _requests("nvme0n1", 31)),
+    _case("requests-small", "linux", "block:sdc", _sectors(4, 1024), _sectors(4, 4)),
+    _case(
+        "merges-off",
+        "linux",
+        "block:sdc",
+        _file("/sys/block/sdc/queue/nomerges", "2"),
+        _file("/sys/block/sda/queue/nomerges", "2"),
+    ),
+    _case(
         "background-task",
         "linux",
         "md:md1",
@@ -523,5 +647,12 @@ PLANTED: tuple[PlantedFault, ...] = (
     ),
     _case("discard-twice", "recording", "/", _trimmed(timer=True), _trimmed(timer=False)),
     _case("path-policy", "linux", "nvme-subsys0", _paths(2), _paths(1)),
+    _case(
+        "firmware-mixed",
+        "linux",
+        "md:md1",
+        _file("/sys/block/sdd/device/rev", "3.AF"),
+        Plant(files={"/sys/block/sdd/device/rev": "3.AF", "/sys/block/sdd/device/model": "ST2000NM0033"}),
+    ),
 )
 """Every rule that needs no run, once."""

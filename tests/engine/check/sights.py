@@ -176,6 +176,63 @@ def queue(**values: str) -> Sight:
     return array_of(readings=on(DISK, **values))
 
 
+def attributes(name: str, **values: str) -> Sight:
+    """Return a machine whose kernel has one disk with these files; `__` in a key is a `/` of the path."""
+    files = {key.replace("__", "/"): text for key, text in values.items()}
+    return Sight(blocks={name: Block(name=name, attributes=files)})
+
+
+def md(*facts: Fact, **more: Any) -> Sight:
+    """Return a machine with an md mirror of two disks of 1 TiB."""
+    target = Target(backend="md", address="md0", scope=Scope.ARRAY)
+    good = {"level": Level.RAID1, "state": State.OPTIMAL, "size_bytes": 1 << 40, "data_drives": 1, "device": "/dev/md0"}
+    readings = more.pop("readings", {})
+    blocks = {"md0": Block(name="md0")}
+    array = Array(target=target, facts=facts, **{**good, **more})
+    return Sight(inventory=Inventory(arrays=(array,)), readings={target: readings}, blocks=blocks)
+
+
+def tank(*facts: Fact, sync: str = "inherit") -> Sight:
+    """Return a machine with one ZFS pool."""
+    target = Target(backend="zfs", address="tank", scope=Scope.ARRAY)
+    return Sight(inventory=Inventory(arrays=(Array(target=target, facts=facts),)), readings=on(target, sync=sync))
+
+
+def group(*facts: Fact) -> Sight:
+    """Return a machine with a logical volume."""
+    target = Target(backend="lvm", address="vg0/db", scope=Scope.ARRAY)
+    return Sight(inventory=Inventory(arrays=(Array(target=target, facts=facts),)))
+
+
+def linked(*links: tuple[str, str], **more: Any) -> Sight:
+    """Return a card with drives of one model, by the speed of their links and what the drives can do."""
+    return array_of(
+        drives=tuple(
+            Drive(
+                target=target,
+                controller=CARD,
+                model="SSD 1",
+                **{"media": Media.SSD, "interface": "sata", **more},
+                facts=(*fact("Link", now), *fact("Link limit", most)),
+            )
+            for target, (now, most) in zip(MEMBERS, links, strict=False)
+        )
+    )
+
+
+def firmwares(*pairs: tuple[str, str]) -> Sight:
+    """Return an array whose members have these models and firmware."""
+    found = zip(MEMBERS, pairs, strict=False)
+    return array_of(
+        drives=tuple(Drive(target=target, model=model, firmware=version) for target, (model, version) in found)
+    )
+
+
+def rebuild(**more: Any) -> Sight:
+    return array_of(array=volume(tasks=(Task(**{"kind": "rebuild", "progress": 0.3, **more}),)))
+
+
+BITMAP_OFF = (*fact("Consistency policy", "resync"), *fact("Bitmap", "none"))
 FLASH = members(media=Media.SSD)
 SPARE_LEFT = fact("Spare", "11 % (warns at 10 %)")
 KIB = Span(minimum=0, maximum=1 << 20)
@@ -280,6 +337,62 @@ CASES: dict[str, tuple[Sight, Sight]] = {
     ),
     "one-path": (paths("running"), paths("running", "running")),
     "path-dead": (paths("running", "offline"), paths("running", "running")),
+    "sync-off": (tank(sync="disabled"), tank(sync="always")),
+    "pool-data-errors": (
+        tank(*fact("Errors", "3 data errors, use '-v' for a list")),
+        tank(*fact("Errors", "No known data errors")),
+    ),
+    "group-incomplete": (group(*fact("Missing physical volumes", "1 of the group vg0")), group()),
+    "filesystem-errors": (Sight(filesystem_errors={"sda1": 1}), Sight(filesystem_errors={})),
+    "nvme-down": (Sight(nvme_states={"nvme0": "dead"}), Sight(nvme_states={"nvme0": "live"})),
+    "card-memory-errors": (
+        array_of(controller=card(facts=fact("Memory errors", "2 uncorrectable"))),
+        array_of(controller=card(facts=fact("Memory errors", "0 uncorrectable"))),
+    ),
+    "rebuild-paused": (rebuild(paused=True), rebuild(kind="consistency-check", paused=True)),
+    "card-hot": (
+        array_of(controller=card(facts=fact("RAID-on-chip", "100 °C"))),
+        array_of(controller=card(facts=fact("RAID-on-chip", "99 °C"))),
+    ),
+    "battery-hot": (
+        array_of(controller=card(facts=fact("CacheVault", "Optimal, 60 °C, next learn cycle 2026/12/09"))),
+        array_of(controller=card(facts=fact("CacheVault", "Optimal, 59 °C, next learn cycle 2026/12/09"))),
+    ),
+    "write-throttled": (
+        disk_of(disk(facts=fact("Write throttling", "Temperature"))),
+        disk_of(disk(facts=fact("Temperature", "51 °C"))),
+    ),
+    "pool-errors": (
+        tank(*fact("Device", "/dev/sda1 online, 7 checksum errors")),
+        tank(*fact("Device", "/dev/sda1 online (was resilvered)")),
+    ),
+    "md-member-errors": (
+        md(*fact("Member 0", "/dev/sda, in sync, has seen a write error")),
+        md(*fact("Member 0", "/dev/sda, in sync, write-mostly, 3 read errors put right")),
+    ),
+    "array-read-only": (
+        md(*fact("Array state", "read-only")),
+        md(*fact("Array state", "read-only until the first write")),
+    ),
+    "md-no-bitmap": (md(*BITMAP_OFF), md(*BITMAP_OFF, size_bytes=(100 << 30) - 1)),
+    "md-resync-slow": (
+        md(readings={"sync_speed_max": Reading(now="9999")}),
+        md(readings={"sync_speed_max": Reading(now="10000")}),
+    ),
+    "drive-link-slow": (
+        linked(("3.0Gb/s", "6.0Gb/s"), ("6.0Gb/s", "6.0Gb/s")),
+        linked(("3.0Gb/s", "6.0Gb/s"), ("6.0Gb/s", "6.0Gb/s"), media=Media.HDD),
+    ),
+    "queue-tiny": (attributes("nvme0n1", queue__nr_requests="30"), attributes("nvme0n1", queue__nr_requests="31")),
+    "requests-small": (
+        attributes("sda", queue__max_sectors_kb="127", queue__max_hw_sectors_kb="1024"),
+        attributes("sda", queue__max_sectors_kb="64", queue__max_hw_sectors_kb="64"),
+    ),
+    "merges-off": (
+        disk_of(readings=on(DISK, nomerges="2")),
+        disk_of(disk(media=Media.SSD), readings=on(DISK, nomerges="2")),
+    ),
+    "firmware-mixed": (firmwares(("A", "1"), ("A", "2")), firmwares(("A", "1"), ("B", "2"))),
     "background-task": (array_of(array=volume(tasks=(Task(kind="rebuild", progress=0.5),))), array_of()),
     "battery-learning": (
         array_of(controller=card(protection=Protection(kind="bbu", state="learning"))),
@@ -347,5 +460,7 @@ UNTOLD: dict[str, Sight] = {
         inventory=Inventory(arrays=(Array(target=VOLUME, level=Level.RAIDZ1),)), readings=on(VOLUME, ashift="9")
     ),
     "trim-lost": stacked("0", sda="4096", sdb=""),
+    "pool-data-errors": tank(*fact("Errors", "List of errors unavailable: permission denied")),
+    "drive-link-slow": linked(("3.0Gb/s", "6.0Gb/s")),
 }
 """By the id of a rule: a machine that does not tell what it would be judged by."""

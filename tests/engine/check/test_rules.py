@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.check.checking import judged, known_ids
@@ -9,9 +11,9 @@ from app.engine.check.finding import Flaw, Severity, Unknown
 from app.engine.check.sight import Block, Partition, Sight
 from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
-from backends.model import Level
+from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
 from backends.settings import Availability, Reading, Span
-from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, fact, mounted, on, volume
+from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, fact, md, mounted, on, volume
 
 
 def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
@@ -81,6 +83,58 @@ def test_what_concerns_another_thing_is_left_out() -> None:
     array, drive = sight.inventory.arrays[0], sight.inventory.drives[0]
     assert [one.rule.id for one in judged(sight, about=array).findings] == ["misaligned"]
     assert judged(sight, about=drive).findings == ()
+
+
+def test_firmware_is_compared_as_the_kernel_has_it_of_every_disk() -> None:
+    md0 = Target(backend="md", address="md0", scope=Scope.ARRAY)
+    names = ("sda", "sdb")
+    targets = tuple(Target(backend="block", address=name) for name in names)
+    drives = tuple(
+        Drive(target=target, device=f"/dev/{target.address}", model="SSD 1", firmware=firmware)
+        for target, firmware in zip(targets, ("HXM7404Q", "404Q"), strict=True)
+    )
+    inventory = Inventory(arrays=(Array(target=md0, members=targets),), drives=drives)
+    blocks = {name: Block(name=name, attributes={"device/rev": "404Q"}) for name in names}
+    assert said(Sight(inventory=inventory, blocks=blocks), "firmware-mixed") == ([], [])
+    assert len(said(Sight(inventory=inventory), "firmware-mixed")[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "machine", "told"), [("system", 9999, True), ("system", 10_000, False), ("200000", 10, False)]
+)
+def test_a_resync_follows_the_limit_of_the_machine_unless_the_array_has_its_own(
+    own: str, machine: int, told: bool
+) -> None:
+    sight = replace(md(readings={"sync_speed_max": Reading(now=own)}), resync_limit=machine)
+    assert len(said(sight, "md-resync-slow")[0]) == told
+
+
+@pytest.mark.parametrize(("paths", "count", "told"), [((8, 8), 7, True), ((8, 8), 8, False), ((128,), 30, True)])
+def test_a_multipath_device_queues_what_a_path_takes(paths: tuple[int, ...], count: int, told: bool) -> None:
+    names = [f"sd{at}" for at in range(len(paths))]
+    below = {
+        name: Block(name=name, attributes={"device/queue_depth": str(depth)})
+        for name, depth in zip(names, paths, strict=True)
+    }
+    files = {"dm/uuid": "mpath-1", "queue/nr_requests": str(count)}
+    multipath = Block(name="dm-0", attributes=files, below=tuple(names))
+    assert len(said(Sight(blocks={"dm-0": multipath, **below}), "queue-tiny")[0]) == told
+
+
+def test_findings_and_problems_of_other_targets_are_left_out() -> None:
+    other = Target(backend="megaraid", address="/c1", scope=Scope.CONTROLLER)
+    failed = Protection(kind="bbu", state="failed")
+    sight = array_of(governors={"powersave": 8})
+    own, second = sight.inventory.controllers[0], Controller(target=other, vendor="megaraid", protection=failed)
+    names = ("megaraid:/c0", "megaraid:/c1", "megaraid", "areca", "block:sdz")
+    problems = [Problem(where=name, message="It gives no answer.") for name in names]
+    both = replace(sight, inventory=replace(sight.inventory, controllers=(own, second)))
+    first = judged(both, about=own, problems=problems)
+    assert (first.findings, [one.where for one in first.problems]) == ((), ["megaraid:/c0", "megaraid"])
+    assert [one.rule.id for one in judged(both, about=second).findings] == ["battery-failed"]
+    drive = both.inventory.drives[0]
+    assert [one.where for one in judged(both, about=drive, problems=problems).problems] == ["megaraid:/c0", "megaraid"]
+    assert len(judged(both, problems=problems).problems) == len(names)
 
 
 def test_a_change_is_offered_where_it_can_be_made() -> None:

@@ -100,6 +100,7 @@ def parse_adapter(text: str, number: int) -> Card:
         package=given(found.value("", "fw package build")),
         cache_bytes=read_size(found.value(hardware, "memory size")),
         temperature_c=degrees(found.value(hardware, "roc temperature")),
+        memory_errors=_first_whole(found, "memory uncorrectable errors"),
         backup_known=found.value(hardware, "bbu").lower() == "absent",
         supports=_supports(found),
         strip_minimum=strip(found.value(limits, "min strip size", "min stripe size")),
@@ -113,6 +114,11 @@ def _notices(found: _Sections) -> tuple[str, ...]:
     """What the card says of itself that somebody should know, whatever section it stands in."""
     kept = (rows.get("any offline vd cache preserved", "") for rows in found.rows.values())
     return (PRESERVED,) if any(yes(text) for text in kept) else ()
+
+
+def _first_whole(found: _Sections, label: str) -> int | None:
+    """Return a number whatever section it stands in; None if there is none."""
+    return next((whole(rows[label]) for rows in found.rows.values() if label in rows), None)
 
 
 def parse_promise(text: str, number: int) -> Promise:

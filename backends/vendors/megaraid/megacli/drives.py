@@ -145,6 +145,7 @@ def drive(record: Record) -> PhysicalDrive:
         sector_bytes=sector or None,
         wwn=wwn(value("wwn")),
         link=given(value("link speed")),
+        link_limit=given(value("device speed")),
         temperature_c=degrees(value("drive temperature")),
         errors={name: count for name, count in counters.items() if count is not None},
         locked={"locked": True, "unlocked": False}.get(value("locked").lower()),

@@ -100,6 +100,7 @@ def card(number: int, data: Mapping[str, object]) -> Card:
         temperature_c=celsius(
             hardware.text("roc temperature(degree celsius)", "roc temperature(degree celcius)", "chip temperature(c)")
         ),
+        memory_errors=status.whole("memory uncorrectable errors"),
         backup=found,
         backup_known=known,
         options=options(data),

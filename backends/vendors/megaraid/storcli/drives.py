@@ -83,6 +83,7 @@ def _drive(card: int, at: Place, seen: _DrivesSeen) -> PhysicalDrive:
         sector_bytes=sector,
         wwn=naa(own.text("wwn")),
         link=_link(own),
+        link_limit=_speed(own.text("device speed", "capable speed", "maximum link rate")),
         temperature_c=celsius(own.text("drive temperature", "temperature(c)", "temperature")),
         errors={name: count for name, key in _ERRORS.items() if (count := own.whole(key)) is not None},
         locked=own.flag("locked"),
@@ -107,7 +108,12 @@ def _link(own: Fields) -> str | None:
     """Negotiated speed; version 8 has it per path."""
     paths = [row.text("negotiated speed") for row in own.rows("path information")]
     said = (own.text("link speed", "negotiated physical link rate"), *paths)
-    return next((text for text in said if text is not None and _SPEED.fullmatch(text)), None)
+    return next(filter(None, map(_speed, said)), None)
+
+
+def _speed(text: str | None) -> str | None:
+    """Return a link speed; None for `Unknown` and for anything else that is none."""
+    return text if text is not None and _SPEED.fullmatch(text) else None
 
 
 def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:

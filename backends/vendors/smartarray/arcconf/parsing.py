@@ -414,6 +414,7 @@ def _drive(passage: Passage) -> BayDrive | None:
         state=State.MISSING if maker == "*MISSING*" else state,
         state_raw=raw,
         health=read_health(fields, predicted),
+        link=texts.link_speed(speed.removeprefix("SATA").removeprefix("SAS")),
         write_cache=_switched(fields.get("write cache")),
         slot=told(fields.get("reported location")),
         usage_left=told(fields.get("usage remaining")),

@@ -168,6 +168,8 @@ def _facts(found: CardSections) -> RaidCard:
         cache_details=_cache_details(fields),
         power=_power(fields),
         temperature_c=texts.count(fields.get("controller temperature (c)")),
+        capacitor_c=texts.count(fields.get("capacitor temperature (c)") or fields.get("battery temperature (c)")),
+        cache_module_c=texts.count(fields.get("cache module temperature (c)")),
         values=words.values(fields, words.SMART),
         limits=limits,
         problems=tuple(problem for problem in problems if not problem.lower().startswith("note:")),
@@ -389,6 +391,9 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
         state = State.SPARE
     interface = fields.get("interface type")
     logical, _, physical = fields.get("logical/physical block size", "").partition("/")
+    limit = texts.link_speed(fields.get("phy maximum link rate"))
+    # without a limit the speed says nothing, and these lines are the last of a drive: an answer may end before them
+    link = texts.link_speed(fields.get("phy physical link rate")) if limit is not None else None
     return BayDrive(
         place=section.name,
         array=section.array,
@@ -406,6 +411,8 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
         use_raw=told(fields.get("drive type")) or "",
         health=read_health(fields, predicted),
         usage_left=told(fields.get("usage remaining")),
+        link=link if link != limit else None,
+        link_limit=limit if link != limit else None,
         device=_device(fields),
     )
 
