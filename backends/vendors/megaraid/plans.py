@@ -18,7 +18,7 @@ from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.effective import CardView, VolumeView, protection_words
 from backends.vendors.megaraid.facts import UNKNOWN, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
-from backends.vendors.megaraid.readings import volume_readings
+from backends.vendors.megaraid.readings import is_final, program, volume_readings
 from backends.vendors.megaraid.recorded import require_made_of
 from backends.vendors.megaraid.settings import VOLUME_SETTINGS
 
@@ -54,6 +54,13 @@ def volume_change(
         change = _as_its_worst(view, change)
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.".strip())
+    if forward and not back and is_final(key, now or ""):
+        words = f"{program(view)} has no command for {now}: nothing puts it back once it is {wish.value}."
+        change = replace(
+            change,
+            risk=worst((change.risk, Risk.PERFORMANCE)),
+            risk_text=f"{change.risk_text} {words}".strip(),
+        )
     members = members_of(view.contents, view.volume.drives) if key == "strip_size" else ()
     moves = _MOVES.get(change.key, ())
     disk = _MOVES_DISK.get(change.key, ())
@@ -92,7 +99,12 @@ def _only(text: str | None) -> Pattern[str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before: of `fastpath` any three policies. Raises InvalidValueError."""
+    """A value that it had before: of `fastpath` any three policies. Raises InvalidValueError, BlockedError."""
+    if is_final(setting.key, value) and all(choice.value != value for choice in now.choices):
+        raise BlockedError(
+            f"{setting.label} cannot be put back to {value}: the tool has no command for it.",
+            hint=f"Set {' or '.join(choice.value for choice in now.choices)}.",
+        )
     return value if setting.key == "fastpath" and policies_in(value) else was_value(setting, now, value)
 
 
@@ -131,7 +143,9 @@ def _steps_back(view: VolumeView, wish: Wanted, now: str) -> tuple[Write, ...]:
         return _policies(as_it_was(view, policies_in(wish.value)), policies_in(now))
     if key == "strip_size":
         return _made_again(view, wish, now) if shape(view.contents, view.volume).new is not None else ()
-    return _set(view, view.volume.number, key, now)
+    return (
+        _spoken(view, view.volume.number, key, now) if is_final(key, now) else _set(view, view.volume.number, key, now)
+    )
 
 
 def _made_again(view: VolumeView, wish: Wanted, strip: str) -> tuple[Write, ...]:

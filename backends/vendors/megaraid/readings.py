@@ -62,7 +62,7 @@ def _on_off(value: bool | None) -> Word | None:
 
 def _policy(view: VolumeView, key: str, word: Word | None, legal: tuple[Choice, ...], force: Force) -> Reading:
     spoken = _spoken(legal, lambda value: view.dialect.set_volume(view.card.number, view.volume.number, key, value))
-    why_not = _stands_against(view, key) or _unsettled(word, spoken, view)
+    why_not = _stands_against(view, key) or _unsettled(key, word, spoken, view)
     return Reading(
         now=None if word is None else word.value,
         raw=None if word is None else word.raw,
@@ -85,17 +85,30 @@ def _spoken(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tupl
     return tuple(found)
 
 
-def _unsettled(word: Word | None, legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
+def _unsettled(key: str, word: Word | None, legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
     """What is known too little of to change it and take it back."""
     if legal is not None and not legal:
-        return f"{view.dialect.tool.rsplit('/', 1)[-1]} has no word for it"
+        return f"no command of {program(view)} for it is known"
     if word is None:
         return "the tool does not report it, so it could not be put back"
     if word.value == UNKNOWN:
         return f"its present value {word.raw!r} is not understood, so it could not be put back"
-    if legal is not None and all(choice.value != word.value for choice in legal):
+    if legal is not None and all(choice.value != word.value for choice in legal) and not is_final(key, word.value):
         return f"it is {word.raw}, which the tool has no word to put back"
     return None
+
+
+def program(view: CardView) -> str:
+    """Return the name of the tool without its folder."""
+    return view.dialect.tool.rsplit("/", 1)[-1]
+
+
+def is_final(key: str, value: str) -> bool:
+    """Return whether a setting may leave a value that the tool has no word for, so that nothing puts it back.
+
+    MegaCli reports `Disk's Default` for nearly every virtual drive and can set `on` and `off` only.
+    """
+    return (key, value) == ("drive_cache", "default")
 
 
 def _stands_against(view: VolumeView, key: str) -> str | None:
@@ -246,7 +259,7 @@ def _card_value(view: CardView, key: str) -> Reading:
         legal = ()
     supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
     why_not = NO_RAID if view.card.makes_arrays is False else NOT_SUPPORTED if supported is False else None
-    why_not = why_not or _unsettled(word, legal, view) or view.why_not
+    why_not = why_not or _unsettled(key, word, legal, view) or view.why_not
     return Reading(
         now=None if word is None else word.value,
         raw=None if word is None else word.raw,
