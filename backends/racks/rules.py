@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from backends.model import Level
 from backends.racks.card import FASTPATH, SimulatedCard
 from backends.racks.disk import FOREIGN, GOOD, ONLINE, SimulatedDrive
+from backends.racks.properties import DEFAULTS, allows
 from backends.racks.rack import Rack
 from backends.racks.volume import BGI_AFTER, SPANNED, Volume
 
@@ -78,8 +79,12 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
 
 
 def set_card(card: SimulatedCard, key: str, value: str) -> None:
-    """Set a rate, `flush`, `patrol_mode`, `check_mode` or `perf`. Raises RefusalError."""
+    """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property. Raises RefusalError."""
     match key:
+        case _ if key in DEFAULTS:
+            if not allows(key, value):
+                raise RefusalError(INVALID, "value out of range")
+            card.properties[key] = value
         case "patrol_mode":
             card.patrol = value
         case "check_mode":

@@ -133,6 +133,8 @@ def _steps_to(view: VolumeView, wish: Wanted, companions: Mapping[str, str] | No
         return _preset(view, wish.value)
     if key == "strip_size":
         return _made_again(view if companions is None else as_it_was(view, companions), wish, wish.value)
+    if wish.value == wish.now.now:  # it is there already, whether the tool has a word for it or not
+        return _spoken(view, view.volume.number, key, wish.value)
     return _set(view, view.volume.number, key, wish.value)
 
 
@@ -178,9 +180,18 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
 
 def card_change(view: CardView, wish: Wanted, identity: Identity, lock: str) -> Change:
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
-    forward = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, wish.value))
-    back = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, wish.now.now or ""))
-    return wish.change(forward, back, identity, lock)
+    key, now = wish.setting.key, wish.now.now
+
+    def steps(value: str) -> tuple[Write, ...]:
+        return _steps(view, view.dialect.set_card(view.card.number, key, value))
+
+    try:
+        forward = steps(wish.value)
+    except InvalidValueError:
+        if wish.value != now:
+            raise
+        return wish.change((), (), identity, lock)  # it is there already, and the tool has no word for it
+    return wish.change(forward, steps(now or ""), identity, lock)
 
 
 def key_change(view: CardView, wish: Wanted, key: str, preview: str, identity: Identity, lock: str) -> Change:

@@ -9,7 +9,7 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span
 from backends.sizes import exact_words
-from backends.vendors.megaraid import choices, effective
+from backends.vendors.megaraid import card_settings, choices, effective
 from backends.vendors.megaraid.effective import CardView, Force, VolumeView
 from backends.vendors.megaraid.facts import UNKNOWN, Word
 from backends.vendors.megaraid.geometry import shape
@@ -238,6 +238,7 @@ def card_readings(view: CardView) -> dict[str, Reading]:
 
 
 _CARD_CHOICES = {
+    **card_settings.CHOICES,
     "patrol_read": choices.PATROL_READ,
     "consistency_check": choices.CONSISTENCY_CHECK,
     "perf_mode": choices.PERF_MODE,
@@ -252,9 +253,8 @@ def _card_value(view: CardView, key: str) -> Reading:
     if key in _CARD_CHOICES:
         legal = _spoken(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
     elif _spoken((Choice(value="1", label="1"),), lambda value: view.dialect.set_card(number, key, value)):
-        top = 100 if key in _RATES else _SECONDS_MAX
-        present = int(word.value) if word is not None and word.value.isdigit() else 0
-        span = Span(minimum=0 if key in _RATES else 1, maximum=max(top, present), unit="%" if key in _RATES else "s")
+        present = int(word.value) if word is not None and word.value.isdigit() else None
+        span = _span(key, present)
     else:
         legal = ()
     supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
@@ -267,6 +267,19 @@ def _card_value(view: CardView, key: str) -> Reading:
         span=span,
         availability=Availability(why_not=why_not),
     )
+
+
+def _span(key: str, present: int | None) -> Span:
+    """Return the range of a numeric setting of a card, the present value included."""
+    if key in card_settings.SPANS:
+        span = card_settings.SPANS[key]
+    elif key in _RATES:
+        span = Span(minimum=0, maximum=100, unit="%")
+    else:
+        span = Span(minimum=1, maximum=_SECONDS_MAX, unit="s")
+    if present is None:
+        return span
+    return replace(span, minimum=min(span.minimum, present), maximum=max(span.maximum, present))
 
 
 def _key(view: CardView) -> Reading:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from backends.settings import Effect, Persistence, Risk, Setting
+from backends.vendors.megaraid.card_settings import MORE_CARD_SETTINGS
 
 _stored = partial(Setting, persistence=Persistence.STORED)
 """A setting that the card keeps."""
@@ -141,6 +142,7 @@ CARD_SETTINGS = (
         label="Performance mode",
         help="0: as many IOPS as possible. 1: least latency. Only where the card supports performance tuning.",
     ),
+    *MORE_CARD_SETTINGS,
     _stored(
         key="activation_key",
         secret=True,

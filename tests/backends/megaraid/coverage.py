@@ -55,6 +55,10 @@ something or change something, one command at a time per card, and never while a
   block device, while work is under way, and for every shape that could not be made again exactly: shared or partly
   filled drive groups, spans that are not understood, encrypted drives, drives with a hot spare of their own, drives
   without an enclosure, names that need quoting.
+- It comes back with the policies and the name that it had, which are in the log; level, number and drives are those of
+  the card as it is now, and another level is refused. Where it was deleted and a crash kept it from being made,
+  `recover` makes it of the drives by the serial numbers that are in the journal: each has to be free (unconfigured
+  good, in no array, no spare, not foreign).
 - An activation key is in the one command that applies it, and in no log, journal, session or dialog.
 
 ## Commands of storcli and perccli

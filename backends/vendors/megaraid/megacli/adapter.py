@@ -10,6 +10,7 @@ from backends.sizes import read_size
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Card, Option, Word
+from backends.vendors.megaraid.megacli.properties import of_settings
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
 from backends.vendors.megaraid.sizes import strip
 
@@ -160,6 +161,7 @@ def _values(found: _Sections) -> Mapping[str, Word]:
             values[ours] = _digits(raw, "%")
     if raw := found.value("settings", "cache flush interval"):
         values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
+    values |= of_settings(found.rows.get("settings", {}))
     if raw := found.value("supported pd operations", "enable jbod"):
         values["jbod"] = Word(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
     return values

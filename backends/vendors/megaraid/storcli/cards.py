@@ -28,6 +28,9 @@ _SUPPORTED = {
     "patrol_read_rate": ("patrol read rate",),
     "patrol_read": ("support patrolread",),
     "consistency_check": ("support cc schedule",),
+    "ncq": ("ncq",),
+    "patrol_read_ssds": ("support ssd patrolread",),
+    "cache_bypass_mode": ("support vd cachebypass",),
 }
 """Our keys and the tool's lines under `Supported ... Operations`."""
 
@@ -35,6 +38,8 @@ _SUPPORT_HEADINGS = (
     "supported vd operations",
     "supported adapter operations",
     "supported controller operations",
+    "supported pd operations",
+    "supported drive operations",
 )
 
 _POLICIES = {

@@ -22,9 +22,10 @@ Reads of version 7 (storcli64, storcli, perccli64, perccli):
     /cN show patrolread J nolog         mode and whether it runs
     /cN show cc J nolog                 mode and whether it runs
     /cN show perfmode J nolog           if `Support Perf Tuning` is Yes
+    /cN show ncq J nolog                and copyback, cachebypass: one each
 
-Reads of version 8 (storcli2, perccli2): the same without cv, bbu, autobgi and perfmode (their values are in
-`show all`), and with
+Reads of version 8 (storcli2, perccli2): the same without cv, bbu, autobgi, perfmode, ncq, copyback and
+cachebypass (their values, if any, are in `show all`), and with
 
     /cN show aso J nolog                advanced software options
 
@@ -40,7 +41,12 @@ Changes, both versions, one property a command (version 8 takes no more):
     /cN set cacheflushint=S             seconds, version 7 only
     /cN set patrolread=off              or  /cN set patrolread=on mode=auto|manual
     /cN set cc=off|seq|conc
-    /cN set perfmode=0|1                version 7 only
+    /cN set perfmode=0|1                version 7 only, like all up to cc delay:
+    /cN set ncq=on|off  cachebypass=on|off  autorebuild=on|off  loadbalancemode=on|off        one each
+    /cN set copyback=on|off type=ctrl|smarthdd|smartssd
+    /cN set smartpollinterval=S         seconds
+    /cN set patrolread delay=H          hours, or maxconcurrentpd=N, or includessds=on|onlymixed|off
+    /cN set cc delay=H                  hours
     /cN set aso key=KEY preview         looks at an activation key, changes nothing
     /cN set aso key=KEY
     /cN/vV del force                    version 8: delete force
@@ -51,8 +57,11 @@ Of some reads there is no recording; these forms are understood (JSON under `Res
 
     autobgi          rows {"VD": 1, "AutoBGI": "On"} or {"VD": 1, "Property": "AutoBGI", "Value": "On"}
     patrolread, cc   rows {"Ctrl_Prop": "PR Mode", "Value": "Auto"}; "PR Current State", "CC Operation Mode" or
-                     "CC Mode", "CC Current State": Active N, Paused or Stopped
+                     "CC Mode", "CC Current State": Active N, Paused or Stopped; "PR Execution Delay" and "CC Execution
+                     Delay": 168 hours; "PR on SSD": Enabled, OnlyMixed or Disabled; "PR MaxConcurrentPd": 255
     perfmode         row {"Ctrl_Prop": "Perf Mode", "Value": "0 ..."}
+    ncq, cachebypass rows {"Ctrl_Prop": "NCQ", "Value": "ON"}
+    copyback         rows named Copyback, Copyback SmartHDD and Copyback SmartSSD, whatever the blanks between the words
     rebuild          rows {"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}
     cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
                      "Learn Cycle Active", "Replacement required", "Next Learn time"
@@ -73,6 +82,7 @@ from collections.abc import Mapping, Sequence
 from backends.errors import InvalidValueError
 from backends.host import Command
 from backends.vendors.megaraid.dialect import NewVolume
+from backends.vendors.megaraid.storcli.properties import NUMBERS, WORDS
 
 LIST_SECONDS = 60.0
 """For `show`, which asks every card."""
@@ -172,7 +182,11 @@ def card_words(key: str, value: str) -> tuple[str, ...]:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
         return (f"{RATES[key]}={int(value)}",)
-    words = CARD_WORDS.get(key, {}).get(value)
+    if key in NUMBERS:
+        if not (value.isascii() and value.isdigit() and len(value) < 6):
+            raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
+        return tuple(word.format(int(value)) for word in NUMBERS[key])
+    words = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
     if words is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
     return words
