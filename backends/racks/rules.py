@@ -54,7 +54,10 @@ class RefusalError(Exception):
 
 
 def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> None:
-    """Set `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access` or `auto_bgi`. Raises RefusalError."""
+    """Set `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access`, `cache_bypass` or `auto_bgi`.
+
+    Raises RefusalError.
+    """
     if card.state(volume) == "offline":
         raise RefusalError(WRONG_STATE, "device state doesn't support requested command")
     match key:
@@ -72,6 +75,8 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
             volume.drive_cache = value
         case "access":
             volume.access = value
+        case "cache_bypass":
+            volume.cache_bypass = value
         case "auto_bgi":
             volume.auto_bgi = value == "on"
         case _:

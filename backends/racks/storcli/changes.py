@@ -56,6 +56,8 @@ class SyntaxFault(Exception):
 def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
     """`set wrcache=wt ...`: a row a volume and property, each with its own verdict. Raises SyntaxFault."""
     rows: list[Row] = []
+    if words[0].startswith("cbsize="):
+        return _set_bypass(card, volumes, words)
     for word in words:
         name, _, value = word.partition("=")
         if name not in VOLUME_WORDS or value.lower() not in VOLUME_WORDS[name][2]:
@@ -69,6 +71,26 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) ->
             except rules.RefusalError as error:
                 row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
             rows.append(row)
+    return rows
+
+
+def _set_bypass(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
+    """`set cbsize=0 cbmode=7`: both, in this order. Raises SyntaxFault."""
+    told = re.fullmatch(r"cbsize=([012]) cbmode=([012347])", " ".join(words))
+    if told is None:
+        raise SyntaxFault(words[-1])
+    modes = {"0": "intelligent", "1": "standard", "2": "custom-1", "3": "custom-2", "4": "custom-3"}
+    size = ("64k", "128k", "256k")[int(told[1])]
+    value = "off" if told[2] == "7" else f"{modes[told[2]]}-{size}"
+    rows: list[Row] = []
+    for volume in volumes:
+        row: Row = {"VD": volume.number, "Property": "CacheBypass", "Value": value}
+        try:
+            rules.set_volume(card, volume, "cache_bypass", value)
+            row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
+        except rules.RefusalError as error:
+            row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+        rows.append(row)
     return rows
 
 

@@ -30,7 +30,7 @@ _MOVES = {
     "read_ahead": ("fastpath",),
     "io_policy": ("fastpath",),
     "fastpath": tuple(FASTPATH_PARTS),
-    "strip_size": ("auto_bgi",),
+    "strip_size": ("auto_bgi", "cache_bypass_mode"),
 }
 """Settings that move along."""
 
@@ -270,7 +270,7 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[Write, ...]:
 
 # Their order, and the drive as it will be after each.
 
-_AFTER_MAKING = ("strip_size", "auto_bgi", "access_policy")
+_AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
 """In this order, after all policies: the drive is re-created with those, as read-write, and with the card's own word on
 background initialisation."""
 
@@ -307,6 +307,8 @@ def _set_together(volume: VirtualDrive, key: str, word: Word) -> VirtualDrive:
             return replace(volume, auto_bgi=word.value == "on")
         case "drive_cache":
             return replace(volume, drive_cache=word)
+        case "cache_bypass_mode":
+            return replace(volume, cache_bypass=word)
         case "access_policy":
             return replace(volume, access=word)
         case _ if key in _POLICIES and getattr(volume.configured, key) is not None:

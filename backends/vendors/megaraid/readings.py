@@ -50,6 +50,9 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
         "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, Force()),
         "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, Force()),
         "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, Force()),
+        "cache_bypass_mode": _policy(
+            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, Force()
+        ),
         "strip_size": strip(view),
     }
     read["fastpath"] = fastpath(view, read)

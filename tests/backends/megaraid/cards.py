@@ -24,6 +24,7 @@ _RATES = {
     "cacheflushint": "Cache Flush Interval",
 }
 _COPYBACK = {"ctrl": "Copyback", "smarthdd": "Copyback SmartHDD", "smartssd": "Copyback SmartSSD"}
+_MODES = {"0": "Intelligent", "1": "Standard", "2": "Custom 1", "3": "Custom 2", "4": "Custom 3", "7": "Disabled"}
 _SSDS = {"on": "Enabled", "onlymixed": "OnlyMixed", "off": "Disabled"}
 
 
@@ -39,6 +40,7 @@ class PlayedCard(FakeHost):
         self.before: Callable[[], None] = lambda: None
         self.volume = {"wrcache": "wt", "rdcache": "nora", "iopolicy": "direct", "pdcache": "off", "accesspolicy": "rw"}
         self.volume |= {"autobgi": "on", "strip": "64", "name": "data", "state": "Optl", "work": "None", "drives": "3"}
+        self.volume |= {"cbsize": "0", "cbmode": "0"}
         self.volume |= changes
         self.there = True
         self.rates = dict.fromkeys(_RATES, "30") | {"cacheflushint": "4"}
@@ -102,6 +104,9 @@ class PlayedCard(FakeHost):
                 return answers.answer(answers.property_table(**{name.upper(): self.own[name].upper()}))
             case ("/c0", "show", "perfmode"):
                 return answers.answer(answers.property_table(Perf_Mode=self.card["perfmode"]))
+            case ("/c0/v1", "set", size, mode) if size.startswith("cbsize="):
+                self.volume |= dict(word.split("=") for word in (size, mode))
+                return self._done(VD=1, Property="CacheBypass")
             case ("/c0/v1", "set", word):
                 key, _, value = word.partition("=")
                 self.volume[key] = value
@@ -164,6 +169,8 @@ class PlayedCard(FakeHost):
                 "Disk Cache Policy": words[self.volume["pdcache"]],
                 "Write Cache(initial setting)": _INITIAL[self.volume["wrcache"]],
                 "Active Operations": self.volume["work"],
+                "Cachebypass size": f"Cachebypass-{('64k', '128k', '256k')[int(self.volume['cbsize'])]}",
+                "Cachebypass Mode": f"Cachebypass {_MODES[self.volume['cbmode']]}",
             }
         )
         rows = [answers.drive_row(place) for place in PLACES]

@@ -7,7 +7,7 @@ import pytest
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import Command, Completed
 from backends.racks.host import SimulatedHost
-from backends.vendors.megaraid.addresses import card_target
+from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.card_settings import CHOICES, MORE_CARD_SETTINGS, SPANS
 from backends.vendors.megaraid.facts import Word
@@ -16,7 +16,7 @@ from backends.vendors.megaraid.megacli.adapter import parse_adapter
 from backends.vendors.megaraid.megacli.dialect import MegaCli
 from backends.vendors.megaraid.megacli.verdict import judge
 from backends.vendors.megaraid.storcli import properties as storcli
-from backends.vendors.megaraid.storcli.commands import card_words
+from backends.vendors.megaraid.storcli.commands import card_words, volume_words
 from backends.vendors.megaraid.storcli.dialect import StorCli8
 from backends.vendors.megaraid.storcli.fields import Fields
 from tests.backends.fakes import FakeHost
@@ -243,3 +243,43 @@ async def test_one_kind_of_copyback_leaves_the_others_alone() -> None:
     await backend.apply(await backend.plan(card_target("/c0"), "copyback_smart_ssd", "on"))
     found = await backend.read(card_target("/c0"))
     assert [found[key].now for key in ("copyback", "copyback_smart_hdd", "copyback_smart_ssd")] == ["on", "off", "on"]
+
+
+# -- the cache bypass of a virtual drive ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "size", "value"),
+    [
+        ("Cachebypass Intelligent", "Cachebypass-64k", "intelligent-64k"),
+        ("Cachebypass Custom 2", "Cachebypass-256k", "custom-2-256k"),
+        ("Cachebypass Standard", "Cachebypass-1k", "unknown"),
+        ("Cachebypass Disabled", "Cachebypass-64k", "off"),
+        ("Cachebypass Not Performed For Any IOs", None, "unknown"),
+        ("Something else", "Cachebypass-64k", "unknown"),
+        (None, "Cachebypass-64k", None),
+    ],
+)
+def test_the_bypass_of_a_virtual_drive_is_read(mode: str | None, size: str | None, value: str | None) -> None:
+    lines = {"Cachebypass Mode": mode, "Cachebypass size": size}
+    word = storcli.bypass(Fields({name: text for name, text in lines.items() if text is not None}))
+    assert (None if word is None else word.value) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [("intelligent-128k", "cbsize=1 cbmode=0"), ("custom-3-64k", "cbsize=0 cbmode=4")]
+)
+def test_mode_and_size_are_told_together(value: str, words: str) -> None:
+    assert " ".join(volume_words("cache_bypass_mode", value, frozenset())) == words
+
+
+async def test_switching_it_off_brings_the_mode_and_the_size_of_before_back() -> None:
+    rack = still_rack()
+    volume = rack.cards[0].volumes[1]
+    volume.cache_bypass = "custom-1-256k"
+    backend, target = MegaRaid(SimulatedHost(rack, speed=FAST)), volume_target("/c0", 1)
+    change = await backend.plan(target, "cache_bypass_mode", "off")
+    await backend.apply(change)
+    assert volume.cache_bypass == "off"
+    await backend.apply(await backend.back(target, "cache_bypass_mode", change.before or "", change.companions))
+    assert volume.cache_bypass == "custom-1-256k"

@@ -37,6 +37,7 @@ Changes, both versions, one property a command (version 8 takes no more):
     /cN/vV set pdcache=on|off|default
     /cN/vV set accesspolicy=rw|ro|blocked
     /cN/vV set autobgi=on|off
+    /cN/vV set cbsize=0|1|2 cbmode=0|1|2|3|4|7      version 7 only, both in one command
     /cN set rebuildrate=R  bgirate=R  ccrate=R  migraterate=R  prrate=R        one each, R in percent
     /cN set cacheflushint=S             seconds, version 7 only
     /cN set patrolread=off              or  /cN set patrolread=on mode=auto|manual
@@ -82,7 +83,7 @@ from collections.abc import Mapping, Sequence
 from backends.errors import InvalidValueError
 from backends.host import Command
 from backends.vendors.megaraid.dialect import NewVolume
-from backends.vendors.megaraid.storcli.properties import NUMBERS, WORDS
+from backends.vendors.megaraid.storcli.properties import BYPASS_WORDS, NUMBERS, WORDS
 
 LIST_SECONDS = 60.0
 """For `show`, which asks every card."""
@@ -105,6 +106,15 @@ VOLUME_WORDS = {
     "auto_bgi": ("autobgi", {"on": "on", "off": "off"}),
 }
 """Settings of a volume: our key to the tool's property and its words."""
+
+_VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    **{
+        key: {value: (f"{name}={word}",) for value, word in words.items()}
+        for key, (name, words) in VOLUME_WORDS.items()
+    },
+    "cache_bypass_mode": BYPASS_WORDS,
+}
+"""Settings of a volume by value: what is said after `set`."""
 
 RATES = {
     "rebuild_rate": "rebuildrate",
@@ -161,19 +171,19 @@ def without_nolog(command: Command) -> Command:
     return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
 
 
-def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> str:
+def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
     """`wrcache=wt` and the like. `lacking` are the (key, value) pairs and (key, "") that this version has not.
 
     Raises InvalidValueError.
     """
-    if key not in VOLUME_WORDS or (key, "") in lacking:
+    words = _VOLUME_SETS.get(key)
+    if words is None or (key, "") in lacking:
         raise InvalidValueError(f"This tool has no word for {key}.")
-    name, words = VOLUME_WORDS[key]
     if value not in words or (key, value) in lacking:
         raise InvalidValueError(
             f"This tool has no word for {key} {value!r}.", hint=f"Legal values: {', '.join(words)}."
         )
-    return f"{name}={words[value]}"
+    return words[value]
 
 
 def card_words(key: str, value: str) -> tuple[str, ...]:
@@ -213,7 +223,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
             raise InvalidValueError("It is not known how many drives each span has.")
         words.append(f"pdperarray={per}")
     if new.drive_cache is not None:
-        words.append(volume_words("drive_cache", new.drive_cache, frozenset()))
+        words += volume_words("drive_cache", new.drive_cache, frozenset())
     words.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
     words.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
     if new.io_policy:

@@ -19,7 +19,7 @@ from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
 from backends.vendors.megaraid.storcli.topology import place
 
-_ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy"})
+_ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
 """Settings of a volume that are told with it, and in which no battery has a say."""
 
 
@@ -188,9 +188,8 @@ class StorCli7:
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
-        return (
-            commands.change(self._tool, f"/c{card}/v{volume}", "set", commands.volume_words(key, value, self.LACKS)),
-        )
+        words = commands.volume_words(key, value, self.LACKS)
+        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *words),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
@@ -318,6 +317,7 @@ class StorCli8(StorCli7):
     LACKS = frozenset(
         {
             ("io_policy", ""),
+            ("cache_bypass_mode", ""),
             ("read_ahead", "adaptive"),
             ("cache_flush_interval", ""),
             ("perf_mode", ""),

@@ -47,6 +47,25 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 """Settings that are words, by value: what is said after `set`."""
 
+BYPASS_MODES = {"intelligent": "0", "standard": "1", "custom-1": "2", "custom-2": "3", "custom-3": "4"}
+BYPASS_SIZES = {"64k": "0", "128k": "1", "256k": "2"}
+"""What a virtual drive's cache bypass is called, and the numbers of `cbmode` and `cbsize` (12Gb/s StorCLI manual)."""
+
+BYPASS_WORDS: Mapping[str, tuple[str, str]] = {
+    **{
+        f"{mode}-{size}": (f"cbsize={small}", f"cbmode={number}")
+        for mode, number in BYPASS_MODES.items()
+        for size, small in BYPASS_SIZES.items()
+    },
+    "off": ("cbsize=0", "cbmode=7"),
+}
+"""Values of `cache_bypass_mode`; the tool takes both numbers together, and ignores the size where the mode is 7."""
+
+_BYPASS_MODE = re.compile(
+    r"cachebypass[ -]?(intelligent|standard|custom ?-?[123]|disabled?|off)", re.ASCII | re.IGNORECASE
+)
+_BYPASS_SIZE = re.compile(r"cachebypass[ -]?(64|128|256) ?k(?:i?b)?", re.ASCII | re.IGNORECASE)
+
 _ON_OFF = {
     "on": "on",
     "off": "off",
@@ -127,3 +146,19 @@ def of_property(name: str, data: Mapping[str, object]) -> dict[str, Word]:
         keys = {"ncq": ("ncq",)} if name == "ncq" else {"cache_bypass": ("cachebypass",)}
     told = {key: next((own[one] for one in names if one in own), None) for key, names in keys.items()}
     return _named({key: _word(text, _ON_OFF) for key, text in told.items()})
+
+
+def bypass(own: Fields) -> Word | None:
+    """Return the cache bypass among the properties of a virtual drive: `Cachebypass Intelligent`, `Cachebypass-64k`."""
+    mode, size = own.text("cachebypass mode"), own.text("cachebypass size")
+    if mode is None:
+        return None
+    raw = ", ".join(filter(None, (mode, size)))
+    kind, small = _BYPASS_MODE.fullmatch(mode), _BYPASS_SIZE.fullmatch(size or "")
+    if kind is None:
+        return Word(value=UNKNOWN, raw=raw)
+    name = kind[1].lower()
+    if name.startswith(("disable", "off")):
+        return Word(value="off", raw=raw)
+    name = f"custom-{name[-1]}" if name.startswith("custom") else name
+    return Word(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)
