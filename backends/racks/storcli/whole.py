@@ -109,6 +109,7 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
             "Auto Rebuild": card.property("auto_rebuild").capitalize(),
             "Load Balance Mode": "Auto" if card.property("load_balance") == "on" else "None",
         },
+        "Boot": {"Enable BIOS": "Yes", "Allow Boot with Preserved Cache": "Off"},
         "Defaults": {"Strip Size": "256 KB", "Write Policy": "WB", "Read Policy": "No Read Ahead", "Cached IO": "Off"},
         "Capabilities": {
             "Supported Drives": "SAS, SATA",

@@ -262,6 +262,8 @@ class Card:
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
     `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `card_settings`."""
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """What it is set to and raidbench never sets, by the labels of `shown_only`."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background work of the whole card."""
     problems: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from backends.vendors.megaraid.megacli.adapter import parse_adapter
 from backends.vendors.megaraid.megacli.dialect import MegaCli
 from backends.vendors.megaraid.megacli.verdict import judge
 from backends.vendors.megaraid.storcli import properties as storcli
+from backends.vendors.megaraid.storcli.cards import card
 from backends.vendors.megaraid.storcli.commands import card_words, volume_words
 from backends.vendors.megaraid.storcli.dialect import StorCli8
 from backends.vendors.megaraid.storcli.fields import Fields
@@ -283,3 +284,47 @@ async def test_switching_it_off_brings_the_mode_and_the_size_of_before_back() ->
     assert volume.cache_bypass == "off"
     await backend.apply(await backend.back(target, "cache_bypass_mode", change.before or "", change.companions))
     assert volume.cache_bypass == "custom-1-256k"
+
+
+# -- what is shown and never set --------------------------------------------------------------------------------------
+
+
+def test_what_is_never_set_is_read_of_both_versions_of_storcli() -> None:
+    seven: dict[str, dict[str, object]] = {
+        "Status": {"Current Personality": "RAID-Mode "},
+        "Boot": {"Allow Boot with Preserved Cache": "Off"},
+        "Defaults": {"Auto Enhanced Import": "Yes"},
+        "HwCfg": {"Current Size of CacheCade (GB)": 200},
+    }
+    assert card(0, seven).shown == {
+        "Personality": "RAID-Mode",
+        "Foreign import (factory default)": "Yes",
+        "Boot with preserved cache": "Off",
+        "CacheCade size": "200 GB",
+    }
+    eight = {"Status": {"Controller Personality": "RAID"}, "Properties": {"Boot With Preserved Cache": "Yes"}}
+    assert card(0, eight).shown == {"Personality": "RAID", "Boot with preserved cache": "Yes"}
+
+
+def test_no_cachecade_is_no_fact() -> None:
+    assert card(0, {"HwCfg": {"Current Size of CacheCade (GB)": 0}}).shown == {}
+
+
+def test_what_is_never_set_is_read_of_megacli() -> None:
+    text = "Adapter #0\n\nDefault Settings\n====\nAuto Enhanced Import : No\nAllow Boot with Preserved Cache : Yes\n"
+    assert parse_adapter(text, 0).shown == {
+        "Foreign import (factory default)": "No",
+        "Boot with preserved cache": "Yes",
+    }
+
+
+async def test_a_controller_shows_it_with_the_reason_and_has_no_setting_for_it() -> None:
+    backend = MegaRaid(SimulatedHost(still_rack(), speed=FAST))
+    found = (await backend.inventory()).controllers[0]
+    facts = {fact.label: fact.value for fact in found.facts}
+    assert facts["Boot with preserved cache"] == (
+        "Off (raidbench does not set it: it decides about unwritten data of arrays that are missing)"
+    )
+    assert facts["JBOD mode"].startswith("off (raidbench does not set it: ")
+    keys = {setting.key for setting in backend.settings(found.target)}
+    assert not keys & {"jbod", "personality", "foreign_import", "boot_with_pinned_cache"}
