@@ -37,7 +37,7 @@ _CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
 _ANY_CARD = r"-a\d{1,3}"
 _CARD = r"/c\d{1,3}"
-_PROPERTIES = "patrolread|cc|perfmode|aso"
+_PROPERTIES = "patrolread|cc|perfmode|aso|ncq|copyback|cachebypass"
 
 _STORCLI = (
     ("show",),
@@ -58,6 +58,7 @@ _MEGACLI = (
     ("-LDInfo", "-LALL", _ANY_CARD),
     ("-ELF", "-ControllerFeatures", _ANY_CARD),
     ("-AdpPR|-AdpCcSched", "-Info", _ANY_CARD),
+    ("-AdpGetProp", "NCQDsply", _ANY_CARD),
     ("-LDBI", "-GetSetting", "-LALL", _ANY_CARD),
     ("-LDInit|-LDBI|-LDCC", "-ShowProg", "-LALL", _ANY_CARD),
     ("-PDRbld", "-ShowProg", r"-PhysDrv\[\d{0,5}:\d{1,5}(,\d{0,5}:\d{1,5}){0,255}\]", _ANY_CARD),

@@ -9,6 +9,7 @@ from backends.model import Level, Media
 from backends.racks.calibration import CARDS, MIB, CardType
 from backends.racks.disk import GOOD, ONLINE, REBUILD, SimulatedDrive
 from backends.racks.load import Layout
+from backends.racks.properties import DEFAULTS
 from backends.racks.volume import Volume
 from backends.values import dataclass
 
@@ -88,6 +89,8 @@ class SimulatedCard:
     """`off`, `sequential`, `concurrent`."""
     perf_mode: int = 0
     """0 or 1."""
+    properties: dict[str, str] = field(default_factory=dict)
+    """Properties that are not as in `properties.DEFAULTS`."""
     jbod: bool = False
     """Whether it may pass a drive on as it is."""
     pinned: bool = False
@@ -106,6 +109,10 @@ class SimulatedCard:
     def protected(self) -> bool:
         """Whether the cache survives a power cut."""
         return self.battery is not None and self.battery.healthy
+
+    def property(self, key: str) -> str:
+        """Return the present value of a property."""
+        return self.properties.get(key, DEFAULTS[key])
 
     def volume(self, number: int) -> Volume | None:
         """The volume of this number."""

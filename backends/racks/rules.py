@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from backends.model import Level
 from backends.racks.card import FASTPATH, SimulatedCard
 from backends.racks.disk import FOREIGN, GOOD, ONLINE, SimulatedDrive
+from backends.racks.properties import DEFAULTS, allows
 from backends.racks.rack import Rack
 from backends.racks.volume import BGI_AFTER, SPANNED, Volume
 
@@ -53,7 +54,10 @@ class RefusalError(Exception):
 
 
 def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> None:
-    """Set `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access` or `auto_bgi`. Raises RefusalError."""
+    """Set `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access`, `cache_bypass` or `auto_bgi`.
+
+    Raises RefusalError.
+    """
     if card.state(volume) == "offline":
         raise RefusalError(WRONG_STATE, "device state doesn't support requested command")
     match key:
@@ -71,6 +75,8 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
             volume.drive_cache = value
         case "access":
             volume.access = value
+        case "cache_bypass":
+            volume.cache_bypass = value
         case "auto_bgi":
             volume.auto_bgi = value == "on"
         case _:
@@ -78,8 +84,12 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
 
 
 def set_card(card: SimulatedCard, key: str, value: str) -> None:
-    """Set a rate, `flush`, `patrol_mode`, `check_mode` or `perf`. Raises RefusalError."""
+    """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property. Raises RefusalError."""
     match key:
+        case _ if key in DEFAULTS:
+            if not allows(key, value):
+                raise RefusalError(INVALID, "value out of range")
+            card.properties[key] = value
         case "patrol_mode":
             card.patrol = value
         case "check_mode":

@@ -62,6 +62,8 @@ class Volume:
     """`direct`, `cached`."""
     drive_cache: str = "default"
     """`on`, `off`, `default`."""
+    cache_bypass: str = "intelligent-64k"
+    """`intelligent`, `standard` or `custom-1` to `custom-3` with `-64k`, `-128k` or `-256k`; `off`."""
     access: str = "read-write"
     """`read-write`, `read-only`, `blocked`."""
     auto_bgi: bool = True

@@ -121,7 +121,8 @@ def test_every_question_to_megacli_is_in_the_table() -> None:
     asked = [
         megacli.version(), megacli.count(), megacli.adapters(), megacli.adapter(0), megacli.pci(12), megacli.volumes(0),
         megacli.volumes_and_members(0), megacli.drives(0), megacli.battery(0), megacli.features(0),
-        megacli.patrol_read(0), megacli.consistency_check(0), megacli.background_setting(0),
+        megacli.patrol_read(0), megacli.consistency_check(0), megacli.queueing(0),
+        megacli.background_setting(0),
         megacli.progress(0, "-LDCC"), megacli.rebuild_progress(0, ("245:1", ":2")),
     ]  # fmt: skip
 

@@ -325,6 +325,8 @@ def _checked(setting: Setting, reading: Reading, value: str, holder: Holder) -> 
         raise _LeftOutError(f"{what}: {error.message} {error.hint}") from None
     if reading.now is None:
         raise _LeftOutError(f"{what} cannot be read, so it could not be put back.")
+    if wanted != reading.now and reading.choices and all(choice.value != reading.now for choice in reading.choices):
+        raise _LeftOutError(f"{what} is {reading.raw or reading.now}, which could not be put back.")
     if wanted != reading.now and reading.availability.why_not is not None:
         raise _LeftOutError(f"{what} cannot be changed: {reading.availability.why_not}.")
     return wanted

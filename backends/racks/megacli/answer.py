@@ -75,7 +75,7 @@ def _on_card(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[st
         case "-LDSetProp":
             names, volumes = _volumes(card, rest)
             return ["", *changes.set_volumes(card, volumes, names)], 0, True
-        case "-AdpSetProp" | "-AdpPR" | "-AdpCcSched":
+        case "-AdpSetProp" | "-AdpPR" | "-AdpCcSched" | "-AdpAutoRbld":
             return ["", *changes.set_card(card, words)], 0, True
         case "-LDBI":
             names, volumes = _volumes(card, rest)
@@ -119,6 +119,9 @@ def _read(rack: Rack, card: SimulatedCard, words: list[str]) -> tuple[list[str],
             return _patrol(card), 0, False
         case ["-AdpCcSched", "-Info"]:
             return _check(card), 0, False
+        case ["-AdpGetProp", "NCQDsply"]:
+            state = "Enabled" if card.property("ncq") == "on" else "Disabled"
+            return ["", f"Adapter {card.number}: NCQ Status is {state}"], 0, False
         case ["-LDBI", "-GetSetting", *which]:
             _, volumes = _volumes(card, which)
             return ["", *(_setting(card, volume) for volume in volumes)], 0, False
@@ -167,10 +170,10 @@ def _patrol(card: SimulatedCard) -> list[str]:
         f"Adapter {card.number}: Patrol Read Information:",
         "",
         f"Patrol Read Mode: {mode}",
-        "Patrol Read Execution Delay: 168 hours",
+        f"Patrol Read Execution Delay: {card.property('patrol_delay')} hours",
         "Number of iterations completed: 41",
         "Current State: Stopped",
-        "Patrol Read on SSD Devices: Disabled",
+        f"Patrol Read on SSD Devices: {'Disabled' if card.property('patrol_ssds') == 'off' else 'Enabled'}",
     ]
 
 
@@ -181,7 +184,7 @@ def _check(card: SimulatedCard) -> list[str]:
         f"Adapter #{card.number}",
         "",
         f"Operation Mode: {mode}",
-        "Execution Delay: 168",
+        f"Execution Delay: {card.property('check_delay')}",
         "Current State: Stopped",
         "Number of iterations: 0",
         "Number of VD completed: 0",

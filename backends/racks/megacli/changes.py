@@ -42,6 +42,38 @@ _LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "5": Level.RAID5, "6": Level.RAID
 _SPANNED = {"10": Level.RAID10, "50": Level.RAID50, "60": Level.RAID60}
 
 
+_SWITCHES = {
+    ("-AdpSetProp", "NCQEnbl"): ("ncq", "on", "NCQ is enabled success."),
+    ("-AdpSetProp", "NCQDsbl"): ("ncq", "off", "NCQ is disabled success."),
+    ("-AdpSetProp", "-CopyBackDsbl", "-0"): ("copyback", "on", "Set CopyBack to Enabled success."),
+    ("-AdpSetProp", "-CopyBackDsbl", "-1"): ("copyback", "off", "Set CopyBack to Disabled success."),
+    ("-AdpSetProp", "SMARTCpyBkEnbl", "-1"): ("copyback_smart_hdd", "on", "Set copyback on SMART to Yes success."),
+    ("-AdpSetProp", "SMARTCpyBkEnbl", "-0"): ("copyback_smart_hdd", "off", "Set copyback on SMART to No success."),
+    ("-AdpSetProp", "SSDSMARTCpyBkEnbl", "-1"): (
+        "copyback_smart_ssd",
+        "on",
+        "Set copyback to SSD on SMART error to Yes success.",
+    ),
+    ("-AdpSetProp", "SSDSMARTCpyBkEnbl", "-0"): (
+        "copyback_smart_ssd",
+        "off",
+        "Set copyback to SSD on SMART error to No success.",
+    ),
+    ("-AdpAutoRbld", "-Enbl"): ("auto_rebuild", "on", "AutoRebuild is Enabled."),
+    ("-AdpAutoRbld", "-Dsbl"): ("auto_rebuild", "off", "AutoRebuild is Disabled."),
+    ("-AdpPR", "-SSDPatrolReadEnbl"): ("patrol_ssds", "on", "Patrol Read on SSD Devices is set to Enabled."),
+    ("-AdpPR", "-SSDPatrolReadDsbl"): ("patrol_ssds", "off", "Patrol Read on SSD Devices is set to Disabled."),
+}
+"""Words: our key, our value, the sentence."""
+
+_NUMBERS = {
+    ("-AdpPR", "-SetDelay"): ("patrol_delay", "Patrol Read delay is set to {} hours."),
+    ("-AdpCcSched", "-SetDelay"): ("check_delay", "Scheduled CC execution delay is set to {} hours."),
+    ("-AdpSetProp", "PredFailPollInterval"): ("smart_poll", "Set predictive fail poll interval to {} sec success."),
+}
+"""Words before a number: our key, the sentence."""
+
+
 class UsageFault(Exception):
     """MegaCli does not know these words."""
 
@@ -84,6 +116,15 @@ def _bad_battery(card: SimulatedCard, volume: Volume, keep: bool, where: str) ->
 
 def set_card(card: SimulatedCard, words: Sequence[str]) -> list[str]:
     """`-AdpSetProp NAME -N`, `-AdpPR WORD`, `-AdpCcSched WORD`. Raises UsageFault, RefusalError."""
+    if tuple(words) in _SWITCHES:
+        key, value, sentence = _SWITCHES[tuple(words)]
+        rules.set_card(card, key, value)
+        return [f"Adapter {card.number}: {sentence}"]
+    if len(words) == 3 and (words[0], words[1]) in _NUMBERS:
+        key, sentence = _NUMBERS[words[0], words[1]]
+        number = words[2].removeprefix("-") if words[0] == "-AdpSetProp" else words[2]
+        rules.set_card(card, key, number)
+        return [f"Adapter {card.number}: {sentence.format(number)}"]
     match list(words):
         case ["-AdpSetProp", name, value] if name in _RATES:
             key, shown = _RATES[name]

@@ -35,6 +35,14 @@ STATES = {
 """MegaCli's words for ours."""
 
 
+def _enabled(card: SimulatedCard, key: str) -> str:
+    return "Enabled" if card.property(key) == "on" else "Disabled"
+
+
+def _yes(card: SimulatedCard, key: str) -> str:
+    return "Yes" if card.property(key) == "on" else "No"
+
+
 def adapter(card: SimulatedCard) -> list[str]:
     """`-AdpAllInfo` of one card."""
     states = [card.state(volume) for volume in card.volumes]
@@ -66,12 +74,18 @@ def adapter(card: SimulatedCard) -> list[str]:
         "",
         "                Settings",
         "                ================",
+        f"Predictive Fail Poll Interval    : {card.property('smart_poll')}sec",
         f"Rebuild Rate                     : {rates.get('rebuild', 30)}%",
         f"PR Rate                          : {rates.get('patrol', 30)}%",
         f"BGI Rate                         : {rates.get('bgi', 30)}%",
         f"Check Consistency Rate           : {rates.get('cc', 30)}%",
         f"Reconstruction Rate              : {rates.get('migrate', 30)}%",
         f"Cache Flush Interval             : {rates.get('flush', 4)}s",
+        f"Auto Rebuild                     : {_enabled(card, 'auto_rebuild')}",
+        f"Load Balance Mode                : {'Auto' if card.property('load_balance') == 'on' else 'None'}",
+        f"Disable Copyback                 : {'No' if card.property('copyback') == 'on' else 'Yes'}",
+        f"Enable Copyback on SMART         : {_yes(card, 'copyback_smart_hdd')}",
+        f"Enable Copyback to SSD on SMART error   : {_yes(card, 'copyback_smart_ssd')}",
         "",
         "                Limitations",
         "                ================",

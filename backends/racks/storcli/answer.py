@@ -26,6 +26,8 @@ _PATH = re.compile(r"/c(?P<card>all|\d+)(?:/(?P<rest>.+))?")
 _SHORT = 0.15
 """Seconds of an ordinary answer."""
 
+_ON_SSD = {"on": "Enabled", "only-mixed": "OnlyMixed", "off": "Disabled"}
+
 
 def answer(rack: Rack, words: Sequence[str]) -> Said:
     """What storcli prints for these words (without the program)."""
@@ -116,16 +118,25 @@ def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
         mode = {"off": "Disable", "auto": "Auto", "manual": "Manual"}[card.patrol]
         return [
             ("PR Mode", mode),
-            ("PR Execution Delay", "168 hours"),
+            ("PR Execution Delay", f"{card.property('patrol_delay')} hours"),
             ("PR iterations completed", 41),
-            ("PR on SSD", "Disabled"),
+            ("PR on SSD", _ON_SSD[card.property("patrol_ssds")]),
             ("PR Current State", "Stopped"),
+            ("PR Excluded VDs", "None"),
+            ("PR MaxConcurrentPd", card.property("patrol_drives")),
         ]
     if name == "cc":
         mode = {"off": "Disabled", "sequential": "Sequential", "concurrent": "Concurrent"}[card.check]
-        return [("CC Operation Mode", mode), ("CC Execution Delay", 168), ("CC Current State", "Stopped")]
+        delay = f"{card.property('check_delay')} hours"
+        return [("CC Operation Mode", mode), ("CC Execution Delay", delay), ("CC Current State", "Stopped")]
     if name == "perfmode":
         return [("Perf Mode", f"{card.perf_mode} - {('BestIOPS', 'LeastLatency')[card.perf_mode]}")]
+    if name in changes.SWITCHES:
+        key, shown = changes.SWITCHES[name]
+        return [(shown, card.property(key).upper())]
+    if name == "copyback":
+        names = {"ctrl": "Copyback", "smarthdd": "Copyback SmartHDD", "smartssd": "Copyback SmartSSD"}
+        return [(names[kind], card.property(key).upper()) for kind, key in changes.COPYBACK.items()]
     if name in changes.CARD_WORDS:
         key, shown = changes.CARD_WORDS[name]
         return [(shown, f"{card.rates.get(key, 30)}{' sec' if key == 'flush' else '%'}")]

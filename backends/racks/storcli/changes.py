@@ -35,6 +35,20 @@ CARD_WORDS = {
 """Property of a card: our key and its name in the answer."""
 
 
+SWITCHES = {
+    "ncq": ("ncq", "NCQ"),
+    "cachebypass": ("cache_bypass", "Cache Bypass"),
+    "autorebuild": ("auto_rebuild", "AutoRebuild"),
+    "loadbalancemode": ("load_balance", "Load Balance Mode"),
+}
+"""Properties that are on or off: our key and its name in the answer."""
+
+COPYBACK = {"ctrl": "copyback", "smarthdd": "copyback_smart_hdd", "smartssd": "copyback_smart_ssd"}
+"""Types of copyback and our keys."""
+
+_PATROL = {"delay": "patrol_delay", "maxconcurrentpd": "patrol_drives", "includessds": "patrol_ssds"}
+
+
 class SyntaxFault(Exception):
     """storcli does not know these words: it says so in plain text, whatever was asked for."""
 
@@ -42,6 +56,8 @@ class SyntaxFault(Exception):
 def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
     """`set wrcache=wt ...`: a row a volume and property, each with its own verdict. Raises SyntaxFault."""
     rows: list[Row] = []
+    if words[0].startswith("cbsize="):
+        return _set_bypass(card, volumes, words)
     for word in words:
         name, _, value = word.partition("=")
         if name not in VOLUME_WORDS or value.lower() not in VOLUME_WORDS[name][2]:
@@ -58,13 +74,35 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], words: list[str]) ->
     return rows
 
 
+def _set_bypass(card: SimulatedCard, volumes: list[Volume], words: list[str]) -> list[Row]:
+    """`set cbsize=0 cbmode=7`: both, in this order. Raises SyntaxFault."""
+    told = re.fullmatch(r"cbsize=([012]) cbmode=([012347])", " ".join(words))
+    if told is None:
+        raise SyntaxFault(words[-1])
+    modes = {"0": "intelligent", "1": "standard", "2": "custom-1", "3": "custom-2", "4": "custom-3"}
+    size = ("64k", "128k", "256k")[int(told[1])]
+    value = "off" if told[2] == "7" else f"{modes[told[2]]}-{size}"
+    rows: list[Row] = []
+    for volume in volumes:
+        row: Row = {"VD": volume.number, "Property": "CacheBypass", "Value": value}
+        try:
+            rules.set_volume(card, volume, "cache_bypass", value)
+            row |= {"Status": "Success", "ErrCd": 0, "ErrMsg": "-"}
+        except rules.RefusalError as error:
+            row |= {"Status": "Failed", "ErrCd": error.code, "ErrMsg": error.words}
+        rows.append(row)
+    return rows
+
+
 def _shown(value: str) -> str:
     return value.upper() if len(value) < 5 and value not in ("on", "off") else value.capitalize()
 
 
 def set_card(card: SimulatedCard, words: list[str]) -> list[Row]:
     """`set rebuildrate=60`, `set patrolread=on mode=auto`, `set cc=off`. Raises SyntaxFault, RefusalError."""
-    name, _, value = words[0].partition("=")
+    name, sign, value = words[0].partition("=")
+    if name in SWITCHES or name in ("copyback", "smartpollinterval") or (not sign and name in ("patrolread", "cc")):
+        return _set_property(card, name, value, words[1:])
     if name == "patrolread":
         modes = [word.partition("=")[2] for word in words[1:] if word.startswith("mode=")]
         mode = "off" if value == "off" else (modes or ["auto"])[0]
@@ -84,6 +122,26 @@ def set_card(card: SimulatedCard, words: list[str]) -> list[Row]:
     rules.set_card(card, key, value)
     unit = {"flush": " sec", "perf": ""}.get(key, "%")
     return [{"Ctrl_Prop": shown, "Value": f"{value}{unit}"}]
+
+
+def _set_property(card: SimulatedCard, name: str, value: str, more: list[str]) -> list[Row]:
+    """`set ncq=on`, `set copyback=on type=ctrl`, `set patrolread delay=168`. Raises SyntaxFault, RefusalError."""
+    if name in SWITCHES and not more:
+        key, shown = SWITCHES[name]
+    elif name == "smartpollinterval" and not more:
+        key, shown = "smart_poll", "SmartPollInterval"
+    elif len(more) != 1:
+        raise SyntaxFault((more or ["$end"])[-1])
+    elif name == "copyback":
+        key, shown = COPYBACK.get(more[0].removeprefix("type="), ""), "Copyback"
+    else:
+        word, _, value = more[0].partition("=")
+        key = "check_delay" if (name, word) == ("cc", "delay") else _PATROL.get(word, "") if name != "cc" else ""
+        shown = word
+    if not key or (key not in ("patrol_ssds",) and not value.isdigit() and value not in ("on", "off")):
+        raise SyntaxFault(value or name)
+    rules.set_card(card, key, "only-mixed" if value == "onlymixed" else value)
+    return [{"Ctrl_Prop": shown, "Value": value.upper()}]
 
 
 def add_volume(rack: Rack, card: SimulatedCard, words: list[str]) -> Volume:

@@ -42,11 +42,20 @@ def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
             "Creation Date": day(volume.created, "%d-%m-%Y"),
             "Creation Time": day(volume.created, "%I:%M:%S %p"),
             "Emulation type": "default",
+            **_bypass(volume.cache_bypass),
             "Is LD Ready for OS Requests": "Yes",
             "SCSI NAA Id": volume.naa,
         },
     }
     return data
+
+
+def _bypass(value: str) -> Data:
+    mode, _, size = value.rpartition("-")
+    words = {"": "Disabled", "intelligent": "Intelligent", "standard": "Standard"}.get(
+        mode, mode.replace("-", " ").title()
+    )
+    return {"Cachebypass size": f"Cachebypass-{size if mode else '64k'}", "Cachebypass Mode": f"Cachebypass {words}"}
 
 
 def drive_all(card: SimulatedCard, disk: SimulatedDrive) -> Data:

@@ -103,7 +103,13 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
             "Current Size of FW Cache (MB)": card.cache_mib * 3 // 4,
             **({"ROC temperature(Degree Celsius)": 58} if "93" in card.product else {}),
         },
-        "Policies": {"Policies Table": policies(card), "Flush Time(Default)": "4s", "Auto Rebuild": "On"},
+        "Policies": {
+            "Policies Table": policies(card),
+            "Flush Time(Default)": "4s",
+            "Auto Rebuild": card.property("auto_rebuild").capitalize(),
+            "Load Balance Mode": "Auto" if card.property("load_balance") == "on" else "None",
+        },
+        "Boot": {"Enable BIOS": "Yes", "Allow Boot with Preserved Cache": "Off"},
         "Defaults": {"Strip Size": "256 KB", "Write Policy": "WB", "Read Policy": "No Read Ahead", "Cached IO": "Off"},
         "Capabilities": {
             "Supported Drives": "SAS, SATA",
@@ -119,8 +125,8 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
             "Max Strip Size": strip_text(card.strip_maximum),
         },
         "Scheduled Tasks": {
-            "Consistency Check Reoccurrence": "168 hrs",
-            "Patrol Read Reoccurrence": "168 hrs",
+            "Consistency Check Reoccurrence": f"{card.property('check_delay')} hrs",
+            "Patrol Read Reoccurrence": f"{card.property('patrol_delay')} hrs",
             "Next Patrol Read launch": day(now + 2.5 * 86400, "%m/%d/%Y, 03:00:00"),
             "Battery learn Reoccurrence": "672 hrs",
             "Next Battery Learn": day(now + 11 * 86400, "%m/%d/%Y, %H:00:00"),
@@ -222,4 +228,5 @@ def policies(card: SimulatedCard) -> list[Data]:
     rows = [
         {"Policy": f"{names[key]} Rate", "Current": f"{card.rates.get(key, 30)} %", "Default": "30%"} for key in names
     ]
-    return [*rows, {"Policy": "Cache Flush Interval", "Current": f"{card.rates.get('flush', 4)}s", "Default": ""}]
+    poll = {"Policy": "Predictive Fail Poll Interval", "Current": f"{card.property('smart_poll')} sec", "Default": ""}
+    return [poll, *rows, {"Policy": "Cache Flush Interval", "Current": f"{card.rates.get('flush', 4)}s", "Default": ""}]

@@ -98,6 +98,26 @@ AUTO_BGI = (
     Choice(value="on", label="on", help="Parity of a new virtual drive is written in the background."),
     Choice(value="off", label="off", help="It is not: less disturbance, unchecked parity.", risk=Risk.PERFORMANCE),
 )
+_BYPASS = {
+    "intelligent": "intelligent",
+    "standard": "standard",
+    "custom-1": "custom 1",
+    "custom-2": "custom 2",
+    "custom-3": "custom 3",
+}
+CACHE_BYPASS_MODES = (
+    *(
+        Choice(
+            value=f"{mode}-{size}k",
+            label=f"{label}, {size} KiB",
+            help=f"Writes of at least {size} KiB may go past the cache, by the firmware's mode {label}.",
+            risk=Risk.PERFORMANCE,
+        )
+        for mode, label in _BYPASS.items()
+        for size in (64, 128, 256)
+    ),
+    Choice(value="off", label="off", help="All writes go by the write policy.", risk=Risk.PERFORMANCE),
+)
 PATROL_READ = (
     Choice(value="auto", label="auto", help="By the card's schedule."),
     Choice(value="manual", label="manual", help="Only when it is started by hand.", risk=Risk.PERFORMANCE),

@@ -141,6 +141,8 @@ class VirtualDrive:
     """It is no volume but a CacheCade cache of one."""
     lost: bool | None = None
     """Whether it has blocks that no member can supply any more."""
+    cache_bypass: Word | None = None
+    """Which writes go past the cache, in the vocabulary of `cache_bypass_mode`."""
     cached: Word | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, `on` where the tool says no more."""
     refused: str = ""
@@ -288,7 +290,9 @@ class Card:
     values: Mapping[str, Word] = field(default_factory=dict)
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
-    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), `ncq`."""
+    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `card_settings`."""
+    shown: Mapping[str, str] = field(default_factory=dict)
+    """What it is set to and raidbench never sets, by the labels of `shown_only`."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background work of the whole card."""
     problems: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from backends.model import (
 )
 from backends.topology import Node, Topology
 from backends.topology.naming import exact_size, identity
-from backends.vendors.megaraid import effective
+from backends.vendors.megaraid import effective, shown_only
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import Contents
@@ -103,9 +103,10 @@ def _card_facts(contents: Contents, tool: str, version: str | None) -> Iterable[
         "Memory errors": f"{card.memory_errors} uncorrectable" if card.memory_errors else None,
         "Strip sizes": None if contents.cut else _range(card),
         "Safe id": card.safe_id,
-        "JBOD mode": value(card.values.get("jbod")),
     }
     yield from (Fact(label=label, value=text) for label, text in rows.items() if text is not None)
+    jbod = value(card.values.get("jbod"))
+    yield from shown_only.facts({**card.shown, **({shown_only.JBOD: jbod} if jbod is not None else {})})
     if card.backup is not None:
         name = effective.named(card.backup)
         yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_words(card))

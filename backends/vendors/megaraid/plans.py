@@ -18,7 +18,7 @@ from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.effective import CardView, VolumeView, protection_words
 from backends.vendors.megaraid.facts import UNKNOWN, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
-from backends.vendors.megaraid.readings import volume_readings
+from backends.vendors.megaraid.readings import is_final, program, volume_readings
 from backends.vendors.megaraid.recorded import require_made_of
 from backends.vendors.megaraid.settings import VOLUME_SETTINGS
 
@@ -30,7 +30,7 @@ _MOVES = {
     "read_ahead": ("fastpath",),
     "io_policy": ("fastpath",),
     "fastpath": tuple(FASTPATH_PARTS),
-    "strip_size": ("auto_bgi",),
+    "strip_size": ("auto_bgi", "cache_bypass_mode"),
 }
 """Settings that move along."""
 
@@ -54,6 +54,13 @@ def volume_change(
         change = _as_its_worst(view, change)
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_words(view.card)}.".strip())
+    if forward and not back and is_final(key, now or ""):
+        words = f"{program(view)} has no command for {now}: nothing puts it back once it is {wish.value}."
+        change = replace(
+            change,
+            risk=worst((change.risk, Risk.PERFORMANCE)),
+            risk_text=f"{change.risk_text} {words}".strip(),
+        )
     members = members_of(view.contents, view.volume.drives) if key == "strip_size" else ()
     moves = _MOVES.get(change.key, ())
     disk = _MOVES_DISK.get(change.key, ())
@@ -92,7 +99,12 @@ def _only(text: str | None) -> Pattern[str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before: of `fastpath` any three policies. Raises InvalidValueError."""
+    """A value that it had before: of `fastpath` any three policies. Raises InvalidValueError, BlockedError."""
+    if is_final(setting.key, value) and all(choice.value != value for choice in now.choices):
+        raise BlockedError(
+            f"{setting.label} cannot be put back to {value}: the tool has no command for it.",
+            hint=f"Set {' or '.join(choice.value for choice in now.choices)}.",
+        )
     return value if setting.key == "fastpath" and policies_in(value) else was_value(setting, now, value)
 
 
@@ -121,6 +133,8 @@ def _steps_to(view: VolumeView, wish: Wanted, companions: Mapping[str, str] | No
         return _preset(view, wish.value)
     if key == "strip_size":
         return _made_again(view if companions is None else as_it_was(view, companions), wish, wish.value)
+    if wish.value == wish.now.now:  # it is there already, whether the tool has a word for it or not
+        return _spoken(view, view.volume.number, key, wish.value)
     return _set(view, view.volume.number, key, wish.value)
 
 
@@ -131,7 +145,9 @@ def _steps_back(view: VolumeView, wish: Wanted, now: str) -> tuple[Write, ...]:
         return _policies(as_it_was(view, policies_in(wish.value)), policies_in(now))
     if key == "strip_size":
         return _made_again(view, wish, now) if shape(view.contents, view.volume).new is not None else ()
-    return _set(view, view.volume.number, key, now)
+    return (
+        _spoken(view, view.volume.number, key, now) if is_final(key, now) else _set(view, view.volume.number, key, now)
+    )
 
 
 def _made_again(view: VolumeView, wish: Wanted, strip: str) -> tuple[Write, ...]:
@@ -164,11 +180,19 @@ def _as_its_worst(view: VolumeView, change: Change) -> Change:
 
 def card_change(view: CardView, wish: Wanted, identity: Identity, lock: str) -> Change:
     """The change of a card's setting. Raises InvalidValueError where the tool has no word."""
-    forward = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, wish.value))
-    now = wish.now.now
+    key, now = wish.setting.key, wish.now.now
+
+    def steps(value: str) -> tuple[Write, ...]:
+        return _steps(view, view.dialect.set_card(view.card.number, key, value))
+
+    try:
+        forward = steps(wish.value)
+    except InvalidValueError:
+        if wish.value != now:
+            raise
+        return wish.change((), (), identity, lock)  # it is there already, and the tool has no word for it
     known = now is not None and is_understood(now)
-    back = _steps(view, view.dialect.set_card(view.card.number, wish.setting.key, now)) if now and known else ()
-    return wish.change(forward, back, identity, lock)
+    return wish.change(forward, steps(now) if now and known else (), identity, lock)
 
 
 def key_change(view: CardView, wish: Wanted, key: str, preview: str, identity: Identity, lock: str) -> Change:
@@ -249,7 +273,7 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[Write, ...]:
 
 # Their order, and the drive as it will be after each.
 
-_AFTER_MAKING = ("strip_size", "auto_bgi", "access_policy")
+_AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
 """In this order, after all policies: the drive is re-created with those, as read-write, and with the card's own word on
 background initialisation."""
 
@@ -286,6 +310,8 @@ def _set_together(volume: VirtualDrive, key: str, word: Word) -> VirtualDrive:
             return replace(volume, auto_bgi=word.value == "on")
         case "drive_cache":
             return replace(volume, drive_cache=word)
+        case "cache_bypass_mode":
+            return replace(volume, cache_bypass=word)
         case "access_policy":
             return replace(volume, access=word)
         case _ if key in _POLICIES and getattr(volume.configured, key) is not None:

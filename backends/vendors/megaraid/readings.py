@@ -9,7 +9,7 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
 from backends.settings import Availability, Choice, Reading, Span, available_unless
 from backends.sizes import exact_words
-from backends.vendors.megaraid import choices, effective
+from backends.vendors.megaraid import card_settings, choices, effective
 from backends.vendors.megaraid.effective import CardView, Force, VolumeView
 from backends.vendors.megaraid.facts import UNKNOWN, Word
 from backends.vendors.megaraid.geometry import shape
@@ -50,6 +50,9 @@ def volume_readings(view: VolumeView) -> dict[str, Reading]:
         "drive_cache": _policy(view, "drive_cache", view.volume.drive_cache, choices.DRIVE_CACHE, Force()),
         "access_policy": _policy(view, "access_policy", view.volume.access, choices.ACCESS, Force()),
         "auto_bgi": _policy(view, "auto_bgi", _on_off(view.volume.auto_bgi), choices.AUTO_BGI, Force()),
+        "cache_bypass_mode": _policy(
+            view, "cache_bypass_mode", view.volume.cache_bypass, choices.CACHE_BYPASS_MODES, Force()
+        ),
         "strip_size": strip(view),
     }
     read["fastpath"] = fastpath(view, read)
@@ -69,7 +72,7 @@ def _policy(view: VolumeView, key: str, word: Word | None, legal: tuple[Choice, 
         effective=force.value,
         why_effective=force.why,
         choices=spoken,
-        availability=available_unless(against, _unsettled(word, spoken)),
+        availability=available_unless(against, _unsettled(key, word, spoken)),
     )
 
 
@@ -89,18 +92,31 @@ def _no_word(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
     """Return why the tool can set no value at all; None where it can."""
     if legal is None or legal:
         return None
-    return f"{view.dialect.tool.rsplit('/', 1)[-1]} has no word for it"
+    return f"no command of {program(view)} for it is known"
 
 
-def _unsettled(word: Word | None, legal: tuple[Choice, ...] | None) -> str | None:
+def _unsettled(key: str, word: Word | None, legal: tuple[Choice, ...] | None) -> str | None:
     """Return what is not known of the present value, so that it could not be put back."""
     if word is None:
         return "the tool does not report it, so it could not be put back"
     if word.value == UNKNOWN:
         return f"its present value {word.raw!r} is not understood, so it could not be put back"
-    if legal is not None and all(choice.value != word.value for choice in legal):
+    if legal is not None and all(choice.value != word.value for choice in legal) and not is_final(key, word.value):
         return f"it is {word.raw}, which the tool has no word to put back"
     return None
+
+
+def program(view: CardView) -> str:
+    """Return the name of the tool without its folder."""
+    return view.dialect.tool.rsplit("/", 1)[-1]
+
+
+def is_final(key: str, value: str) -> bool:
+    """Return whether a setting may leave a value that the tool has no word for, so that nothing puts it back.
+
+    MegaCli reports `Disk's Default` for nearly every virtual drive and can set `on` and `off` only.
+    """
+    return (key, value) == ("drive_cache", "default")
 
 
 def _stands_against(view: VolumeView, key: str) -> str | None:
@@ -238,6 +254,7 @@ def card_readings(view: CardView) -> dict[str, Reading]:
 
 
 _CARD_CHOICES = {
+    **card_settings.CHOICES,
     "patrol_read": choices.PATROL_READ,
     "consistency_check": choices.CONSISTENCY_CHECK,
     "perf_mode": choices.PERF_MODE,
@@ -252,9 +269,8 @@ def _card_value(view: CardView, key: str) -> Reading:
     if key in _CARD_CHOICES:
         legal = _spoken(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
     elif _spoken((Choice(value="1", label="1"),), lambda value: view.dialect.set_card(number, key, value)):
-        top = 100 if key in _RATES else _SECONDS_MAX
-        present = int(word.value) if word is not None and word.value.isdigit() else 0
-        span = Span(minimum=0 if key in _RATES else 1, maximum=max(top, present), unit="%" if key in _RATES else "s")
+        present = int(word.value) if word is not None and word.value.isdigit() else None
+        span = _span(key, present)
     else:
         legal = ()
     supported = view.card.supports.get({"perf_mode": "perf_tuning"}.get(key, key))
@@ -264,8 +280,21 @@ def _card_value(view: CardView, key: str) -> Reading:
         raw=None if word is None else word.raw,
         choices=legal or (),
         span=span,
-        availability=available_unless(against or _no_word(legal, view), _unsettled(word, legal), view.why_not),
+        availability=available_unless(against or _no_word(legal, view), _unsettled(key, word, legal), view.why_not),
     )
+
+
+def _span(key: str, present: int | None) -> Span:
+    """Return the range of a numeric setting of a card, the present value included."""
+    if key in card_settings.SPANS:
+        span = card_settings.SPANS[key]
+    elif key in _RATES:
+        span = Span(minimum=0, maximum=100, unit="%")
+    else:
+        span = Span(minimum=1, maximum=_SECONDS_MAX, unit="s")
+    if present is None:
+        return span
+    return replace(span, minimum=min(span.minimum, present), maximum=max(span.maximum, present))
 
 
 def _key(view: CardView) -> Reading:

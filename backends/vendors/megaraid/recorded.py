@@ -83,7 +83,7 @@ def _preset(change: Change, place: Place, words: Sequence[str]) -> Mapping[str, 
     lines: list[list[str]] = []
     for key, value in policies_in(change.before or "").items():
         if value in STORCLI_WORDS[key][1]:
-            lines.append([f"/c{_number(place)}/v{place.volume}", "set", volume_words(key, value, frozenset())])
+            lines.append([f"/c{_number(place)}/v{place.volume}", "set", *volume_words(key, value, frozenset())])
         for word in MEGACLI_WORDS[key].get(value, ()):
             lines.append(["-LDSetProp", word, f"-L{place.volume}", f"-a{_number(place)}"])
     return {} if list(words) in lines else None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from backends.settings import Effect, Persistence, Risk, Setting
+from backends.settings import Effect, Persistence, Risk, Setting, unconfirmed
+from backends.vendors.megaraid.card_settings import MORE_CARD_SETTINGS
+from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
 
 _stored = partial(Setting, persistence=Persistence.STORED)
 """A setting that the card keeps."""
@@ -66,6 +68,16 @@ AUTO_BGI = _stored(
     risk=Risk.PERFORMANCE,
     risk_text="Parity that was never written cannot rebuild a drive correctly.",
 )
+CACHE_BYPASS_MODE = unconfirmed(
+    key="cache_bypass_mode",
+    other_words=tuple(choice.value for choice in CACHE_BYPASS_MODES),
+    label="Cache bypass mode",
+    help="Which writes of this virtual drive go past the controller's cache: those of at least 64, 128 or 256 KiB, by "
+    "a mode of the firmware. With the mode intelligent, the firmware decides. It concerns this virtual drive only. "
+    "(storcli: cbsize, cbmode)",
+    risk=Risk.PERFORMANCE,
+    risk_text="Throughput and latency of large writes change.",
+)
 STRIP_SIZE = _stored(
     key="strip_size",
     label="Strip size",
@@ -92,6 +104,7 @@ VOLUME_SETTINGS = (
     DRIVE_CACHE,
     ACCESS_POLICY,
     AUTO_BGI,
+    CACHE_BYPASS_MODE,
     STRIP_SIZE,
     FASTPATH,
 )
@@ -141,6 +154,7 @@ CARD_SETTINGS = (
         label="Performance mode",
         help="0: as many IOPS as possible. 1: least latency. Only where the card supports performance tuning.",
     ),
+    *MORE_CARD_SETTINGS,
     _stored(
         key="activation_key",
         secret=True,

@@ -95,6 +95,7 @@ def show_all(
     options: Mapping[str, str] | None = None,
     protection: Mapping[str, object] | None = None,
     rates: Mapping[str, str] | None = None,
+    policies: Mapping[str, str] | None = None,
     support: Mapping[str, str] | None = None,
     **more: object,
 ) -> Json:
@@ -114,7 +115,7 @@ def show_all(
         ],
         "Safe ID": " AAAABBBBCCCCDDDD",
         "HwCfg": {"BBU": "Present", "On Board Memory Size": "512MB", "ROC temperature(Degree Celsius)": 61},
-        "Policies": {"Policies Table": table},
+        "Policies": {"Policies Table": table, **(policies or {})},
         "Capabilities": {"Min Strip Size": "8 KB", "Max Strip Size": "1.0 MB", "Enable JBOD": "No"},
         "TOPOLOGY": list(groups),
         "Virtual Drives": len(volumes),

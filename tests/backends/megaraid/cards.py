@@ -23,6 +23,9 @@ _RATES = {
     "prrate": "PR Rate",
     "cacheflushint": "Cache Flush Interval",
 }
+_COPYBACK = {"ctrl": "Copyback", "smarthdd": "Copyback SmartHDD", "smartssd": "Copyback SmartSSD"}
+_MODES = {"0": "Intelligent", "1": "Standard", "2": "Custom 1", "3": "Custom 2", "4": "Custom 3", "7": "Disabled"}
+_SSDS = {"on": "Enabled", "onlymixed": "OnlyMixed", "off": "Disabled"}
 
 
 class PlayedCard(FakeHost):
@@ -37,10 +40,14 @@ class PlayedCard(FakeHost):
         self.before: Callable[[], None] = lambda: None
         self.volume = {"wrcache": "wt", "rdcache": "nora", "iopolicy": "direct", "pdcache": "off", "accesspolicy": "rw"}
         self.volume |= {"autobgi": "on", "strip": "64", "name": "data", "state": "Optl", "work": "None", "drives": "3"}
+        self.volume |= {"cbsize": "0", "cbmode": "0"}
         self.volume |= changes
         self.there = True
         self.rates = dict.fromkeys(_RATES, "30") | {"cacheflushint": "4"}
         self.card = {"patrolread": "Auto", "cc": "Concurrent", "perfmode": "0", "battery": "Optimal"}
+        self.own = {"ncq": "on", "cachebypass": "on", "autorebuild": "on", "loadbalancemode": "on"}
+        self.own |= {"smartpollinterval": "300", "delay": "168", "maxconcurrentpd": "255", "includessds": "off"}
+        self.own |= {"cc delay": "168", "ctrl": "on", "smarthdd": "off", "smartssd": "off"}
         self.options = {"MegaRAID RAID5": "Unlimited"}
         self.more: dict[str, Any] = {}
 
@@ -84,11 +91,22 @@ class PlayedCard(FakeHost):
             case ("/c0/cv", "show", "all"):  # asked for where the answer about the battery was cut
                 return answers.failure("Cachevault is absent!")
             case ("/c0", "show", "patrolread"):
-                return answers.answer(answers.property_table(PR_Mode=self.card["patrolread"]))
+                said = {"PR Mode": self.card["patrolread"], "PR Execution Delay": f"{self.own['delay']} hours"}
+                said |= {"PR on SSD": _SSDS[self.own["includessds"]], "PR MaxConcurrentPd": self.own["maxconcurrentpd"]}
+                return answers.answer(answers.property_table(**said))
             case ("/c0", "show", "cc"):
-                return answers.answer(answers.property_table(CC_Operation_Mode=self.card["cc"]))
+                said = {"CC Operation Mode": self.card["cc"], "CC Execution Delay": f"{self.own['cc delay']} hours"}
+                return answers.answer(answers.property_table(**said))
+            case ("/c0", "show", "copyback"):
+                kinds = {name: self.own[kind].upper() for kind, name in _COPYBACK.items()}
+                return answers.answer(answers.property_table(**kinds))
+            case ("/c0", "show", ("ncq" | "cachebypass") as name):
+                return answers.answer(answers.property_table(**{name.upper(): self.own[name].upper()}))
             case ("/c0", "show", "perfmode"):
                 return answers.answer(answers.property_table(Perf_Mode=self.card["perfmode"]))
+            case ("/c0/v1", "set", size, mode) if size.startswith("cbsize="):
+                self.volume |= dict(word.split("=") for word in (size, mode))
+                return self._done(VD=1, Property="CacheBypass")
             case ("/c0/v1", "set", word):
                 key, _, value = word.partition("=")
                 self.volume[key] = value
@@ -110,7 +128,14 @@ class PlayedCard(FakeHost):
 
     def _set_card(self, word: str, more: list[str]) -> str:
         key, _, value = word.partition("=")
-        if key in self.rates:
+        if key == "copyback":
+            self.own[more[0].removeprefix("type=")] = value
+        elif key in self.own:
+            self.own[key] = value
+        elif word in ("patrolread", "cc"):
+            name, _, value = more[0].partition("=")
+            self.own[name if word == "patrolread" else f"cc {name}"] = value
+        elif key in self.rates:
             self.rates[key] = value
         elif key == "patrolread":
             self.card[key] = more[0].removeprefix("mode=").capitalize() if value == "on" else "Disable"
@@ -144,6 +169,8 @@ class PlayedCard(FakeHost):
                 "Disk Cache Policy": words[self.volume["pdcache"]],
                 "Write Cache(initial setting)": _INITIAL[self.volume["wrcache"]],
                 "Active Operations": self.volume["work"],
+                "Cachebypass size": f"Cachebypass-{('64k', '128k', '256k')[int(self.volume['cbsize'])]}",
+                "Cachebypass Mode": f"Cachebypass {_MODES[self.volume['cbmode']]}",
             }
         )
         rows = [answers.drive_row(place) for place in PLACES]
@@ -157,6 +184,12 @@ class PlayedCard(FakeHost):
             "groups": answers.topology(*PLACES) if self.there else [],
             "options": self.options,
             "protection": {"Model": "iBBU08", "State": self.card["battery"], "Temp": "34C"},
-            "rates": rates | {"Cache Flush Interval": f"{self.rates['cacheflushint']}s"},
+            "rates": rates
+            | {"Cache Flush Interval": f"{self.rates['cacheflushint']}s"}
+            | {"Predictive Fail Poll Interval": f"{self.own['smartpollinterval']} sec"},
+            "policies": {
+                "Auto Rebuild": self.own["autorebuild"].capitalize(),
+                "Load Balance Mode": {"on": "Auto", "off": "None"}[self.own["loadbalancemode"]],
+            },
         }
         return answers.show_all(**own | self.more)

@@ -11,7 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from backends.errors import InvalidValueError
+from backends.vendors.megaraid.card_settings import CHOICES, MORE_CARD_SETTINGS, SPANS
+from backends.vendors.megaraid.megacli.settings import card_words as megacli_words
+from backends.vendors.megaraid.shown_only import WHY_NOT
 from backends.vendors.megaraid.storcli import commands as storcli_commands
+from backends.vendors.megaraid.storcli.commands import card_words
 from tests.backends.megaraid.megacli_fields import KINDS as MEGACLI_KINDS
 from tests.backends.megaraid.megacli_fields import found_fields
 from tests.backends.megaraid.recordings import SAMPLES, commands, recordings, text_of, tool_of
@@ -55,6 +60,10 @@ something or change something, one command at a time per card, and never while a
   block device, while work is under way, and for every shape that could not be made again exactly: shared or partly
   filled drive groups, spans that are not understood, encrypted drives, drives with a hot spare of their own, drives
   without an enclosure, names that need quoting.
+- It comes back with the policies and the name that it had, which are in the log; level, number and drives are those of
+  the card as it is now, and another level is refused. Where it was deleted and a crash kept it from being made,
+  `recover` makes it of the drives by the serial numbers that are in the journal: each has to be free (unconfigured
+  good, in no array, no spare, not foreign).
 - An activation key is in the one command that applies it, and in no log, journal, session or dialog.
 
 ## Commands of storcli and perccli
@@ -62,6 +71,26 @@ something or change something, one command at a time per card, and never while a
 ```
 {commands}
 ```
+
+## Settings of the controller
+
+Each concerns all arrays of the controller. Patrol read, consistency check and copyback take bandwidth from the arrays
+while they run. No answer of hardware to a change of these settings has been recorded: the value read back is the only
+verdict. A setting is locked where the tool does not report its present value, because it could not be put back then.
+The words are those of `storcli help` (7.2707) and `MegaCli -h` (8.07.14). No usage of storcli2 and perccli2 that lists
+them is known: they are not set with these tools.
+
+{settings}
+
+With MegaCli, `drive_cache` may be changed where it is `Disk's Default`, the usual state. MegaCli has no command that
+puts the default back; the review says so, and sweeps, A/B and trials leave the setting out. storcli has one
+(`pdcache=default`).
+
+## Shown, never set
+
+| fact | why it is not set |
+|---|---|
+{never}
 
 ## Fields found in recordings
 
@@ -102,6 +131,28 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def settings() -> str:
+    """The table of the controller's settings: what each tool is told, as it is planned."""
+    lines = ["| setting | values | storcli 7, perccli | MegaCli |", "|---|---|---|---|"]
+    for setting in MORE_CARD_SETTINGS:
+        key = setting.key
+        span = SPANS.get(key)
+        values = [choice.value for choice in CHOICES[key]] if span is None else [str(span.minimum)]
+        legal = ", ".join(values) if span is None else f"{span.minimum} to {span.maximum} {span.unit}"
+        new = " ".join(("set", *card_words(key, values[0])))
+        old = _told(key, values[0])
+        lines.append(f"| `{key}` | {legal} | `{new}` | {old} |")
+    return "\n".join(lines)
+
+
+def _told(key: str, value: str) -> str:
+    try:
+        (line,) = megacli_words(0, key, value)
+    except InvalidValueError:
+        return "-"
+    return f"`{' '.join(line[:-2])}`"
+
+
 def _megacli(path: Path, kind: str) -> Mapping[str, bool]:
     look: Callable[[str, str], Mapping[str, bool]] = found_fields
     return look(text_of(path), kind)
@@ -114,7 +165,8 @@ def _cell(found: int, shown: int) -> str:
 def page() -> str:
     """The whole page."""
     text = storcli_commands.__doc__ or ""
-    return _HEAD.format(commands=text.partition("\n")[2].strip(), table=table())
+    never = "\n".join(f"| {label} | {why} |" for label, why in WHY_NOT.items())
+    return _HEAD.format(commands=text.partition("\n")[2].strip(), table=table(), settings=settings(), never=never)
 
 
 def main() -> int:

@@ -233,6 +233,7 @@ Safe ID :  ABCDEFGHIJKLMNOPQRSTUVWXYZ234567ABCDEFGHI
 """ + code()
 PATROL = "\nAdapter 0: Patrol Read Information:\n\nPatrol Read Mode: Auto\nCurrent State: Active\n" + code()
 CHECK = BLANK + "Adapter #0\n\nOperation Mode: Concurrent\nExecution Delay: 168\nCurrent State: Stopped\n" + code()
+QUEUEING = "\nAdapter 0: NCQ Status is Enabled\n" + code()
 BACKGROUND = (
     "\nBackground Initialization on VD #0 (target id: 0) is Enabled\nBackground Initialization on VD #1 is Disabled\n"
     + code()

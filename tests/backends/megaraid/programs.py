@@ -32,6 +32,9 @@ ANSWERS: Mapping[str, str] = {
     "/c0 show patrolread": answers.answer(answers.property_table(PR_Mode="Auto")),
     "/c0 show cc": answers.answer(answers.property_table(CC_Operation_Mode="Concurrent")),
     "/c0 show perfmode": answers.answer(answers.property_table(Perf_Mode="0")),
+    "/c0 show ncq": answers.answer(answers.property_table(NCQ="ON")),
+    "/c0 show copyback": answers.answer(answers.property_table(Copyback="ON")),
+    "/c0 show cachebypass": answers.answer(answers.property_table(Cache_Bypass="ON")),
 }
 """What a healthy one answers, by the words before `J nolog`."""
 

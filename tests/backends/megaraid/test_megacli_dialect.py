@@ -24,6 +24,7 @@ ANSWERS = {
     "-ELF": texts.FEATURES,
     "-AdpPR": texts.PATROL,
     "-AdpCcSched": texts.CHECK,
+    "-AdpGetProp": texts.QUEUEING,
     "-LDBI": texts.BACKGROUND,
     "-LDCC": texts.PROGRESS,
     "-LDInit": texts.code(),
@@ -88,6 +89,7 @@ async def test_a_card_is_read_one_command_after_the_other() -> None:
         "-ELF -ControllerFeatures -a0",
         "-AdpPR -Info -a0",
         "-AdpCcSched -Info -a0",
+        "-AdpGetProp NCQDsply -a0",
     ]
     assert found.card.model == "LSI MegaRAID SAS 9280-24i4e"
     assert (found.card.pci, found.card.host_number) == ("0b:00.0", 6)
@@ -188,7 +190,7 @@ async def test_the_cards_own_settings_are_read_again() -> None:
     host.answers["-AdpAllInfo"] = texts.ADPALLINFO.replace("30%", "60%")
     host.answers["-AdpPR"] = texts.PATROL.replace("Auto", "Manual")
     after = await dialect.reread(before, None)
-    assert host.asked == ["-AdpAllInfo -a0", "-AdpPR -Info -a0", "-AdpCcSched -Info -a0"]
+    assert host.asked == ["-AdpAllInfo -a0", "-AdpPR -Info -a0", "-AdpCcSched -Info -a0", "-AdpGetProp NCQDsply -a0"]
     assert (after.card.values["rebuild_rate"].value, after.card.values["patrol_read"].value) == ("60", "manual")
     assert (after.card.options, after.card.backup) == (before.card.options, before.card.backup)
     assert after.volumes == before.volumes

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from backends.host import Command, Completed
 from backends.vendors.megaraid.facts import BackgroundOperation, Word
-from backends.vendors.megaraid.megacli import adapter, battery, drives, progress, verdict, volumes
+from backends.vendors.megaraid.megacli import adapter, battery, drives, progress, properties, verdict, volumes
 from tests.backends.megaraid.megacli_texts import ALL
 from tests.backends.patience import PATIENCE
 from tests.recordings import SAMPLES
@@ -48,6 +48,9 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "features": adapter.parse_features,
     "patrol read": adapter.parse_patrol_read,
     "consistency check": adapter.parse_consistency_check,
+    "queueing": properties.of_ncq,
+    "patrol read besides": properties.of_patrol_read,
+    "check besides": properties.of_check,
     "battery": battery.parse_battery,
     "volume progress": progress.volume_progress,
     "drive progress": progress.drive_progress,

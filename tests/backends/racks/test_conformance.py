@@ -34,6 +34,16 @@ class TestMegaRaidOnTheDegradedCard(Conformance):
         return (card_target("/c2"), volume_target("/c2", 0))
 
 
+class TestMegaRaidByMegaCli(Conformance):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return MegaRaid(still_host())
+
+    @pytest.fixture
+    def targets(self) -> tuple[Target, ...]:
+        return (card_target("/c3"), volume_target("/c3", 0))
+
+
 class TestBlockOnTheRack(Conformance):
     @pytest.fixture
     def backend(self) -> Backend:

@@ -11,7 +11,7 @@ from backends.racks.machines import STATES, states
 from backends.racks.machines.table import MACHINES
 from backends.racks.rack import Rack
 
-AT_ONCE = 1.0
+AT_ONCE = 1.2
 """Seconds in which all answers of a look come, one after the other; two are promised with what the program takes."""
 
 

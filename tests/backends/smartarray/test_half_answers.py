@@ -157,9 +157,13 @@ async def test_a_battery_line_that_was_cut_off_is_no_missing_battery() -> None:
     assert (card.model, card.protection) == ("Smart Array P400i", None)
 
 
-async def test_a_battery_without_a_status_line_is_unknown() -> None:
+async def test_a_battery_without_a_status_line_is_judged_by_the_cache_alone() -> None:
     text = OLD.replace("   Battery/Capacitor Status: Failed (Replace Batteries)\n", "")
     (card,) = (await SmartArray(saying(text)).inventory()).controllers
+    assert card.protection is not None
+    assert card.protection.state == "failed"  # the cache is off, and says that the batteries are low
+    silent = text.replace("   Cache Status: Temporarily Disabled\n", "")
+    (card,) = (await SmartArray(saying(silent)).inventory()).controllers
     assert card.protection is not None
     assert (card.protection.kind, card.protection.state) == ("bbu", "unknown")
 

@@ -31,6 +31,7 @@ SETTINGS = {
     "ahead": Setting(key="ahead", label="Read-ahead", help=""),
     "locked": Setting(key="locked", label="Locked", help=""),
     "unread": Setting(key="unread", label="Unread", help=""),
+    "final": Setting(key="final", label="Final", help=""),
     "boot": Setting(key="boot", label="Boot", help="", effect=Effect.REBOOT),
     "strip": Setting(
         key="strip", label="Strip", help="", effect=Effect.RECREATED, risk=Risk.DESTROYS_DATA, risk_text="All is lost."
@@ -48,6 +49,7 @@ READINGS = {
     "ahead": _reading("none", "none", "some", "all"),
     "locked": _reading("a", "a", "b", why_not="the card says no"),
     "unread": _reading(None, "a", "b"),
+    "final": _reading("not offered", "a", "b"),
     "boot": _reading("a", "a", "b"),
     "strip": _reading("65536", "8192", "65536", "524288"),
 }

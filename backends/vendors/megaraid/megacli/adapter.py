@@ -9,7 +9,9 @@ from dataclasses import field
 from backends.sizes import read_size
 from backends.text import clean
 from backends.values import dataclass
+from backends.vendors.megaraid import shown_only
 from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Card, Option, Word
+from backends.vendors.megaraid.megacli.properties import of_settings
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
 from backends.vendors.megaraid.sizes import strip
 
@@ -106,6 +108,7 @@ def parse_adapter(text: str, number: int) -> Card:
         strip_minimum=strip(found.value(limits, "min strip size", "min stripe size")),
         strip_maximum=strip(found.value(limits, "max strip size", "max stripe size")),
         values=_values(found),
+        shown=_shown(found),
         problems=_notices(found),
     )
 
@@ -166,9 +169,19 @@ def _values(found: _Sections) -> Mapping[str, Word]:
             values[ours] = _digits(raw, "%")
     if raw := found.value("settings", "cache flush interval"):
         values["cache_flush_interval"] = _digits(raw, "s", "sec", "seconds")
+    values |= of_settings(found.rows.get("settings", {}))
     if raw := found.value("supported pd operations", "enable jbod"):
         values["jbod"] = Word(value={"yes": "on", "no": "off"}.get(raw.lower(), UNKNOWN), raw=raw)
     return values
+
+
+def _shown(found: _Sections) -> Mapping[str, str]:
+    """What is never set."""
+    told = {
+        shown_only.IMPORT: found.value("default settings", "auto enhanced import"),
+        shown_only.PRESERVED_BOOT: found.value("", "allow boot with preserved cache"),
+    }
+    return {label: text for label, text in told.items() if text}
 
 
 def _digits(raw: str, *units: str) -> Word:

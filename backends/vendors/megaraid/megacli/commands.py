@@ -3,8 +3,8 @@
 Words and their order are those of the tool's own help (8.07.14) and of recordings. `-NoLog` is always the last
 word: without it MegaSAS.log grows in the working directory. `-aN` names one card; `-aALL` is used for counting
 only. Reads: `version`, `count`, `adapters`, `adapter`, `pci`, `volumes_and_members`, `volumes`, `drives`,
-`battery`, `features`, `patrol_read`, `consistency_check`, `background_setting`, `progress`, `rebuild_progress`.
-All others change something.
+`battery`, `features`, `patrol_read`, `consistency_check`, `queueing`, `background_setting`, `progress`,
+`rebuild_progress`. All others change something.
 """
 
 from __future__ import annotations
@@ -75,6 +75,11 @@ def consistency_check(card: int) -> tuple[str, ...]:
     return ("-AdpCcSched", "-Info", f"-a{card}", NO_LOG)
 
 
+def queueing(card: int) -> tuple[str, ...]:
+    """Whether native command queueing is on: `-AdpGetProp NCQDsply -aN`."""
+    return ("-AdpGetProp", "NCQDsply", f"-a{card}", NO_LOG)
+
+
 def background_setting(card: int) -> tuple[str, ...]:
     """Whether background initialisation starts by itself, per virtual drive: `-LDBI -GetSetting -LALL -aN`."""
     return ("-LDBI", "-GetSetting", "-LALL", f"-a{card}", NO_LOG)
@@ -120,6 +125,11 @@ def set_patrol_read(card: int, word: str) -> tuple[str, ...]:
 def set_consistency_check(card: int, word: str) -> tuple[str, ...]:
     """Scheduled consistency check: `-AdpCcSched -ModeConc -aN`, `-ModeSeq`, `-Dsbl`."""
     return ("-AdpCcSched", word, f"-a{card}", NO_LOG)
+
+
+def set_words(card: int, words: Sequence[str]) -> tuple[str, ...]:
+    """A property in the words of `properties`: `-AdpSetProp NCQEnbl -aN`, `-AdpPR -SetDelay 168 -aN`."""
+    return (*words, f"-a{card}", NO_LOG)
 
 
 def delete(card: int, volume: int) -> tuple[str, ...]:

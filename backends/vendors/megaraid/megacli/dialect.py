@@ -27,6 +27,7 @@ from backends.vendors.megaraid.megacli.asking import READ_SECONDS, MegaCliReader
 from backends.vendors.megaraid.megacli.battery import battery_told, parse_battery
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
+from backends.vendors.megaraid.megacli.properties import of_check, of_ncq, of_patrol_read
 from backends.vendors.megaraid.megacli.settings import card_words, recreate_words, volume_words
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
 
@@ -281,16 +282,16 @@ class MegaCli:
         return replace(card, host_number=host_number, jobs=(*card.jobs, *_learning(card)))
 
     async def _schedules(self, card: Card, problems: list[str]) -> Card:
-        """The card with the modes of patrol read and consistency check, and whether they run."""
+        """The card with patrol read, consistency check and command queueing, and whether the former run."""
         number = card.number
-        patrol, patrolling = parse_patrol_read(
-            await self._ask.text(commands.patrol_read(number), "patrol read", problems)
-        )
-        check, checking = parse_consistency_check(
-            await self._ask.text(commands.consistency_check(number), "consistency check", problems)
-        )
+        read = await self._ask.text(commands.patrol_read(number), "patrol read", problems)
+        checked = await self._ask.text(commands.consistency_check(number), "consistency check", problems)
+        queued = await self._ask.text(commands.queueing(number), "command queueing", problems)
+        patrol, patrolling = parse_patrol_read(read)
+        check, checking = parse_consistency_check(checked)
         modes = {"patrol_read": patrol, "consistency_check": check}
         values = {**card.values, **{key: mode for key, mode in modes.items() if mode is not None}}
+        values |= of_patrol_read(read) | of_check(checked) | of_ncq(queued)
         return replace(card, values=values, jobs=tuple(job for job in (patrolling, checking) if job is not None))
 
     async def _host_number(self, address: str) -> int | None:

@@ -9,6 +9,7 @@ from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.megacli import commands
+from backends.vendors.megaraid.megacli.properties import LARGEST, NUMBERS, WORDS
 
 VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "write_cache": {
@@ -72,6 +73,11 @@ def card_words(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...]:
             return (commands.set_consistency_check(card, _meaning(_CONSISTENCY_CHECK, key, value)),)
         case "cache_flush_interval":
             return (commands.set_property(card, "CacheFlushInterval", _number(key, value, 1, _LONGEST_FLUSH)),)
+        case _ if key in WORDS:
+            return (commands.set_words(card, _meaning(WORDS[key], key, value)),)
+        case _ if key in NUMBERS:
+            verb, rest = NUMBERS[key]
+            return (commands.set_words(card, (verb, *rest.format(_number(key, value, 0, LARGEST)).split())),)
         case _ if key in _PROPERTIES:
             return (commands.set_property(card, _PROPERTIES[key], _number(key, value, 0, 100)),)
         case _:

@@ -70,6 +70,9 @@ _BAD = re.compile(
     r"|not (?:supported|allowed|found|exist|permitted|possible|valid|have|present|available))\b",
     re.ASCII | re.IGNORECASE,
 )
+_NAMES = re.compile(r"\bpredictive fail(?:ure)? poll|\bon smart errors?\b", re.ASCII | re.IGNORECASE)
+"""Names of properties that hold a bad word and say nothing about the outcome."""
+
 _CRASHED = re.compile(r"\bsegmentation fault\b|\bcore dumped\b|^(?:Aborted|Bus error)\b", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 200_000
 """Characters of an answer that are looked at: half from the beginning, half from the end."""
@@ -108,7 +111,7 @@ def judge(command: Command, done: Completed) -> Answer:
     text = _masked(_shortened(f"{done.stdout}\n{done.stderr}").replace("\r", ""), command.secret)
     code = exit_code(text)
     rows = [row for line in text.split("\n") if (row := clean(line, 400)) and not _CODE.match(row)]
-    bad = [row for row in rows if _BAD.search(row) and not _notice(row)]
+    bad = [row for row in rows if _BAD.search(_NAMES.sub("", row)) and not _notice(row)]
     if _CRASHED.search(text) or done.returncode < 0:
         return Answer(ok=False, message=_sentence("MegaCli crashed and may have changed something or nothing", rows))
     if not rows and code is None:
@@ -178,6 +181,8 @@ def _expected(argv: Sequence[str]) -> _Expected:
             return _row(rf"{on_card}.{{0,80}}\bsuccess", certain=False)
         case "-adppr" | "-adpccsched":
             return _row(rf"{on_card}.{{0,80}}\bset to\b", certain=False)
+        case "-adpautorbld":
+            return _row(rf"{on_card}.{{0,80}}\b(?:enabled|disabled|success)", certain=False)
         case "-elf":
             return _row(r"\bsuccessfully\b", certain=False)
         case _:

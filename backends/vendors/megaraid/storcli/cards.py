@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.sizes import read_size
-from backends.vendors.megaraid import sizes
+from backends.vendors.megaraid import shown_only, sizes
 from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Card, Option, Word
 from backends.vendors.megaraid.storcli import backup
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
@@ -28,6 +28,9 @@ _SUPPORTED = {
     "patrol_read_rate": ("patrol read rate",),
     "patrol_read": ("support patrolread",),
     "consistency_check": ("support cc schedule",),
+    "ncq": ("ncq",),
+    "patrol_read_ssds": ("support ssd patrolread",),
+    "cache_bypass_mode": ("support vd cachebypass",),
 }
 """Our keys and the tool's lines under `Supported ... Operations`."""
 
@@ -35,6 +38,8 @@ _SUPPORT_HEADINGS = (
     "supported vd operations",
     "supported adapter operations",
     "supported controller operations",
+    "supported pd operations",
+    "supported drive operations",
 )
 
 _POLICIES = {
@@ -110,6 +115,7 @@ def card(number: int, data: Mapping[str, object]) -> Card:
         strip_minimum=sizes.strip(limits.text("min strip size")),
         strip_maximum=sizes.strip(limits.text("max strip size")),
         values={} if raid is False else _values(own, limits),
+        shown=_shown(own, hardware),
         problems=tuple(_notices(status)),
     )
 
@@ -166,6 +172,21 @@ def _values(own: Fields, limits: Fields) -> dict[str, Word]:
         on = flag(jbod)
         found["jbod"] = Word(value=UNKNOWN if on is None else "on" if on else "off", raw=jbod)
     return found
+
+
+def _shown(own: Fields, hardware: Fields) -> dict[str, str]:
+    """What is never set: version 7 has it in several sections, version 8 under Status and Properties."""
+    status, boot, properties8 = own.fields("status"), own.fields("boot"), own.fields("properties")
+    size = hardware.whole("current size of cachecade (gb)")
+    found = {
+        shown_only.PERSONALITY: status.text("current personality", "controller personality")
+        or own.text("current personality"),
+        shown_only.IMPORT: own.fields("defaults").text("auto enhanced import"),
+        shown_only.PRESERVED_BOOT: boot.text("allow boot with preserved cache")
+        or properties8.text("boot with preserved cache"),
+        shown_only.SSD_CACHE: f"{size} GB" if size else None,
+    }
+    return {label: text for label, text in found.items() if text is not None}
 
 
 def _number(found: dict[str, Word], key: str, text: str | None) -> None:

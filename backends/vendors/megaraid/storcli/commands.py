@@ -22,9 +22,10 @@ Reads of version 7 (storcli64, storcli, perccli64, perccli):
     /cN show patrolread J nolog         mode and whether it runs
     /cN show cc J nolog                 mode and whether it runs
     /cN show perfmode J nolog           if `Support Perf Tuning` is Yes
+    /cN show ncq J nolog                and copyback, cachebypass: one each
 
-Reads of version 8 (storcli2, perccli2): the same without cv, bbu, autobgi and perfmode (their values are in
-`show all`), and with
+Reads of version 8 (storcli2, perccli2): the same without cv, bbu, autobgi, perfmode, ncq, copyback and
+cachebypass (their values, if any, are in `show all`), and with
 
     /cN show aso J nolog                advanced software options
 
@@ -36,11 +37,17 @@ Changes, both versions, one property a command (version 8 takes no more):
     /cN/vV set pdcache=on|off|default
     /cN/vV set accesspolicy=rw|ro|blocked
     /cN/vV set autobgi=on|off
+    /cN/vV set cbsize=0|1|2 cbmode=0|1|2|3|4|7      version 7 only, both in one command
     /cN set rebuildrate=R  bgirate=R  ccrate=R  migraterate=R  prrate=R        one each, R in percent
     /cN set cacheflushint=S             seconds, version 7 only
     /cN set patrolread=off              or  /cN set patrolread=on mode=auto|manual
     /cN set cc=off|seq|conc
-    /cN set perfmode=0|1                version 7 only
+    /cN set perfmode=0|1                version 7 only, like all up to cc delay:
+    /cN set ncq=on|off  cachebypass=on|off  autorebuild=on|off  loadbalancemode=on|off        one each
+    /cN set copyback=on|off type=ctrl|smarthdd|smartssd
+    /cN set smartpollinterval=S         seconds
+    /cN set patrolread delay=H          hours, or maxconcurrentpd=N, or includessds=on|onlymixed|off
+    /cN set cc delay=H                  hours
     /cN set aso key=KEY preview         looks at an activation key, changes nothing
     /cN set aso key=KEY
     /cN/vV del force                    version 8: delete force
@@ -51,8 +58,11 @@ Of some reads there is no recording; these forms are understood (JSON under `Res
 
     autobgi          rows {"VD": 1, "AutoBGI": "On"} or {"VD": 1, "Property": "AutoBGI", "Value": "On"}
     patrolread, cc   rows {"Ctrl_Prop": "PR Mode", "Value": "Auto"}; "PR Current State", "CC Operation Mode" or
-                     "CC Mode", "CC Current State": Active N, Paused or Stopped
+                     "CC Mode", "CC Current State": Active N, Paused or Stopped; "PR Execution Delay" and "CC Execution
+                     Delay": 168 hours; "PR on SSD": Enabled, OnlyMixed or Disabled; "PR MaxConcurrentPd": 255
     perfmode         row {"Ctrl_Prop": "Perf Mode", "Value": "0 ..."}
+    ncq, cachebypass rows {"Ctrl_Prop": "NCQ", "Value": "ON"}
+    copyback         rows named Copyback, Copyback SmartHDD and Copyback SmartSSD, whatever the blanks between the words
     rebuild          rows {"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}
     cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
                      "Learn Cycle Active", "Replacement required", "Next Learn time"
@@ -73,6 +83,7 @@ from collections.abc import Mapping, Sequence
 from backends.errors import InvalidValueError
 from backends.host import Command
 from backends.vendors.megaraid.dialect import NewVolume
+from backends.vendors.megaraid.storcli.properties import BYPASS_WORDS, NUMBERS, WORDS
 
 LIST_SECONDS = 60.0
 """For `show`, which asks every card."""
@@ -95,6 +106,15 @@ VOLUME_WORDS = {
     "auto_bgi": ("autobgi", {"on": "on", "off": "off"}),
 }
 """Settings of a volume: our key to the tool's property and its words."""
+
+_VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    **{
+        key: {value: (f"{name}={word}",) for value, word in words.items()}
+        for key, (name, words) in VOLUME_WORDS.items()
+    },
+    "cache_bypass_mode": BYPASS_WORDS,
+}
+"""Settings of a volume by value: what is said after `set`."""
 
 RATES = {
     "rebuild_rate": "rebuildrate",
@@ -151,19 +171,19 @@ def without_nolog(command: Command) -> Command:
     return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
 
 
-def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> str:
+def volume_words(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
     """`wrcache=wt` and the like. `lacking` are the (key, value) pairs and (key, "") that this version has not.
 
     Raises InvalidValueError.
     """
-    if key not in VOLUME_WORDS or (key, "") in lacking:
+    words = _VOLUME_SETS.get(key)
+    if words is None or (key, "") in lacking:
         raise InvalidValueError(f"This tool has no word for {key}.")
-    name, words = VOLUME_WORDS[key]
     if value not in words or (key, value) in lacking:
         raise InvalidValueError(
             f"This tool has no word for {key} {value!r}.", hint=f"Legal values: {', '.join(words)}."
         )
-    return f"{name}={words[value]}"
+    return words[value]
 
 
 def card_words(key: str, value: str) -> tuple[str, ...]:
@@ -172,7 +192,11 @@ def card_words(key: str, value: str) -> tuple[str, ...]:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
         return (f"{RATES[key]}={int(value)}",)
-    words = CARD_WORDS.get(key, {}).get(value)
+    if key in NUMBERS:
+        if not (value.isascii() and value.isdigit() and len(value) < 6):
+            raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
+        return tuple(word.format(int(value)) for word in NUMBERS[key])
+    words = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
     if words is None:
         raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
     return words
@@ -199,7 +223,7 @@ def add_words(new: NewVolume) -> tuple[str, ...]:
             raise InvalidValueError("It is not known how many drives each span has.")
         words.append(f"pdperarray={per}")
     if new.drive_cache is not None:
-        words.append(volume_words("drive_cache", new.drive_cache, frozenset()))
+        words += volume_words("drive_cache", new.drive_cache, frozenset())
     words.append(VOLUME_WORDS["write_cache"][1][_known("write_cache", new.write_cache)])
     words.append(VOLUME_WORDS["read_ahead"][1][_known("read_ahead", new.read_ahead)])
     if new.io_policy:

@@ -13,13 +13,13 @@ from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.presence import STORCLI_7, STORCLI_8
-from backends.vendors.megaraid.storcli import backup, cards, commands, drives, verdict, volumes
+from backends.vendors.megaraid.storcli import backup, cards, commands, drives, properties, verdict, volumes
 from backends.vendors.megaraid.storcli.asking import StorCliReader, UnreadableError, again
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Data, Fields, tables
 from backends.vendors.megaraid.storcli.topology import place
 
-_ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy"})
+_ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
 """Settings of a volume that are told with it, and in which no battery has a say."""
 
 
@@ -191,9 +191,8 @@ class StorCli7:
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
-        return (
-            commands.change(self._tool, f"/c{card}/v{volume}", "set", commands.volume_words(key, value, self.LACKS)),
-        )
+        words = commands.volume_words(key, value, self.LACKS)
+        return (commands.change(self._tool, f"/c{card}/v{volume}", "set", *words),)
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
         """See `Dialect`."""
@@ -250,27 +249,35 @@ class StorCli7:
     async def _card(self, problems: list[str], number: int, whole: Mapping[str, object]) -> Card:
         """The card with what has to be asked for apart."""
         card = cards.card(number, whole)
-        values, jobs = dict(card.values), list(card.jobs)
+        values, jobs = {**card.values, **properties.of_policies(Fields(whole))}, list(card.jobs)
         if card.supports.get("write_cache") is None and not any(True for _ in tables(whole, "dg/vd")):
             return card  # a host bus adapter: nothing of what follows
-        for key, verb, understand in (
-            ("patrol_read", "patrolread", cards.patrol),
-            ("consistency_check", "cc", cards.check),
+        for key, verb, understand, more in (
+            ("patrol_read", "patrolread", cards.patrol, properties.of_patrol_read),
+            ("consistency_check", "cc", cards.check, properties.of_check),
         ):
             if card.supports.get(key) is not False:
-                mode, work = understand(await self._asker.refusable(problems, number, f"/c{number}", "show", verb))
+                data = await self._asker.refusable(problems, number, f"/c{number}", "show", verb)
+                mode, work = understand(data)
                 values |= {key: mode} if mode is not None else {}
+                values |= more(data)
                 jobs += work
         card = replace(card, values=values, jobs=tuple(jobs))
         return await self._more(problems, await self._backup(problems, card, whole))
 
     async def _more(self, problems: list[str], card: Card) -> Card:
         """What this version has beside."""
-        if not card.supports.get("perf_tuning"):
-            return card
-        told = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
-        mode = cards.perf_mode(told)
-        return replace(card, values={**card.values, "perf_mode": mode}) if mode is not None else card
+        values = dict(card.values)
+        if card.supports.get("perf_tuning"):
+            told = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
+            mode = cards.perf_mode(told)
+            values |= {"perf_mode": mode} if mode is not None else {}
+        for name in properties.SHOWN:
+            if card.supports.get(name) is False:
+                continue
+            told = await self._asker.refusable(problems, card.number, f"/c{card.number}", "show", name)
+            values |= properties.of_property(name, told)
+        return replace(card, values=values)
 
     async def _backup(self, problems: list[str], card: Card, whole: Mapping[str, object]) -> Card:
         """Battery or CacheVault, asked for as the kind that the card has; both where that is not known."""
@@ -313,13 +320,15 @@ class StorCli8(StorCli7):
     LACKS = frozenset(
         {
             ("io_policy", ""),
+            ("cache_bypass_mode", ""),
             ("read_ahead", "adaptive"),
             ("cache_flush_interval", ""),
             ("perf_mode", ""),
             ("rebuild_rate", ""),
+            *((key, "") for key in (*properties.WORDS, *properties.NUMBERS)),
         }
     )
-    """The I/O policy is gone; the others are not in its listing."""
+    """The I/O policy is gone; the others are not in its listing, or no usage of it is known."""
 
     DELETE = "delete"
     """The verb that deletes a virtual drive."""

@@ -18,6 +18,7 @@ from backends.vendors.megaraid.facts import UNKNOWN, BackgroundOperation, Polici
 from backends.vendors.megaraid.storcli import words
 from backends.vendors.megaraid.storcli.fields import Data, Fields, flag, inside, spoken, tables
 from backends.vendors.megaraid.storcli.named import refused_volumes
+from backends.vendors.megaraid.storcli.properties import bypass
 from backends.vendors.megaraid.storcli.topology import Group, Place, groups, place, shown, volume, volume_path
 
 _PROPERTIES = re.compile(r"vd ?(\d{1,6}) properties", re.IGNORECASE | re.ASCII)
@@ -113,6 +114,7 @@ def _volume(card: int, number: int, seen: _VolumesSeen) -> VirtualDrive:
         ssd_cache=(kind or "").lower().startswith(("cac", "cachecade")),
         cached=_cached(row.raw("cac")),
         lost=own.flag("bad block exists", "bad blocks exist"),
+        cache_bypass=bypass(own),
     )
 
 

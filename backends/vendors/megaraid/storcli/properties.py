@@ -1,0 +1,164 @@
+"""Properties of a controller that storcli 7 reports one by one: how they are asked for, read and set. Pure.
+
+The words to set and to show are those of `storcli help` (7.2707, and 1.x where it has them). Values are read from rows
+`{"Ctrl_Prop": "NCQ", "Value": "ON"}`; a name or a value of another form counts as not reported or not understood, so
+that the setting stays locked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from backends.vendors.megaraid.facts import UNKNOWN, Word
+from backends.vendors.megaraid.storcli.cards import properties
+from backends.vendors.megaraid.storcli.fields import Fields, whole
+
+SHOWN = ("ncq", "copyback", "cachebypass")
+"""Properties with a read of their own: `/cN show ncq`. The others are in `show all`, or with patrol read and `cc`."""
+
+SWITCHES = {
+    "ncq": "ncq",
+    "cache_bypass": "cachebypass",
+    "auto_rebuild": "autorebuild",
+    "load_balance": "loadbalancemode",
+}
+"""Settings that are on or off, and the tool's words for them."""
+
+_COPYBACK_TYPES = {"copyback": "ctrl", "copyback_smart_hdd": "smarthdd", "copyback_smart_ssd": "smartssd"}
+
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "patrol_read_delay": ("patrolread", "delay={}"),
+    "patrol_read_drives": ("patrolread", "maxconcurrentpd={}"),
+    "consistency_check_delay": ("cc", "delay={}"),
+    "smart_poll_interval": ("smartpollinterval={}",),
+}
+"""Settings that are numbers, and the words after `set`."""
+
+_SSDS = {"on": "on", "only-mixed": "onlymixed", "off": "off"}
+
+WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    **{key: {value: (f"{name}={value}",) for value in ("on", "off")} for key, name in SWITCHES.items()},
+    **{
+        key: {value: (f"copyback={value}", f"type={kind}") for value in ("on", "off")}
+        for key, kind in _COPYBACK_TYPES.items()
+    },
+    "patrol_read_ssds": {value: ("patrolread", f"includessds={word}") for value, word in _SSDS.items()},
+}
+"""Settings that are words, by value: what is said after `set`."""
+
+BYPASS_MODES = {"intelligent": "0", "standard": "1", "custom-1": "2", "custom-2": "3", "custom-3": "4"}
+BYPASS_SIZES = {"64k": "0", "128k": "1", "256k": "2"}
+"""What a virtual drive's cache bypass is called, and the numbers of `cbmode` and `cbsize` (12Gb/s StorCLI manual)."""
+
+BYPASS_WORDS: Mapping[str, tuple[str, str]] = {
+    **{
+        f"{mode}-{size}": (f"cbsize={small}", f"cbmode={number}")
+        for mode, number in BYPASS_MODES.items()
+        for size, small in BYPASS_SIZES.items()
+    },
+    "off": ("cbsize=0", "cbmode=7"),
+}
+"""Values of `cache_bypass_mode`; the tool takes both numbers together, and ignores the size where the mode is 7."""
+
+_BYPASS_MODE = re.compile(
+    r"cachebypass[ -]?(intelligent|standard|custom ?-?[123]|disabled?|off)", re.ASCII | re.IGNORECASE
+)
+_BYPASS_SIZE = re.compile(r"cachebypass[ -]?(64|128|256) ?k(?:i?b)?", re.ASCII | re.IGNORECASE)
+
+_ON_OFF = {
+    "on": "on",
+    "off": "off",
+    "yes": "on",
+    "no": "off",
+    "enabled": "on",
+    "disabled": "off",
+    "enable": "on",
+    "disable": "off",
+}
+_PATROL_SSDS = _ON_OFF | {"onlymixed": "only-mixed", "only mixed": "only-mixed"}
+_BALANCE = {"auto": "on", "none": "off"}
+_SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
+
+
+def _word(text: str | None, meanings: Mapping[str, str]) -> dict[str, Word]:
+    """Return the word under the key "", nothing where there is none."""
+    return {} if text is None else {"": Word(value=meanings.get(text.lower(), UNKNOWN), raw=text)}
+
+
+def _number(text: str | None) -> dict[str, Word]:
+    if text is None:
+        return {}
+    number = whole(text)
+    return {"": Word(value=UNKNOWN if number is None else str(number), raw=text)}
+
+
+def _named(found: Mapping[str, Mapping[str, Word]]) -> dict[str, Word]:
+    return {key: word[""] for key, word in found.items() if word}
+
+
+def _by_name(data: Mapping[str, object]) -> dict[str, str]:
+    """Return the values by their names in lower case without blanks and signs: builds write NCQ and `Copy Back`."""
+    return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
+
+
+def of_policies(own: Fields) -> dict[str, Word]:
+    """Return what `show all` says under Policies (version 8: Properties), by our keys."""
+    lines = own.fields("policies")
+    rows = lines.rows("policies table") or own.rows("policies table")
+    poll = next((row for row in rows if (row.text("policy") or "").lower() == "predictive fail poll interval"), None)
+    return _named(
+        {
+            "auto_rebuild": _word(lines.text("auto rebuild") or own.fields("properties").text("auto rebuild"), _ON_OFF),
+            "load_balance": _word(lines.text("load balance mode"), _BALANCE),
+            "smart_poll_interval": _number(poll.text("current") if poll is not None else None),
+        }
+    )
+
+
+def of_patrol_read(data: Mapping[str, object]) -> dict[str, Word]:
+    """Return the settings of `show patrolread` besides its mode, by our keys."""
+    own = _by_name(data)
+    return _named(
+        {
+            "patrol_read_delay": _number(own.get("prexecutiondelay")),
+            "patrol_read_ssds": _word(own.get("pronssd"), _PATROL_SSDS),
+            "patrol_read_drives": _number(own.get("prmaxconcurrentpd")),
+        }
+    )
+
+
+def of_check(data: Mapping[str, object]) -> dict[str, Word]:
+    """Return the settings of `show cc` besides its mode, by our keys."""
+    return _named({"consistency_check_delay": _number(_by_name(data).get("ccexecutiondelay"))})
+
+
+def of_property(name: str, data: Mapping[str, object]) -> dict[str, Word]:
+    """Return the settings of one `show` of `SHOWN`, by our keys."""
+    own = _by_name(data)
+    if name == "copyback":
+        keys: dict[str, tuple[str, ...]] = {
+            "copyback": ("copyback", "copybackctrl"),
+            "copyback_smart_hdd": ("copybacksmarthdd", "smarthdd"),
+            "copyback_smart_ssd": ("copybacksmartssd", "smartssd"),
+        }
+    else:
+        keys = {"ncq": ("ncq",)} if name == "ncq" else {"cache_bypass": ("cachebypass",)}
+    told = {key: next((own[one] for one in names if one in own), None) for key, names in keys.items()}
+    return _named({key: _word(text, _ON_OFF) for key, text in told.items()})
+
+
+def bypass(own: Fields) -> Word | None:
+    """Return the cache bypass among the properties of a virtual drive: `Cachebypass Intelligent`, `Cachebypass-64k`."""
+    mode, size = own.text("cachebypass mode"), own.text("cachebypass size")
+    if mode is None:
+        return None
+    raw = ", ".join(filter(None, (mode, size)))
+    kind, small = _BYPASS_MODE.fullmatch(mode), _BYPASS_SIZE.fullmatch(size or "")
+    if kind is None:
+        return Word(value=UNKNOWN, raw=raw)
+    name = kind[1].lower()
+    if name.startswith(("disable", "off")):
+        return Word(value="off", raw=raw)
+    name = f"custom-{name[-1]}" if name.startswith("custom") else name
+    return Word(value=UNKNOWN if small is None else f"{name}-{small[1]}k", raw=raw)
