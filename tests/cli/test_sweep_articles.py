@@ -71,6 +71,39 @@ def verdict(cell: Any) -> str | None:
     return (cell["judgement"] or {}).get("verdict")
 
 
+RACKS = {
+    "articles-b": "ssds",
+    "articles-d": "hpe",
+    "articles-e": "arrays",
+    "articles-f-5805": "hpe",
+    "articles-f-ds3400": "ssds",
+    "articles-f-ds4700": "hpe",
+    "articles-f-rs2bl080": "ssds",
+    "cache-modes": "linux",
+    "levels": "arrays",
+}
+"""Simulated machines that have what a plan measures; `lsi` has it for the others."""
+
+UNNAMED = {
+    "articles-c": ("array=md:md0", "fast=/dev/nvme1n1", "slow=/dev/sdf"),
+    "block-size": ("array=md:md0",),
+    "iometer": ("array=md:md0",),
+    "queue-depth": ("array=md:md0",),
+    "throughput-latency": ("target=md:md0",),
+}
+"""Targets that a plan leaves to its user."""
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_plan_has_the_repeats_that_its_verdicts_need(cli: Cli, name: str) -> None:
+    targets = [word for role in UNNAMED.get(name, ()) for word in ("--target", role)]
+    done = cli("--demo", RACKS.get(name, "lsi"), "sweep", name, *targets, "--dry-run", "--json")
+    assert done.status == 0, done.err
+    design = done.json["sweep"]
+    assert design["cells"]
+    assert design["blind"] == []
+
+
 @pytest.mark.exhaustive
 def test_the_published_table_comes_out_of_one_command(cli: Cli, shortened: Callable[[str], str]) -> None:
     assert HURRY >= 1

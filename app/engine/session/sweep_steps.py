@@ -67,6 +67,17 @@ class PublishedKind(StrEnum):
     """Mean latency in nanoseconds."""
 
 
+class PublishedRows(StrEnum):
+    """What the rows of a published table are."""
+
+    SETUPS = "set-ups"
+    """Set-ups; each workload has its columns."""
+    WORKLOADS = "workloads"
+    """Workloads; each set-up has its column."""
+    CELLS = "cells"
+    """Combinations of a set-up and a workload; the first columns name both."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFigure:
     """What somebody else measured of a set-up and a workload."""
@@ -81,6 +92,14 @@ class PublishedFigure:
     """In the unit of its kind."""
     source: str
     """Who says so."""
+    printed: str = ""
+    """The figure as the source prints it, with the unit of a latency; "" in logs that do not have it."""
+    row_name: str = ""
+    """What the source calls the set-up; "" where it has no other name."""
+    column_name: str = ""
+    """What the source calls the workload; "" where it has no other name."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """Columns that name the set-up and the workload where the rows of the table are cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +346,8 @@ class Design:
     """The arrays that it makes to measure them; None where it measures what there is."""
     published: tuple[PublishedFigure, ...] = ()
     """What others measured, to stand beside what is found."""
+    published_rows: PublishedRows | None = None
+    """The rows of their table; None for the first kind that fits."""
 
     @property
     def alters(self) -> bool:

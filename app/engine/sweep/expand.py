@@ -111,6 +111,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
         rule=RULE,
         making=making,
         published=plan.published,
+        published_rows=plan.published_rows,
     )
     return replace(design, seconds=seconds_of(design))
 

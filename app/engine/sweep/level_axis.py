@@ -174,7 +174,7 @@ def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
     if plan.levels is not None:
         raise PlanError("The plan has an axis of levels already.", hint="Change it in its file.")
     targets = {**plan.targets, plan.measure: ""}
-    changed = replace(plan, levels=replace(axis, role=plan.measure), targets=targets, published=())
+    changed = replace(plan, levels=replace(axis, role=plan.measure), targets=targets, published=(), published_rows=None)
     require_levels_alone(changed)
     return changed
 

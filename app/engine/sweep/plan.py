@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
-from app.engine.session.sweep_steps import PublishedFigure, Rank, RateLadder, Saturation
+from app.engine.session.sweep_steps import PublishedFigure, PublishedRows, Rank, RateLadder, Saturation
 from backends.errors import InvalidValueError
 from backends.model import Level
 from backends.values import dataclass
@@ -177,3 +177,5 @@ class SweepPlan:
     """The throughput-latency curve after it."""
     published: tuple[PublishedFigure, ...] = ()
     """What others measured of its set-ups and workloads."""
+    published_rows: PublishedRows | None = None
+    """The rows of their table; None for the first kind that fits."""

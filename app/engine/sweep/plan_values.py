@@ -23,7 +23,8 @@ JOB_KEYS = ("profile", *_JOB_FIELDS)
 """What a job may name: a workload to begin with, and fields."""
 RATES = frozenset(("rate_iops", "rate"))
 """Fields that fix the load."""
-_LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
+LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
+"""Nanoseconds of each unit of a time."""
 
 
 def as_text(value: Any) -> str:
@@ -124,7 +125,7 @@ def latency(value: Any) -> int:
     given = text_or_empty(value).replace(" ", "")
     number = given.rstrip("nuµms")
     try:
-        nanoseconds = round(float(number) * _LATENCY_UNITS[given.removeprefix(number)])
+        nanoseconds = round(float(number) * LATENCY_UNITS[given.removeprefix(number)])
     except (KeyError, ValueError, OverflowError):
         nanoseconds = 0
     if nanoseconds <= 0:
