@@ -233,6 +233,8 @@ class SweepArray:
     """Strip; None for a level without, and for the maker's usual one."""
     spans: int | None = None
     """Spans; None for a level without, and for the usual ones."""
+    layout: str | None = None
+    """Layout of a RAID 10; None for the usual one."""
     steps: tuple[str, ...] = ()
     """The commands that make it, as shown; name and UUID are others each time."""
     size_bytes: int | None = None

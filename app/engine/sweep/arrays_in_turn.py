@@ -142,6 +142,7 @@ class ArraysInTurn:
             drives=drives,
             strip_bytes=array.strip_bytes,
             spans=array.spans,
+            layout=array.layout,
             name=new_name(),
             policies=dict(making.policies),
         )

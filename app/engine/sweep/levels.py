@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from app.engine.arrays.candidates import candidates_of, chosen, maker_of, new_name, plan_array
@@ -45,6 +46,8 @@ class ArrayShape:
     """Its strip; None for a level without, and for the maker's usual one."""
     spans: int | None = None
     """Its spans; None for a level without, and for the usual ones."""
+    layout: str | None = None
+    """Its layout, of a RAID 10; None for the usual one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +106,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             drives=drives[:members],
             strip_bytes=shape.strip_bytes,
             spans=shape.spans,
+            layout=shape.layout,
             name=new_name(),
             policies=dict(axis.policies),
         )
@@ -145,18 +149,20 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
 
 
 def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
-    """Each level with each of its spans and each of its strips, in the order of the table."""
+    """Return each level with each of its spans, layouts and strips, in the order of the table."""
     for level in axis.levels:
         named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
-        for spans in named:
+        layouts = axis.layouts if level is Level.RAID10 and axis.layouts else (None,)
+        for spans, layout in product(named, layouts):
             for strip in (None,) if level in WITHOUT_STRIP or not axis.strips else axis.strips:
-                yield ArrayShape(level=level, strip_bytes=strip, spans=spans)
+                yield ArrayShape(level=level, strip_bytes=strip, spans=spans, layout=layout)
 
 
 def array_words(shape: ArrayShape | SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
     spans = "" if shape.spans is None else f", {shape.spans} spans"
-    return f"{shape.level.value}{spans}" + (
+    layout = "" if shape.layout is None else f", layout {shape.layout}"
+    return f"{shape.level.value}{spans}{layout}" + (
         "" if shape.strip_bytes is None else f", strip {size_words(shape.strip_bytes)}"
     )
 
@@ -171,7 +177,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
         prepared += ", which it begins by itself minutes after making it" if plan.begins_later else ""
         seconds = member / SYNC_RATE if plan.begins_later else 0.0
     elif assume_clean:
-        rate = _WRITES.get(plan.wish.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives)
+        rate = _WRITES.get(plan.wish.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives or 1)
         seconds = (plan.size_bytes or member) / rate + (member / SYNC_RATE if parity else 0.0)
         what = "parity" if parity else "copies" if level is not Level.RAID0 else "all of it"
         prepared = f"assume-clean, {what} written by a pass in full stripes"
@@ -186,6 +192,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
         level=level,
         strip_bytes=shape.strip_bytes,
         spans=shape.spans,
+        layout=shape.layout,
         steps=tuple(step.shown() for step in plan.steps),
         size_bytes=plan.size_bytes,
         full_stripe_bytes=plan.full_stripe_bytes,

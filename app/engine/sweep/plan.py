@@ -53,6 +53,8 @@ class LevelAxis:
     """Strips in bytes, each with each level that has one; () for the maker's usual one."""
     spans: Mapping[Level, tuple[int, ...]] = field(default_factory=dict)
     """Spans by level, each with each strip: () for every number that its drives leave; the usual where not named."""
+    layouts: tuple[str, ...] = ()
+    """Layouts of RAID 10 in mdadm's words (`f2`); () for the usual one."""
     policies: Mapping[str, str] = field(default_factory=dict)
     """Policies at birth of a card's arrays, by the keys of their settings."""
     drives: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from app.engine.sweep.plan import MOST_VALUES
 from app.engine.toml_table import TomlTable, text_or_empty, whole
 from backends.making import LEVELS
 from backends.model import Level
+from backends.raid import layout_of
 
 EVERY = "every"
 """What stands for every number of spans that the drives leave."""
@@ -85,6 +86,14 @@ def strips(value: Any) -> tuple[int, ...]:
     """One strip, or several, in bytes."""
     found = values(value if isinstance(value, list) else [value])
     return tuple(parse_size(text) for text in found)
+
+
+def layouts(value: Any) -> tuple[str, ...]:
+    """Return one layout of RAID 10, or several."""
+    found = tuple(layout_of(one) for one in names(value))
+    if not found or len(set(found)) != len(found):
+        raise ValueError("wants different layouts: n2, f2, o2")
+    return found
 
 
 def spans(value: Any) -> tuple[int, ...]:

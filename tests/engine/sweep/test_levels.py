@@ -192,6 +192,18 @@ async def test_each_level_with_spans_is_made_with_each_of_them_that_fits(
     assert all("RAID10 of pairs" in one or "cannot have 4 spans" in one for one in left.values())
 
 
+@pytest.mark.parametrize(
+    "more", ['layout = ["n2", "far", "o3"]\n', '[[axis]]\narray = "layout"\nvalues = ["n2", "f2", "offset=3"]\n']
+)
+async def test_a_raid_10_is_made_with_each_layout(bed: Bed, small: None, more: str) -> None:
+    design = (await bed.surveyed(bed.bench(), plan("raid0", "raid10", more=more))).design
+    assert design.making is not None
+    rows = list(dict.fromkeys(cell.row for cell in design.cells))
+    assert rows == ["raid0, strip 64 KiB", *(f"raid10, layout {one}, strip 64 KiB" for one in ("n2", "f2", "o3"))]
+    told = [(array.layout, f"--layout={array.layout} " in array.steps[0]) for array in design.making.arrays]
+    assert told == [(None, False), ("n2", True), ("f2", True), ("o3", True)]
+
+
 async def test_an_axis_of_spans_stands_beside_that_of_levels_and_of_strips(bed: Bed, small: None) -> None:
     beside = '[[axis]]\narray = "spans"\nvalues = [2, 4]\n[[axis]]\narray = "strip"\nvalues = ["64k", "128k"]\n'
     text = plan("raid10", more=beside).replace('strip = "64k"\n', "")
@@ -288,13 +300,16 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
         (plan("raid0", more='[[axis]]\narray = "strip"\nvalues = ["64k"]\n'), "axis of its own"),
         ("[targets]\narray = 'md:md0'\n" + plan("raid0"), "has no address"),
         (plan("raid50", more='spans = [2]\n[[axis]]\narray = "spans"\nvalues = [3]\n'), "axis of its own"),
-        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "of `strip` or `spans` beside it"),
+        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "of `strip`, `spans` or `layout` beside it"),
         (plan("raid0", "raid5", more="spans = [2]\n"), "spans have raid10, raid50, raid60"),
         (plan("raid50", more="spans = { raid60 = 2 }\n"), "name levels of the axis"),
         (plan("raid50", more="spans = [2, 2]\n"), "wants different numbers of spans"),
         (plan("raid50", more="spans = [1]\n"), "spans"),
         (plan("raid50", more='spans = "all"\n'), "spans"),
         (plan("raid50", more='policies = "write-back"\n'), "policies"),
+        (plan("raid0", more='layout = "f2"\n'), "a layout has raid10"),
+        (plan("raid10", more='layout = "left"\n'), "near, far or offset"),
+        (plan("raid10", more='layout = ["f2", "far"]\n'), "different layouts"),
     ],
 )
 def test_a_plan_that_makes_no_sense_says_so(text: str, says: str) -> None:
