@@ -250,6 +250,11 @@ class SweepArray:
     members: int | None = None
     """How many of the sweep's drives it is made of, the first ones; None for all."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether it is no array, but the first drive as it is."""
+        return self.level is Level.JBOD
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepMaking:

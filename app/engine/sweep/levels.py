@@ -27,8 +27,11 @@ LONG = 600.0
 PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
 """Levels with parity, which is checked before it is relied on."""
 
-WITHOUT_STRIP = (Level.RAID1,)
+WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
 """Levels that nothing is striped over."""
+
+ALONE = "one drive"
+"""What the first drive alone is called."""
 
 _WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
 """Bytes a second that one drive writes in order, about; for the estimate alone."""
@@ -100,6 +103,13 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     warnings: dict[str, None] = {problem.message: None for problem in problems if not axis.drives}
     for shape in shapes(axis):
         level = shape.level
+        if level is Level.JBOD:
+            if controller is not None:
+                reason = f"The drives hang from {controller}, so the kernel has none of them alone."
+                refused.append(Refused(shape=shape, reason=reason))
+            else:
+                arrays.append(_alone(f"a{len(arrays) + 1}", drives[0]))
+            continue
         members = axis.members_of.get(level)
         wish = ArrayWish(
             level=level,
@@ -120,7 +130,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
         warnings |= dict.fromkeys(plan.warnings)
-    if not arrays:
+    if all(one.alone for one in arrays):
         raise PlanError(
             "None of the arrays of the plan can be made of these drives.",
             hint=" ".join(dict.fromkeys(one.reason for one in refused)),
@@ -160,10 +170,22 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
 
 def array_words(shape: ArrayShape | SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
+    if shape.level is Level.JBOD:
+        return ALONE
     spans = "" if shape.spans is None else f", {shape.spans} spans"
     layout = "" if shape.layout is None else f", layout {shape.layout}"
     return f"{shape.level.value}{spans}{layout}" + (
         "" if shape.strip_bytes is None else f", strip {size_words(shape.strip_bytes)}"
+    )
+
+
+def _alone(array_id: str, drive: Candidate) -> SweepArray:
+    return SweepArray(
+        id=array_id,
+        level=Level.JBOD,
+        size_bytes=drive.size_bytes,
+        members=1,
+        prepared="no array: the drive is measured as it is",
     )
 
 

@@ -69,7 +69,9 @@ class LevelAxis:
     """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
 
     def count(self, level: Level) -> int:
-        """Drives that an array of a level is made of."""
+        """Return how many drives an array of a level is made of."""
+        if level is Level.JBOD:
+            return 1
         return self.members_of.get(level) or len(self.drives) or self.members
 
 

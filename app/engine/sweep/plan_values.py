@@ -73,8 +73,8 @@ def rank(value: Any) -> Rank:
 
 
 def levels(value: Any) -> tuple[Level, ...]:
-    """Levels that can be made, each once."""
-    known = {level.value: level for level in LEVELS}
+    """Return levels that can be made, each once, and `jbod` for one drive alone."""
+    known = {level.value: level for level in (*LEVELS, Level.JBOD)}
     found = values(value)
     for name in found:
         if name not in known:

@@ -228,6 +228,26 @@ async def test_policies_at_birth_are_those_of_the_plan_and_of_md_there_are_none(
     assert "md has no policies at birth" in caught.value.hint
 
 
+async def test_one_drive_alone_is_planned_without_a_command_and_of_a_card_left_out(bed: Bed, small: None) -> None:
+    surveyed = await bed.surveyed(bed.bench(), plan("raid0", "jbod"))
+    making = surveyed.design.making
+    assert making is not None
+    assert [(array.level, array.members, array.steps == ()) for array in making.arrays] == [
+        (Level.RAID0, None, False),
+        (Level.JBOD, 1, True),
+    ]
+    sizes = {cell.row: cell.job["size"] for cell in surveyed.design.cells}
+    assert sizes["one drive"] == f"{(making.drives[0].size_bytes or 0) >> 20}M"
+    assert sizes["raid0, strip 64 KiB"] == f"{(making.arrays[0].size_bytes or 0) >> 20}M"
+    text = "\n".join(fact.value for group in plan_facts(surveyed) for fact in group.facts)
+    assert "no array: the drive is measured as it is" in text
+    card = plan("raid0", "jbod").replace(DRIVES_OF_MD, '["252:0", "252:1", "252:2"]')
+    (left,) = (await bed.surveyed(bed.bench(), card)).design.skipped
+    assert (left.row, "the kernel has none of them alone" in left.reason) == ("one drive", True)
+    with pytest.raises(PlanError, match="None of the arrays"):
+        await bed.surveyed(bed.bench(), plan("jbod"))
+
+
 async def test_arrays_that_take_long_are_made_once_and_the_first_again(bed: Bed) -> None:
     design = (await bed.surveyed(bed.bench(), plan("raid0", "raid5", "raid10", repeats=2, more=AHEAD))).design
     assert design.making is not None
@@ -427,6 +447,39 @@ async def test_what_the_maker_refuses_is_left_out_in_its_words(
     assert {array: "no room for the layout" in reason for array, reason in record.refused.items()} == {"a1": True}
     assert len(record.ended) == 2
     await require_nothing_left(bench)
+
+
+async def test_one_drive_alone_is_measured_between_the_arrays_and_written_to(bed: Bed, small: None) -> None:
+    text = plan("raid0", "jbod", repeats=2).replace('rw = "randread"', 'rw = "randwrite"')
+    bed.lies("sdb", Content(filesystem="ext4", label="x", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4"))
+    bench = await bed.begun(text)
+    record = await SweepRunner(bench).go()
+    assert record.finished, record.end
+    assert {end.result for end in record.ended} == {StepResult.DONE}
+    measured_on = {run.start.device for run in bench.session.runs}
+    assert len(measured_on) == 2
+    assert any(where.endswith("sdb") for where in measured_on)
+    assert bench.arrays.made_here.entries() == ()
+
+
+async def test_one_drive_alone_that_gets_a_filesystem_is_not_written_to(bed: Bed, small: None) -> None:
+    text = plan("raid0", "jbod", repeats=2).replace('rw = "randread"', 'rw = "randwrite"')
+    bench = await bed.begun(text)
+    content = Content(filesystem="ext4", label="x", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4")
+    written: list[str] = []
+
+    def hear(_: Session, event: AnyEvent) -> None:
+        if isinstance(event, SweepStepEnded) and "md100" not in bed.file.rack.md:
+            bed.lies("sdb", content)
+        if isinstance(event, RunEnded) and bed.file.rack.lying.get("sdb") == content:
+            written.append(event.id)
+
+    bench.listen(hear)
+    record = await SweepRunner(bench).go()
+    assert record.end is not None
+    assert record.end.result is not SweepResult.FINISHED
+    assert written == []
+    assert bed.file.rack.lying["sdb"] == content
 
 
 async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(bed: Bed, small: None) -> None:
