@@ -60,7 +60,7 @@ async def test_what_is_planned_is_what_is_there_then(drives: tuple[str, ...], le
     nested = drives[0] in MD and spans is not None
     assert array.level is (Level.RAID0 if nested else level)
     strip = None if level is Level.RAID1 and drives[0] in MD else 64 << 10
-    assert array.strip_bytes == (plan.data_drives // 2 * (64 << 10) if nested else strip)
+    assert array.strip_bytes == ((plan.data_drives or 0) // 2 * (64 << 10) if nested else strip)
     assert plan.size_bytes is not None
     assert array.size_bytes is not None
     assert plan.size_bytes * 0.99 < array.size_bytes <= plan.size_bytes
@@ -279,6 +279,7 @@ def test_heads_pay_for_far_copies_when_they_write_and_gain_when_they_read() -> N
     assert writes["far"] < writes["offset"] < writes["near"]
     small, large = (expect(hdds("offset", chunk), STREAM).iops for chunk in (64 << 10, 512 << 10))
     assert small < 0.8 * large
+    assert expect(hdds("far", 64 << 10), STREAM).iops == pytest.approx(large, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -458,7 +458,7 @@ async def test_one_drive_alone_is_measured_between_the_arrays_and_written_to(bed
     assert {end.result for end in record.ended} == {StepResult.DONE}
     measured_on = {run.start.device for run in bench.session.runs}
     assert len(measured_on) == 2
-    assert any(where.endswith("sdb") for where in measured_on)
+    assert any((where or "").endswith("sdb") for where in measured_on)
     assert bench.arrays.made_here.entries() == ()
 
 
