@@ -103,6 +103,8 @@ class ArrayWish:
     """Bytes on one drive before the next one follows; None for a level without, and for the maker's usual one."""
     spans: int | None = None
     """Spans of RAID 10, 50 and 60; None for the usual."""
+    layout: str | None = None
+    """Layout of md's RAID 10 in mdadm's word (`f2`); None for the usual, and for all others."""
     size_bytes: int | None = None
     """What it is to hold, of a volume group; None for all that these drives have free."""
     name: str
@@ -125,8 +127,8 @@ class ArrayPlan:
     """The exact commands."""
     size_bytes: int | None
     """Usable capacity as far as it can be told before; the maker rounds it down."""
-    data_drives: int
-    """Drives that carry data in one stripe."""
+    data_drives: int | None
+    """Drives that carry data in one stripe; None where that is no whole number."""
     seconds: float
     """How long the commands take, about."""
     initialising: str
@@ -157,6 +159,7 @@ class ArrayPlan:
             ),
             strip_bytes=self.wish.strip_bytes,
             spans=self.wish.spans,
+            layout=self.wish.layout,
             size_bytes=self.size_bytes if self.wish.drives[0].shared else None,
             uuids=self.uuids,
             before=self.before,
@@ -168,9 +171,9 @@ class ArrayPlan:
         return raid.full_stripe(self.wish.strip_bytes, self.data_drives)
 
     @property
-    def cost(self) -> int:
-        """Drives of which the capacity goes into copies and parity."""
-        return len(self.wish.drives) - self.data_drives
+    def cost(self) -> int | None:
+        """Drives of which the capacity goes into copies and parity; None where that is no whole number."""
+        return None if self.data_drives is None else len(self.wish.drives) - self.data_drives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +206,8 @@ class MadeArray:
     """Strip, None for a level without."""
     spans: int | None = None
     """Spans of RAID 10, 50 and 60."""
+    layout: str | None = None
+    """Layout of RAID 10; None for the usual, and for all others."""
     size_bytes: int | None = None
     """Of a volume in a group exactly what it holds; None of all others."""
     uuids: tuple[str, ...] = ()
@@ -329,6 +334,14 @@ def at_birth(wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usua
     return {key: value for key, value in {**usual, **wished}.items() if value in legal.get(key, ())}
 
 
+def require_name(wish: ArrayWish) -> None:
+    """Raise InvalidValueError for a name that not every maker takes."""
+    if not is_name(wish.name):
+        raise InvalidValueError(
+            f"{clean(wish.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
+        )
+
+
 def require_shape(wish: ArrayWish) -> int:
     """Drives of the array that carry data. Raises InvalidValueError for a level that these drives do not make."""
     level, count = wish.level, len(wish.drives)
@@ -336,15 +349,34 @@ def require_shape(wish: ArrayWish) -> int:
         raise InvalidValueError(f"{level.value} cannot be made.", hint=f"{', '.join(one.value for one in LEVELS)} can.")
     if count < _LEAST[level]:
         raise InvalidValueError(f"{level.name} takes at least {_LEAST[level]} drives, and {count} are named.")
-    if not is_name(wish.name):
-        raise InvalidValueError(
-            f"{clean(wish.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
-        )
+    require_name(wish)
     copies = count if level is Level.RAID1 and wish.drives[0].of_kernel else 2
     data = raid.data_drives(level, count, spans=spans_of(level, count, wish.spans), copies=copies)
     if not data:
         raise InvalidValueError(f"{level.name} cannot be made of {count} drives.", hint="Its drives come in pairs.")
     return data
+
+
+def require_layout(wish: ArrayWish) -> int | None:
+    """Return the drives that carry data in a RAID 10 of the layout of a wish; None where that is no whole number.
+
+    md takes any number of drives that is not below that of the copies (md(4)). Raises InvalidValueError.
+    """
+    count, copies = len(wish.drives), raid.copies_of(wish.layout)
+    if wish.level is not Level.RAID10:
+        raise InvalidValueError(f"{wish.level.name} has no layout to choose.", hint="RAID10 made by md has.")
+    if wish.layout is None or copies < 2 or raid.LAYOUT.fullmatch(wish.layout) is None:
+        raise InvalidValueError(
+            f"{clean(wish.layout or '', 40)!r} is no layout of RAID10.", hint="n2, f2 and o2 are, or with more copies."
+        )
+    if wish.spans is not None:
+        raise InvalidValueError("A RAID10 with a layout has no spans.", hint="Leave out the spans.")
+    if count < copies:
+        raise InvalidValueError(
+            f"RAID10 with {copies} copies takes at least {copies} drives.", hint=f"Drives named: {count}."
+        )
+    require_name(wish)
+    return raid.data_drives(Level.RAID10, count, copies=copies)
 
 
 def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
@@ -382,7 +414,7 @@ def require_free_drive(drive: Candidate) -> None:
         )
 
 
-def capacity(wish: ArrayWish, data_drives: int, *, lost_bytes: int = 0) -> int | None:
+def capacity(wish: ArrayWish, data_drives: float, *, lost_bytes: int = 0) -> int | None:
     """Bytes that are usable: the smallest drive counts, less what the maker keeps on each. None if not told."""
     sizes = [drive.size_bytes for drive in wish.drives]
     known = [size for size in sizes if size]
@@ -390,7 +422,7 @@ def capacity(wish: ArrayWish, data_drives: int, *, lost_bytes: int = 0) -> int |
         return None
     each = min(known) - lost_bytes
     strip = wish.strip_bytes or 1
-    return max(0, each // strip * strip * data_drives)
+    return max(0, int(each // strip * strip * data_drives))
 
 
 def _wwn(drive: Candidate) -> str | None:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from backends.model import Level
+
+LAYOUT = re.compile(r"([nfo])([1-9][0-9]?)")
+"""A layout of md's RAID 10 in mdadm's words: near, far or offset, and the number of copies (`f2`)."""
+
+ARRANGEMENTS = {"n": "near", "f": "far", "o": "offset"}
+"""How copies are laid out, by the letter of a layout (md(4))."""
+
+_LAYOUT_WORDS = re.compile(r"(?:(near|far|offset)(?:=?(\d{1,2}))?|([nfo])(\d{1,2}))", re.ASCII)
 
 PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}
 """Strips of parity in a stripe, by level; where the stripe lies in one span of several, in that span."""
@@ -35,6 +45,24 @@ def data_drives(
         case _:
             return None
     return carrying if carrying > 0 else None
+
+
+def layout_of(text: str) -> str:
+    """Return the layout of RAID 10 that a text names, in mdadm's word: `f2` for `far`, `far=2` and `f2`.
+
+    Raises ValueError.
+    """
+    found = _LAYOUT_WORDS.fullmatch(text.strip().lower())
+    letter, copies = ("", 0) if found is None else ((found[1] or found[3])[0], int(found[2] or found[4] or 2))
+    if copies < 2:
+        raise ValueError("wants near, far or offset and a number of copies, 2 at least: n2, f2, o2, far=3")
+    return f"{letter}{copies}"
+
+
+def copies_of(layout: str | None) -> int:
+    """Return how many copies a layout of RAID 10 keeps of every chunk; two where none is named."""
+    found = LAYOUT.fullmatch(layout or "")
+    return 2 if found is None else int(found[2])
 
 
 def full_stripe(strip_bytes: int | None, drives: int | None) -> int | None:

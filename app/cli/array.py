@@ -21,6 +21,7 @@ from app.engine.view import schema
 from app.engine.view.table import filled
 from backends.making import LEVELS
 from backends.model import Level, Problem
+from backends.raid import layout_of
 from backends.settings import Risk
 from backends.text import clean
 from backends.values import dataclass
@@ -38,6 +39,7 @@ class _Asked:
     drives: tuple[str, ...]
     strip: int | None
     spans: int | None
+    layout: str | None
     size: int | None
     name: str | None
     policies: dict[str, str]
@@ -104,6 +106,7 @@ async def _candidates(
 @click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
 @click.option("--strip", metavar="SIZE", help="Bytes on a drive before the next one follows: 64k, 256k, 1M.")
 @click.option("--spans", type=click.IntRange(1, 8), help="Spans of raid10, raid50 and raid60; pairs, or two.")
+@click.option("--layout", metavar="LAYOUT", help="Layout of a raid10 of md: n2, f2, o2, or with more copies (f3).")
 @click.option("--size", metavar="SIZE", help="In a volume group: what it is to hold (10G); else all that is free.")
 @click.option("--name", metavar="NAME", help="Its name; else one by which it is known again.")
 @click.option(
@@ -118,6 +121,7 @@ def create_command(
     drives: tuple[str, ...],
     strip: str | None,
     spans: int | None,
+    layout: str | None,
     size: str | None,
     name: str | None,
     policies: tuple[str, ...],
@@ -138,6 +142,7 @@ def create_command(
         drives=drives,
         strip=None if strip is None else parse_size(strip),
         spans=spans,
+        layout=_layout(layout),
         size=None if size is None else parse_size(size),
         name=name,
         policies=policies_of(policies),
@@ -225,6 +230,14 @@ async def _delete(bench: Workbench, name: str, typed: str | None, *, dry_run: bo
     return DONE
 
 
+def _layout(text: str | None) -> str | None:
+    """Return the layout that a text names. Raises UsageError."""
+    try:
+        return None if text is None else layout_of(text)
+    except ValueError as error:
+        raise click.UsageError(f"--layout {error}.") from None
+
+
 async def _plan(bench: Workbench, asked: _Asked) -> ArrayPlan:
     from app.engine.arrays.candidates import chosen, new_name, plan_array
     from backends.making import ArrayWish
@@ -235,6 +248,7 @@ async def _plan(bench: Workbench, asked: _Asked) -> ArrayPlan:
         drives=chosen(found, asked.drives),
         strip_bytes=asked.strip,
         spans=asked.spans,
+        layout=asked.layout,
         size_bytes=asked.size,
         name=asked.name or new_name(),
         policies=asked.policies,

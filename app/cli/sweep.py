@@ -67,6 +67,7 @@ class SweepOptions:
 @click.option("--members", type=click.IntRange(1, 256), metavar="N", help="How many drives of --pool.")
 @click.option("--pool", metavar="WORDS", help='Free drives by their words: "unassigned ssd of c1", "hdd of kernel".')
 @click.option("--strip", metavar="SIZE,...", help="Strips of the arrays.")
+@click.option("--layout", metavar="LAYOUT,...", help="Layouts of raid10: n2, f2, o2; md's alone.")
 @click.option("--spans", metavar="N,...", help="Spans of raid10, raid50, raid60; or `every` number that fits.")
 @click.option("--set", "birth", metavar="KEY=VALUE", multiple=True, help="A policy of a card's arrays at birth.")
 @click.option("--assume-clean", is_flag=True, help="md: a pass over the whole array makes parity right, not a resync.")
@@ -88,6 +89,7 @@ def sweep_command(
     members: int | None,
     pool: str | None,
     strip: str | None,
+    layout: str | None,
     spans: str | None,
     birth: tuple[str, ...],
     assume_clean: bool,
@@ -128,11 +130,12 @@ def sweep_command(
                 strip=strip,
                 assume_clean=assume_clean,
                 spans_words=spans,
+                layout=layout,
                 birth=policies_of(birth),
             ),
         )
-    elif strip or spans or birth or assume_clean:
-        raise click.UsageError("--strip, --spans, --set and --assume-clean belong to --level.")
+    elif strip or spans or layout or birth or assume_clean:
+        raise click.UsageError("--strip, --spans, --layout, --set and --assume-clean belong to --level.")
     elif drives or members or pool:
         wanted = with_drives(wanted, drives=drives, members=members or 0, pool=pool or "")
     how = SweepOptions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from app.cli.devices_text import terminal_width
@@ -19,7 +20,7 @@ from app.engine.sweep.survey import Survey
 from app.engine.view import schema
 from app.engine.view.load_curve import curve_table
 from app.engine.view.names import worded, worded_cell
-from app.engine.view.published import published_tables
+from app.engine.view.published import WIDTH, published_tables
 from app.engine.view.run import both_directions
 from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep import matrix_table, rankings
@@ -28,6 +29,7 @@ from app.engine.view.sweep_plan import cells_table, order_facts, plan_facts
 from backends.racks.machines import demo_words, rack_of
 from backends.text import clean
 from widgets.plain import units
+from widgets.plain.text import wrap
 
 
 def plan_lines(surveyed: Survey, speed: float | None = None) -> list[str]:
@@ -58,7 +60,7 @@ def step_line(record: SweepRecord, session: Session) -> str:
 
 
 def result_lines(record: SweepRecord, found: Results, drawn: Sequence[str] = ()) -> list[str]:
-    """What was found: in short, the matrix, a ranking of each workload, what was confirmed, failed or left out.
+    """Return what was found: published tables, in short, the matrix, rankings, what was confirmed, failed or left out.
 
     `drawn`: the rows of its picture.
     """
@@ -66,8 +68,15 @@ def result_lines(record: SweepRecord, found: Results, drawn: Sequence[str] = ())
     tables = (*filter(None, (matrix_table(record, found),)), *rankings(found), *map(curve_table, found.load_curves))
     short = [fact_lines(short_facts(record, found))] if any(cell.value is not None for cell in found.cells) else []
     figures = (fitted_lines(each, width) for each in tables)
-    beside = ([paint(each.heading, "bold"), *fitted_lines(each, width)] for each in published_tables(found))
-    shown = (*short, *figures, list(drawn), *map(fact_lines, finding_facts(record, found)), *beside)
+    narrow = min(WIDTH, width or WIDTH)
+    beside = (
+        [
+            *(paint(line, "bold") for line in wrap(each.heading, narrow)),
+            *fitted_lines(replace(each, heading=""), narrow),
+        ]
+        for each in published_tables(found)
+    )
+    shown = (*beside, *short, *figures, list(drawn), *map(fact_lines, finding_facts(record, found)))
     return _parted(*(block for block in shown if block))
 
 

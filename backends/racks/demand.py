@@ -22,6 +22,13 @@ SORTED = 0.8
 """Share of the time that disks take for writes which a cache gives them in the order of their places."""
 
 
+_LARGE_CHUNK = 512 << 10
+"""Bytes of a chunk from which on heads that pass over every other one read as if in order: an estimate."""
+_FAR_WRITE, _OFFSET_WRITE = 0.6, 0.9
+"""Share of the writing speed of HDDs that is left where their heads move to the copies. md(4) says "substantially
+slower" of far and "without as much seeking" of offset; the figures are estimates."""
+
+
 @dataclass(frozen=True, slots=True)
 class Demand:
     """Microseconds that one request takes at each station, and alone."""
@@ -90,6 +97,30 @@ def _way(layout: Layout, work: IoPattern) -> float:
     return 1 - layout.drive.seek * (1 - math.sqrt(min(1.0, work.region_bytes / layout.size_bytes)))
 
 
+def _copies_read(layout: Layout, work: IoPattern) -> float:
+    """Return the share of the drives' time that reads of md's RAID 10 make use of.
+
+    Far copies are read as a RAID 0 of the first part of each drive, offset ones alike where chunks are large, near ones
+    as RAID 1+0: each drive passes over the copies that another one reads (md(4), "RAID10"; read_balance of
+    drives/md/raid10.c before it told drives without heads apart).
+    """
+    if not layout.copies or layout.arrangement == "far" or not work.sequential:
+        return 1.0
+    near = 1 / layout.copies
+    if layout.arrangement == "near":
+        return near
+    if layout.drive.media is not Media.HDD:
+        return 1.0
+    return near + (1 - near) * min(1.0, layout.strip_bytes / _LARGE_CHUNK)
+
+
+def _copies_written(layout: Layout) -> float:
+    """Return the share of the speed of writes that is left by the way to the other copies."""
+    if not layout.copies or layout.drive.media is not Media.HDD:
+        return 1.0
+    return {"far": _FAR_WRITE, "offset": _OFFSET_WRITE}.get(layout.arrangement, 1.0)
+
+
 def _parts(layout: Layout, work: IoPattern, size: int) -> float:
     """Pieces into which strips cut a request, on average."""
     strip = layout.strip_bytes
@@ -142,10 +173,13 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     streaming = work.sequential and (layout.read_ahead or card is None)
     parts = _parts(layout, work, size)
     fetched, lying = _by_lines(layout, work, size) if layout.read_ahead else (size, work)
+    if layout.copies and layout.arrangement == "far":
+        # Reads stay in the first part of each drive (commit 8ed3a19563b6 of Linux).
+        lying = replace(lying, region_bytes=(lying.region_bytes or layout.size_bytes) // layout.copies)
     op = _op(layout, lying, fetched / parts, read=True)
     mirrored = layout.level in (Level.RAID1, Level.RAID10)
     spread = layout.drives * (card.mirror_gain if mirrored and card is not None else 1.0)
-    drives = op * parts / spread / (1 - layout.rebuild_share)
+    drives = op * parts / spread / (1 - layout.rebuild_share) / _copies_read(layout, work)
     if layout.degraded:
         drives *= 1 + _lost(layout)
     alone = drive.read_alone_us * _way(layout, work) + (fetched - PAGE) / drive.read_mbps / max(1.0, parts)
@@ -156,7 +190,8 @@ def read_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     if card is None:
         fresh = _unwritten(layout, work)
         kept = 1 - fresh
-        link = size / drive.read_mbps / layout.drives
+        # A stream takes what the drive's own link carries, which is all that its drives do: no station of its own.
+        link = 0.0 if work.sequential else size / drive.read_mbps / layout.drives
         stations = (fresh * _ZEROS_US, drives * kept, link * kept)
         return Demand(stations, max(alone * kept + fresh * _ZEROS_US, 5.0), drives * kept)
     time = card.read_us
@@ -192,9 +227,9 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     parts = _parts(layout, work, size)
     full = _full_stripes(layout, work, size) if parity else 0.0
     op = _op(layout, work, size / parts, read=False)
-    copies = 2 if layout.level in (Level.RAID1, Level.RAID10) else 1
+    copies = layout.copies or (2 if layout.level in (Level.RAID1, Level.RAID10) else 1)
     operations = float(copies)
-    busy = op * parts * copies
+    busy = op * parts * copies / _copies_written(layout)
     alone = drive.write_alone_us * _way(layout, work) + (size - PAGE) / drive.write_mbps / max(1.0, parts)
     if parity:
         width = (layout.drives + layout.degraded) / layout.spans
@@ -216,7 +251,8 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
     if layout.software is not None:
         return _through_md(layout, work, size, Demand((0.0, drives, 0.0), max(alone, 5.0), drives), read=False)
     if card is None:
-        return Demand((0.0, drives, size / drive.write_mbps / layout.drives), max(alone, 5.0), drives)
+        link = 0.0 if work.sequential else size / drive.write_mbps / layout.drives
+        return Demand((0.0, drives, link), max(alone, 5.0), drives)
     link = size / card.write_mbps
     if not layout.write_back:
         return Demand((card.write_us * operations, drives, link), max(alone, 5.0) + card.alone_us, drives)

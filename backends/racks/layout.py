@@ -64,6 +64,10 @@ class Layout:
     """Usable size."""
     software: SoftwareType | None = None
     """What md takes for itself; None where that is nothing."""
+    copies: int = 0
+    """Copies of every chunk of md's RAID 10; 0 of all others."""
+    arrangement: str = "near"
+    """How md lays them out: `near`, `far`, `offset`."""
     layered: bool = False
     """It is an array of arrays."""
     halves: tuple[DriveType, DriveType] | None = None

@@ -16,6 +16,9 @@ SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
 OFFSET_SECTORS = 264_192
 """Where data begin on a member."""
 
+OFFSET_COPIES = 1 << 16
+"""Of the number of a layout of RAID 10: far copies are in the next stripe (drivers/md/raid10.h)."""
+
 SAFE_MODE_MS = 200
 """How long an array stays unclean after a write, at boot (drivers/md/md.c)."""
 
@@ -92,8 +95,18 @@ class MdArray:
         """What is usable."""
         count = len(self.members)
         if self.level == "raid10":
-            return self.component_kib * 1024 * count // 2
+            return self.component_kib * 1024 * count // self.copies
         return self.component_kib * 1024 * (raid.data_drives(Level(self.level), count) or 1)
+
+    @property
+    def copies(self) -> int:
+        """How many copies of every chunk a RAID 10 keeps: near ones times far ones (drivers/md/raid10.c, setup_geo)."""
+        return max(self.layout & 0xFF, 1) * max(self.layout >> 8 & 0xFF, 1)
+
+    @property
+    def arrangement(self) -> str:
+        """How a RAID 10 lays out its copies: `near`, `far`, `offset`."""
+        return "near" if self.layout >> 8 & 0xFF <= 1 else "offset" if self.layout & OFFSET_COPIES else "far"
 
     @property
     def now(self) -> str:
@@ -227,7 +240,7 @@ class MdArray:
         ]
         chunks = {
             "raid4": f" level 4, {self.chunk // 1024}k chunk, algorithm 5",
-            "raid10": f" {self.chunk // 1024}K chunks 2 near-copies",
+            "raid10": f" {self.chunk // 1024}K chunks {self.copies} {self.arrangement}-copies",
             "raid0": f" {self.chunk // 1024}k chunks",
             "raid5": f" level 5, {self.chunk // 1024}k chunk, algorithm {self.layout}",
             "raid6": f" level 6, {self.chunk // 1024}k chunk, algorithm {self.layout}",

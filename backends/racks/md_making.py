@@ -9,16 +9,19 @@ import re
 from collections.abc import Mapping, Sequence
 
 from backends.racks.machines import HOSTS
-from backends.racks.md_array import MdArray, MdMember, component_of
+from backends.racks.md_array import OFFSET_COPIES, MdArray, MdMember, component_of
 from backends.racks.printed import Said, day
 from backends.racks.rack import Rack
 from backends.values import dataclass
 
-LAYOUTS = {"n2": 258, "f2": 513, "o2": 66049}
-"""The kernel's numbers of the layouts of RAID 10."""
+_COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
+"""A layout of RAID 10 (mdadm's parse_layout_10)."""
 
 _USUAL_LAYOUT = {"raid5": 2, "raid6": 2, "raid10": 258}
 """Left-symmetric parity, two near copies."""
+
+_MOST_COPIES = 200
+"""Copies that mdadm takes (parse_layout_10)."""
 
 _LEVELS = {"0": "raid0", "1": "raid1", "5": "raid5", "6": "raid6", "10": "raid10", "stripe": "raid0", "mirror": "raid1"}
 """Other words for the levels."""
@@ -65,6 +68,18 @@ class MdRequest:
         """The level in the kernel's words."""
         word = self.options.get("level", "raid1")
         return _LEVELS.get(word, word)
+
+    @property
+    def layout(self) -> int | None:
+        """The kernel's number of the layout; None for a word that the level does not have."""
+        word = self.options.get("layout")
+        if word is None:
+            return _USUAL_LAYOUT.get(self.level, 0)
+        found = _COPIES.fullmatch(word)
+        if self.level != "raid10" or found is None or not 1 <= int(found[2]) <= _MOST_COPIES:
+            return None
+        copies = int(found[2])
+        return copies | 1 << 8 if found[1] == "n" else copies << 8 | 1 | (OFFSET_COPIES if found[1] == "o" else 0)
 
     @property
     def chunk(self) -> int | None:
@@ -149,6 +164,14 @@ def _of_words(request: MdRequest) -> Said | None:
     if not count.isdecimal():
         return failed("number of raid devices must be given with --raid-devices when creating an array", 2)
     wanted, named = int(count), len(request.members)
+    if (layout := request.layout) is None:
+        word = request.options["layout"]
+        if level != "raid10":
+            return failed(f"layout {word} not understood for {level}.", 2)
+        return failed(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
+    copies = max(layout & 0xFF, 1) * max(layout >> 8 & 0xFF, 1) if level == "raid10" else 1
+    if wanted < copies:
+        return failed(f"that layout requires at least {copies} devices")
     if wanted < _LEAST[level]:
         return failed(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
     if named < wanted:
@@ -223,7 +246,7 @@ def _made(rack: Rack, request: MdRequest) -> MdArray:
         members=[MdMember(name=member) for member in request.members],
         component_kib=each // (chunk // 1024) * (chunk // 1024) if chunk else each,
         chunk=chunk,
-        layout=LAYOUTS.get(options.get("layout", ""), _USUAL_LAYOUT.get(level, 0)),
+        layout=request.layout or 0,
         bitmap=level != "raid0" and bitmap == "internal",
         sequence=rack.made,
         created=rack.now(),

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from backends.racks.linux.tree import scsi_number
 from backends.racks.md_array import OFFSET_SECTORS, MdArray
-from backends.racks.md_making import LAYOUTS, MdRequest, created, failed, stopped, zeroed
+from backends.racks.md_making import MdRequest, created, failed, stopped, zeroed
 from backends.racks.printed import Said, day
 from backends.racks.rack import Rack
 
@@ -164,9 +164,7 @@ def _geometry(array: MdArray) -> list[tuple[str, str]]:
     """Layout and chunk, where the level has them."""
     if not array.chunk:
         return []
-    words = {"n": "near", "f": "far", "o": "offset"}
-    copies = {number: f"{words[word[0]]}={word[1]}" for word, number in LAYOUTS.items()}
-    layout = "left-symmetric" if array.level in ("raid5", "raid6") else copies.get(array.layout, "near=2")
+    layout = "left-symmetric" if array.level in ("raid5", "raid6") else f"{array.arrangement}={array.copies}"
     shown = [] if array.level == "raid0" else [("Layout", layout)]
     return [*shown, ("Chunk Size", f"{array.chunk // 1024}K")]
 

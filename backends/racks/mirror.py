@@ -56,7 +56,8 @@ def mirror_demands(layout: Layout, work: IoPattern) -> tuple[Demand, Demand] | N
         return None
     (reads, writes), (other_reads, other_writes) = costs
     share, rest = _read_shares(layout, work, reads, other_reads)
-    stations = share * reads.together, rest * other_reads.together
+    passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0  # each passes over what the other reads
+    stations = share * reads.together * passed, rest * other_reads.together * passed
     read = Demand(stations, share * reads.alone + rest * other_reads.alone, max(stations))
     both = writes.together, other_writes.together
     return read, Demand(both, max(writes.alone, other_writes.alone), max(both))

@@ -312,7 +312,9 @@ class Rack:
         drives = [drive for member in array.members if (drive := self.drive(member.name)) is not None]
         if not drives or len(drives) != len(array.members):
             return None
-        if len(drives) != 2 or array.level not in ("raid1", "raid10"):
+        alike = len({drive.model for drive in drives}) == 1
+        striped = array.level == "raid10" and array.arrangement != "near" and alike
+        if striped or len(drives) != 2 or array.level not in ("raid1", "raid10"):
             return speed.of_striped(array, drives[0].model, SOFTWARE.get(self.name))
         spared = array.flagged("write_mostly") if array.level == "raid1" else set[str]()
         kept = [member.name not in spared for member in array.members]

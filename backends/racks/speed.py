@@ -151,6 +151,8 @@ def of_striped(array: MdArray, model: str, software: SoftwareType | None = None)
         strip_bytes=array.chunk or 65536,
         size_bytes=array.size_bytes,
         software=software,
+        copies=array.copies if array.level == "raid10" else 0,
+        arrangement=array.arrangement,
     )
 
 

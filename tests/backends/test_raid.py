@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from backends.model import Level, State, Target
-from backends.raid import data_drives, full_stripe
+from backends.raid import copies_of, data_drives, full_stripe, layout_of
 from backends.topology import Topology
 from backends.topology.tree import Tree
 from backends.vendors._disk_systems import level_of
@@ -197,3 +197,24 @@ def test_a_full_stripe_is_a_strip_of_each_data_drive() -> None:
     assert full_stripe(1 << 16, 3) == 3 << 16
     assert full_stripe(None, 3) is None
     assert full_stripe(1 << 16, None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "copies"),
+    [
+        ("f2", "f2", 2),
+        ("far", "f2", 2),
+        ("near=3", "n3", 3),
+        ("offset4", "o4", 4),
+        (" N2 ", "n2", 2),
+        ("o12", "o12", 12),
+    ],
+)
+def test_a_layout_is_read_as_mdadm_writes_and_as_it_prints_it(text: str, layout: str, copies: int) -> None:
+    assert (layout_of(text), copies_of(layout)) == (layout, copies)
+
+
+@pytest.mark.parametrize("text", ["", "f", "f0", "f1", "far=1", "x2", "left-symmetric", "f123", "f2o2", "f\u0662"])
+def test_what_is_no_layout_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="near, far or offset"):
+        layout_of(text)

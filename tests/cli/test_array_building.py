@@ -262,3 +262,27 @@ def test_a_full_disk_is_told_and_nothing_is_made(cli: Cli, state: Path, monkeypa
     monkeypatch.undo()
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(state))
     assert free(cli) == EIGHT
+
+
+def test_a_raid_10_of_a_layout_is_shown_and_deleted_as_any_other(cli: Cli) -> None:
+    words = ("create", "raid10", "sdb", "sdc", "sdd", "--layout", "far=2", "--strip", "64k", "--name", "far3")
+    asked = cli(*ARRAY, *words, "--dry-run")
+    assert "2 far copies (f2)" in asked.out
+    made(cli, words, "1700,1701,1702")
+    told = cli(*RACK, "devices", "--json").json
+    address = next(
+        one["address"] for one in told["arrays"] if one["level"] == "raid10" and one["address"] == "md:md100"
+    )
+    assert "far=2" in cli(*RACK, "show", address).out
+    (entry,) = cli(*ARRAY, "list", "--json").json["made_here"]
+    assert entry["layout"] == "f2"
+    done = cli(*ARRAY, "delete", "far3", "--confirm", "far3")
+    assert done.status == 0, done.err
+    assert (here(cli), free(cli)) == ([], EIGHT)
+
+
+@pytest.mark.parametrize("layout", ["x2", "f1", "f4"])
+def test_a_layout_that_cannot_be_is_refused_before_anything_is_done(cli: Cli, layout: str) -> None:
+    done = cli(*ARRAY, "create", "raid10", "sdb", "sdc", "sdd", "--layout", layout, "--confirm", "1700,1701,1702")
+    assert done.status == 2
+    assert here(cli) == []

@@ -151,5 +151,7 @@ def test_a_plan_with_levels_takes_fewer_drives(cli: Cli) -> None:
     words = (*ARRAYS, "sweep", "articles-b", "--pool", "ssd of kernel", "--members", "6", "--dry-run", "--json")
     making = cli(*words).json["sweep"]["making"]
     assert len(making["drives"]) == 6
-    assert {one["members"] for one in making["arrays"]} == {None}
-    assert [one["level"] for one in making["arrays"]] == ["raid0", "raid5", "raid6", "raid50", "raid10"]
+    assert [one["members"] for one in making["arrays"]] == [*[None] * 6, 1]
+    levels = ["raid0", "raid5", "raid6", "raid50", "raid10", "raid10", "jbod"]
+    assert [one["level"] for one in making["arrays"]] == levels
+    assert [one["layout"] for one in making["arrays"] if one["level"] == "raid10"] == ["n2", "f2"]

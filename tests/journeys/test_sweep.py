@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +13,7 @@ import pytest
 from rich.color import ColorSystem
 from textual.pilot import Pilot
 
-from app.engine.session.sweep_steps import SweepResult
+from app.engine.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows, SweepResult
 from app.engine.sweep.plan_file import load_plan
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
@@ -39,7 +40,7 @@ from tests.tui.stage import (
     text_of,
     until,
 )
-from tests.tui.sweeps import InThisProcess, WrittenSweep
+from tests.tui.sweeps import TWO_BY_THREE, InThisProcess, WrittenSweep
 from widgets.choice_list import ChoiceDialog
 from widgets.confirm import ConfirmDialog
 from widgets.field_dialog import TextDialog
@@ -303,6 +304,37 @@ async def test_settings_that_are_not_back_are_shouted(table: Table, going: Writt
         await watched(pilot)
         going.end(SweepResult.FAILED, "EIO", left=("ahead of fake:v1 is not none again: EIO",))
         await until(pilot, lambda: "NOT ALL SETTINGS ARE AS BEFORE: ahead of fake:v1" in text_of(pilot))
+
+
+async def test_a_published_table_comes_before_everything_else_that_was_found(table: Table) -> None:
+    made = replace(
+        TWO_BY_THREE,
+        published=(
+            PublishedFigure(
+                row="ahead=none",
+                column="iodepth=1",
+                kind=PublishedKind.IOPS,
+                value=8000.0,
+                source="an article",
+                printed="8000",
+                row_name="NORA",
+                column_name="depth 1",
+            ),
+        ),
+        published_rows=PublishedRows.SETUPS,
+    )
+    sweep = WrittenSweep(table.bench.paths.sessions / SWEEP, made)
+    sweep.steps(len(made.steps))
+    async with opened(table) as pilot:
+        await pilot.press("4")
+        await until(pilot, lambda: app_of(pilot).sweeping.running)
+        sweep.end(SweepResult.FINISHED)
+        await until(pilot, lambda: "-50.0 %" in text_of(pilot))
+        shown = text_of(pilot)
+        assert "Beside what was published: an article" in shown
+        assert all(word in shown for word in ("NORA", "depth 1 IOPS", "8,000", "ours", "difference"))
+        place = pilot.app.screen.query_one("#sweep-published")
+        assert place.region.y <= pilot.app.screen.query_one("#sweep-short").region.y
 
 
 async def test_a_sweep_that_was_cut_short_is_told_at_the_next_start(table: Table, going: WrittenSweep) -> None:

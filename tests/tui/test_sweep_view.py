@@ -150,6 +150,15 @@ def test_levels_of_the_same_drives_are_ticked_as_a_plan_has_them() -> None:
     assert levels.assume_clean
 
 
+def test_layouts_are_ticked_for_raid_10_alone() -> None:
+    wanted = ticked_arrays(over_drives(64 << 10), level=("raid10",), layout=("n2", "f2"))
+    levels = parse_plan(plan_text(wanted, axes_of((), wanted)).encode(), "x").levels
+    assert levels is not None
+    assert levels.layouts == ("n2", "f2")
+    without = replace(wanted, ticked={**wanted.ticked, LEVEL_AXIS: ("raid5",)})
+    assert "layout" not in plan_text(without, axes_of((), without))
+
+
 def test_of_arrays_that_are_made_nothing_of_another_target_is_left() -> None:
     wanted = over_drives()
     text = plan_text(wanted, axes_of((), wanted))

@@ -420,7 +420,8 @@ def _told(plan: ArrayPlan) -> str:
     serials = ", ".join(drive.serial or drive.place for drive in wish.drives)
     strip = "" if wish.strip_bytes is None else f", strip {size_words(wish.strip_bytes)}"
     spans = "" if wish.spans is None else f", {wish.spans} spans"
-    return f"{wish.level.value} of {len(wish.drives)} drives ({clean(serials, 1000)}){spans}{strip}"
+    layout = "" if wish.layout is None else f", layout {wish.layout}"
+    return f"{wish.level.value} of {len(wish.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
 
 
 def _with_steps(hint: str, found: ArrayFound) -> str:

@@ -151,6 +151,11 @@ async def plan_array(machine: Machine, wish: ArrayWish, *, assume_clean: bool = 
             "An array of drives takes all of them, so it has no size of its own.",
             hint="A volume in a volume group has one.",
         )
+    if wish.layout is not None and card is not None:
+        raise InvalidValueError(
+            f"{card} makes no RAID10 of another layout.",
+            hint="md does, of drives that no card has: leave out the layout.",
+        )
     backend = machine.backends[SOFTWARE if card is None else card.backend]
     if not isinstance(backend, MakesArrays):
         raise BlockedError(f"raidbench makes no arrays on {card}.")

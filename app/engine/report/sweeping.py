@@ -47,6 +47,8 @@ def sweep_sections(session: Session) -> Iterator[Section]:
     steps, each = units.plural(len(record.steps), "step"), units.plural(design.repeats, "run")
     how = f"{design.title}. {record.done} of {steps} done, {each} of each cell."
     figures = matrix_table(record, found)
+    for table in published_tables(found):
+        yield from section(table.heading, grid(table), level=3)
     yield from section(
         "Sweep",
         Paragraph(text=how),
@@ -55,8 +57,6 @@ def sweep_sections(session: Session) -> Iterator[Section]:
         level=3,
     )
     yield from section("Ranking", *map(grid, rankings(found)), level=3)
-    for table in published_tables(found):
-        yield from section(table.heading, grid(table), level=3)
     tables = {curve_heading(cell_name(found, curve.cell)): grid(curve_table(curve)) for curve in found.load_curves}
     for group in finding_facts(record, found):
         sentences = (f"{fact.label}: {fact.value}" if fact.label else fact.value for fact in group.facts)

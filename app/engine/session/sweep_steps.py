@@ -67,6 +67,17 @@ class PublishedKind(StrEnum):
     """Mean latency in nanoseconds."""
 
 
+class PublishedRows(StrEnum):
+    """What the rows of a published table are."""
+
+    SETUPS = "set-ups"
+    """Set-ups; each workload has its columns."""
+    WORKLOADS = "workloads"
+    """Workloads; each set-up has its column."""
+    CELLS = "cells"
+    """Combinations of a set-up and a workload; the first columns name both."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFigure:
     """What somebody else measured of a set-up and a workload."""
@@ -81,6 +92,14 @@ class PublishedFigure:
     """In the unit of its kind."""
     source: str
     """Who says so."""
+    printed: str = ""
+    """The figure as the source prints it, with the unit of a latency; "" in logs that do not have it."""
+    row_name: str = ""
+    """What the source calls the set-up; "" where it has no other name."""
+    column_name: str = ""
+    """What the source calls the workload; "" where it has no other name."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """Columns that name the set-up and the workload where the rows of the table are cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +233,8 @@ class SweepArray:
     """Strip; None for a level without, and for the maker's usual one."""
     spans: int | None = None
     """Spans; None for a level without, and for the usual ones."""
+    layout: str | None = None
+    """Layout of a RAID 10; None for the usual one."""
     steps: tuple[str, ...] = ()
     """The commands that make it, as shown; name and UUID are others each time."""
     size_bytes: int | None = None
@@ -228,6 +249,11 @@ class SweepArray:
     """What is done to it before it is measured: a sentence without its full stop."""
     members: int | None = None
     """How many of the sweep's drives it is made of, the first ones; None for all."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is no array, but the first drive as it is."""
+        return self.level is Level.JBOD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +353,8 @@ class Design:
     """The arrays that it makes to measure them; None where it measures what there is."""
     published: tuple[PublishedFigure, ...] = ()
     """What others measured, to stand beside what is found."""
+    published_rows: PublishedRows | None = None
+    """The rows of their table; None for the first kind that fits."""
 
     @property
     def alters(self) -> bool:

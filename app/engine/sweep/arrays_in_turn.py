@@ -53,6 +53,8 @@ class _Present:
     """Settings that the sweep touches, as they were when it was made."""
     failure: RaidbenchError | None
     """Why nothing may be measured on it."""
+    alone: bool = False
+    """Whether it is one drive, and no array."""
 
 
 class ArraysInTurn:
@@ -82,7 +84,7 @@ class ArraysInTurn:
             if self._stop.is_set():
                 return
             await self._make(standing, self._making.array(cell.array or ""))
-        elif self._present.failure is None:
+        elif self._present.failure is None and not self._present.alone:
             await self._at_rest(self._present)
 
     async def _at_rest(self, present: _Present) -> None:
@@ -137,11 +139,15 @@ class ArraysInTurn:
     async def _make(self, standing: Standing, array: SweepArray) -> None:
         bench, making = self._bench, self._making
         drives = (await self._drives(making))[: array.members]
+        if array.alone:
+            await self._stand_alone(standing, drives[0])
+            return
         wish = ArrayWish(
             level=array.level,
             drives=drives,
             strip_bytes=array.strip_bytes,
             spans=array.spans,
+            layout=array.layout,
             name=new_name(),
             policies=dict(making.policies),
         )
@@ -168,6 +174,24 @@ class ArraysInTurn:
         except RaidbenchError as error:
             failure = RaidbenchError(f"{array_words(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
         self._present = _Present(standing=standing, found=found, births=births, failure=failure)
+
+    async def _stand_alone(self, standing: Standing, drive: Candidate) -> None:
+        """Have a drive measured as it is, without an array."""
+        found = ArrayFound(
+            standing=ArrayStanding.WHOLE,
+            words=f"{drive.place} is measured as it is.",
+            target=drive.drive,
+            device=drive.place,
+        )
+        failure: RaidbenchError | None = None
+        births: Mapping[str, Assignment] = {}
+        try:
+            births = await self._births(found)
+        except (StorageError, DeviceGoneError):
+            raise
+        except RaidbenchError as error:
+            failure = error
+        self._present = _Present(standing=standing, found=found, births=births, failure=failure, alone=True)
 
     async def _drives(self, making: SweepMaking) -> tuple[Candidate, ...]:
         """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""

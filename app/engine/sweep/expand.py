@@ -111,6 +111,7 @@ def expand(plan: SweepPlan, known: Known, seed: int) -> Design:
         rule=RULE,
         making=making,
         published=plan.published,
+        published_rows=plan.published_rows,
     )
     return replace(design, seconds=seconds_of(design))
 
@@ -248,7 +249,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
     """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
     assert known.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
-    sizes = [one.size_bytes for one in known.arrays.making.arrays]
+    sizes = [one.size_bytes for one in known.arrays.making.arrays if one.alone is array.alone]
     if "size" not in job and None not in sizes and (least := min(size or 0 for size in sizes) >> 20):
         job["size"] = f"{least}M"
     return SweepCell(

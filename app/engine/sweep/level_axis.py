@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.engine.sweep.plan import LevelAxis, PlanError, SweepPlan
-from app.engine.sweep.plan_values import EVERY, levels, names, policies, spans, strips
+from app.engine.sweep.plan_values import EVERY, layouts, levels, names, policies, spans, strips
 from app.engine.toml_table import TomlTable, flag, text, whole
 from backends.making import SPANNED
 from backends.model import Level
@@ -15,14 +15,14 @@ from backends.model import Level
 ROLE = "array"
 """What the array of the moment is called in a plan that has a level axis."""
 
-_KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "policies", "assume_clean")
+_KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "layout", "policies", "assume_clean")
 
-_BESIDE = ("strip", "spans")
+_BESIDE = ("strip", "spans", "layout")
 """What may have an axis beside that of levels."""
 
 
 def is_level_axis(row: TomlTable) -> bool:
-    """Whether an axis is one over arrays that are made: of `level`, or of `strip` or `spans` beside it."""
+    """Whether an axis is one over arrays that are made: of `level`, or of `strip`, `spans` or `layout` beside it."""
     return "array" in row.given
 
 
@@ -32,7 +32,7 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     for row in rows:
         kind = row.parse("array", text, row.given["array"])
         if kind not in ("level", *_BESIDE):
-            raise row.error("array", "an axis over arrays is of `level`, or of `strip` or `spans` beside it.")
+            raise row.error("array", "an axis over arrays is of `level`, or of `strip`, `spans` or `layout` beside it.")
         if kind in by_kind:
             raise row.error("array", f"there are two axes of {kind}.")
         by_kind[kind] = row
@@ -56,6 +56,7 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
         levels=listed,
         strips=_parsed(given["strip"], strips) if "strip" in given else (),
         spans=_spans(*given["spans"], listed) if "spans" in given else {},
+        layouts=_layouts(*given["layout"], listed) if "layout" in given else (),
         policies=row.get("policies", policies, {}),
         drives=row.get("drives", names, ()),
         members=max(members_of.values(), default=0) if members_of else row.get("members", _COUNT, 0),
@@ -73,6 +74,13 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
 def _parsed(given: tuple[TomlTable, str, Any], parse: Callable[[Any], tuple[int, ...]]) -> tuple[int, ...]:
     row, key, value = given
     return row.parse(key, parse, value)
+
+
+def _layouts(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> tuple[str, ...]:
+    """Return the layouts of an axis. Raises PlanError where it has no RAID 10."""
+    if Level.RAID10 not in listed:
+        raise row.error(key, f"a layout has {Level.RAID10.value}, which the axis does not name.")
+    return row.parse(key, layouts, value, "layout")
 
 
 def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
@@ -107,6 +115,7 @@ def axis_of(
     strip: str | None,
     assume_clean: bool,
     spans_words: str | None = None,
+    layout: str | None = None,
     birth: Mapping[str, str] | None = None,
 ) -> LevelAxis:
     """The axis that options of the command line make, each a list with commas. Raises PlanError.
@@ -115,7 +124,12 @@ def axis_of(
     """
     listed = {
         name: [word.strip() for word in text.split(",") if word.strip()]
-        for name, text in (("--level", words), ("--drives", drives or ""), ("--strip", strip or ""))
+        for name, text in (
+            ("--level", words),
+            ("--drives", drives or ""),
+            ("--strip", strip or ""),
+            ("--layout", layout or ""),
+        )
     }
     try:
         named = levels(listed["--level"])
@@ -123,6 +137,7 @@ def axis_of(
             role=ROLE,
             levels=named,
             spans=_spans_of(named, spans_words),
+            layouts=layouts(listed["--layout"]) if listed["--layout"] else (),
             policies=birth or {},
             strips=strips(listed["--strip"]) if listed["--strip"] else (),
             drives=tuple(listed["--drives"]),
@@ -132,6 +147,8 @@ def axis_of(
         )
     except ValueError as error:
         raise PlanError(f"--level {error}.") from None
+    if found.layouts and Level.RAID10 not in named:
+        raise PlanError(f"--layout belongs to {Level.RAID10.value}.")
     if bool(found.drives) == bool(pool) or bool(pool) != bool(members):
         raise PlanError("--level wants its drives: --drives DRIVE,..., or --members N and --pool WORDS.")
     return found
@@ -174,7 +191,7 @@ def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
     if plan.levels is not None:
         raise PlanError("The plan has an axis of levels already.", hint="Change it in its file.")
     targets = {**plan.targets, plan.measure: ""}
-    changed = replace(plan, levels=replace(axis, role=plan.measure), targets=targets, published=())
+    changed = replace(plan, levels=replace(axis, role=plan.measure), targets=targets, published=(), published_rows=None)
     require_levels_alone(changed)
     return changed
 

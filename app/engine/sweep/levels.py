@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from app.engine.arrays.candidates import candidates_of, chosen, maker_of, new_name, plan_array
@@ -26,8 +27,11 @@ LONG = 600.0
 PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
 """Levels with parity, which is checked before it is relied on."""
 
-WITHOUT_STRIP = (Level.RAID1,)
+WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
 """Levels that nothing is striped over."""
+
+ALONE = "one drive"
+"""What the first drive alone is called."""
 
 _WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
 """Bytes a second that one drive writes in order, about; for the estimate alone."""
@@ -45,6 +49,8 @@ class ArrayShape:
     """Its strip; None for a level without, and for the maker's usual one."""
     spans: int | None = None
     """Its spans; None for a level without, and for the usual ones."""
+    layout: str | None = None
+    """Its layout, of a RAID 10; None for the usual one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +103,20 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     warnings: dict[str, None] = {problem.message: None for problem in problems if not axis.drives}
     for shape in shapes(axis):
         level = shape.level
+        if level is Level.JBOD:
+            if controller is not None:
+                reason = f"The drives hang from {controller}, so the kernel has none of them alone."
+                refused.append(Refused(shape=shape, reason=reason))
+            else:
+                arrays.append(_alone(f"a{len(arrays) + 1}", drives[0]))
+            continue
         members = axis.members_of.get(level)
         wish = ArrayWish(
             level=level,
             drives=drives[:members],
             strip_bytes=shape.strip_bytes,
             spans=shape.spans,
+            layout=shape.layout,
             name=new_name(),
             policies=dict(axis.policies),
         )
@@ -116,7 +130,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
         warnings |= dict.fromkeys(plan.warnings)
-    if not arrays:
+    if all(one.alone for one in arrays):
         raise PlanError(
             "None of the arrays of the plan can be made of these drives.",
             hint=" ".join(dict.fromkeys(one.reason for one in refused)),
@@ -145,19 +159,33 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
 
 
 def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
-    """Each level with each of its spans and each of its strips, in the order of the table."""
+    """Return each level with each of its spans, layouts and strips, in the order of the table."""
     for level in axis.levels:
         named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
-        for spans in named:
+        layouts = axis.layouts if level is Level.RAID10 and axis.layouts else (None,)
+        for spans, layout in product(named, layouts):
             for strip in (None,) if level in WITHOUT_STRIP or not axis.strips else axis.strips:
-                yield ArrayShape(level=level, strip_bytes=strip, spans=spans)
+                yield ArrayShape(level=level, strip_bytes=strip, spans=spans, layout=layout)
 
 
 def array_words(shape: ArrayShape | SweepArray) -> str:
     """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
+    if shape.level is Level.JBOD:
+        return ALONE
     spans = "" if shape.spans is None else f", {shape.spans} spans"
-    return f"{shape.level.value}{spans}" + (
+    layout = "" if shape.layout is None else f", layout {shape.layout}"
+    return f"{shape.level.value}{spans}{layout}" + (
         "" if shape.strip_bytes is None else f", strip {size_words(shape.strip_bytes)}"
+    )
+
+
+def _alone(array_id: str, drive: Candidate) -> SweepArray:
+    return SweepArray(
+        id=array_id,
+        level=Level.JBOD,
+        size_bytes=drive.size_bytes,
+        members=1,
+        prepared="no array: the drive is measured as it is",
     )
 
 
@@ -171,7 +199,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
         prepared += ", which it begins by itself minutes after making it" if plan.begins_later else ""
         seconds = member / SYNC_RATE if plan.begins_later else 0.0
     elif assume_clean:
-        rate = _WRITES.get(plan.wish.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives)
+        rate = _WRITES.get(plan.wish.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives or 1)
         seconds = (plan.size_bytes or member) / rate + (member / SYNC_RATE if parity else 0.0)
         what = "parity" if parity else "copies" if level is not Level.RAID0 else "all of it"
         prepared = f"assume-clean, {what} written by a pass in full stripes"
@@ -186,6 +214,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
         level=level,
         strip_bytes=shape.strip_bytes,
         spans=shape.spans,
+        layout=shape.layout,
         steps=tuple(step.shown() for step in plan.steps),
         size_bytes=plan.size_bytes,
         full_stripe_bytes=plan.full_stripe_bytes,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from app.engine.judge.stats import THRESHOLD_PERCENT
-from app.engine.session.sweep_steps import PublishedFigure, Rank, RateLadder, Saturation
+from app.engine.session.sweep_steps import PublishedFigure, PublishedRows, Rank, RateLadder, Saturation
 from backends.errors import InvalidValueError
 from backends.model import Level
 from backends.values import dataclass
@@ -53,6 +53,8 @@ class LevelAxis:
     """Strips in bytes, each with each level that has one; () for the maker's usual one."""
     spans: Mapping[Level, tuple[int, ...]] = field(default_factory=dict)
     """Spans by level, each with each strip: () for every number that its drives leave; the usual where not named."""
+    layouts: tuple[str, ...] = ()
+    """Layouts of RAID 10 in mdadm's words (`f2`); () for the usual one."""
     policies: Mapping[str, str] = field(default_factory=dict)
     """Policies at birth of a card's arrays, by the keys of their settings."""
     drives: tuple[str, ...] = ()
@@ -67,7 +69,9 @@ class LevelAxis:
     """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
 
     def count(self, level: Level) -> int:
-        """Drives that an array of a level is made of."""
+        """Return how many drives an array of a level is made of."""
+        if level is Level.JBOD:
+            return 1
         return self.members_of.get(level) or len(self.drives) or self.members
 
 
@@ -177,3 +181,5 @@ class SweepPlan:
     """The throughput-latency curve after it."""
     published: tuple[PublishedFigure, ...] = ()
     """What others measured of its set-ups and workloads."""
+    published_rows: PublishedRows | None = None
+    """The rows of their table; None for the first kind that fits."""

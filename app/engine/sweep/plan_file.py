@@ -46,6 +46,7 @@ _TABLES = (
     "saturation",
     "curve",
     "published",
+    "published_table",
 )
 _NONE: tuple[str, ...] = ()
 
@@ -118,7 +119,7 @@ class _Plan:
             curve=self._curve(top.table("curve")),
         )
         require_levels_alone(plan)
-        return with_published(plan, top.tables("published"))
+        return with_published(plan, top.tables("published"), top.table("published_table"))
 
     def _role(self, row: TomlTable, key: str, value: Any) -> str:
         role = row.parse(key, text_or_empty, value)

@@ -14,6 +14,7 @@ from app.engine.sweep.plan import MOST_VALUES
 from app.engine.toml_table import TomlTable, text_or_empty, whole
 from backends.making import LEVELS
 from backends.model import Level
+from backends.raid import layout_of
 
 EVERY = "every"
 """What stands for every number of spans that the drives leave."""
@@ -23,7 +24,8 @@ JOB_KEYS = ("profile", *_JOB_FIELDS)
 """What a job may name: a workload to begin with, and fields."""
 RATES = frozenset(("rate_iops", "rate"))
 """Fields that fix the load."""
-_LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
+LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
+"""Nanoseconds of each unit of a time."""
 
 
 def as_text(value: Any) -> str:
@@ -71,8 +73,8 @@ def rank(value: Any) -> Rank:
 
 
 def levels(value: Any) -> tuple[Level, ...]:
-    """Levels that can be made, each once."""
-    known = {level.value: level for level in LEVELS}
+    """Return levels that can be made, each once, and `jbod` for one drive alone."""
+    known = {level.value: level for level in (*LEVELS, Level.JBOD)}
     found = values(value)
     for name in found:
         if name not in known:
@@ -84,6 +86,14 @@ def strips(value: Any) -> tuple[int, ...]:
     """One strip, or several, in bytes."""
     found = values(value if isinstance(value, list) else [value])
     return tuple(parse_size(text) for text in found)
+
+
+def layouts(value: Any) -> tuple[str, ...]:
+    """Return one layout of RAID 10, or several."""
+    found = tuple(layout_of(one) for one in names(value))
+    if not found or len(set(found)) != len(found):
+        raise ValueError("wants different layouts: n2, f2, o2")
+    return found
 
 
 def spans(value: Any) -> tuple[int, ...]:
@@ -124,7 +134,7 @@ def latency(value: Any) -> int:
     given = text_or_empty(value).replace(" ", "")
     number = given.rstrip("nuµms")
     try:
-        nanoseconds = round(float(number) * _LATENCY_UNITS[given.removeprefix(number)])
+        nanoseconds = round(float(number) * LATENCY_UNITS[given.removeprefix(number)])
     except (KeyError, ValueError, OverflowError):
         nanoseconds = 0
     if nanoseconds <= 0:

@@ -10,10 +10,10 @@ from typing import Any
 from app.engine.session.figures import DirectionFigures
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import PublishedFigure, PublishedKind
+from app.engine.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows
 from app.engine.sweep.cells import CellResult, Runs, runs_of_cell, score
 from app.engine.sweep.plan import SweepPlan
-from app.engine.sweep.plan_values import latency
+from app.engine.sweep.plan_values import latency, names
 from app.engine.toml_table import TomlTable, text
 from backends.suggestions import suggested
 from backends.text import clean
@@ -22,9 +22,14 @@ from backends.values import dataclass
 # -- reading it -------------------------------------------------------------------------------------------------------
 
 
-def with_published(plan: SweepPlan, rows: Sequence[TomlTable]) -> SweepPlan:
-    """The plan with its tables [[published]]: a row of the result each, figures by its columns. Raises PlanError."""
+def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable) -> SweepPlan:
+    """Return the plan with its published figures: [[published]] by rows of the result, [published_table] their shape.
+
+    Raises PlanError.
+    """
     if not rows:
+        if shape.given:
+            raise shape.error("", "there are no figures for a table: [[published]].")
         return plan
     from app.engine.sweep.expand import labels  # which knows the makers of arrays: most plans have no such table
 
@@ -40,7 +45,54 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable]) -> SweepPlan:
         for one in _figures(row, name, source, columns):
             if found.setdefault((one.row, one.column, one.kind), one) is not one:
                 raise row.error(one.kind, f"{clean(name, 80)}, {clean(one.column, 80)} has a figure already.")
-    return replace(plan, published=tuple(found.values()))
+    kind, named = _shape(shape, lines, columns)
+    return replace(plan, published=tuple(map(named, found.values())), published_rows=kind)
+
+
+_Named = Callable[[PublishedFigure], PublishedFigure]
+
+
+def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tuple[PublishedRows | None, _Named]:
+    """Return what the rows of the source's table are, and what names a figure as the source does. Raises PlanError."""
+    shape.only("rows", "columns", "names")
+    kind = shape.get("rows", _rows, None)
+    none: tuple[str, ...] = ()
+    heads = shape.get("columns", names, none)
+    if heads and kind is not PublishedRows.CELLS:
+        raise shape.error("columns", f'columns belongs to rows = "{PublishedRows.CELLS}", and names its first columns.')
+    given = shape.table("names")
+    called: dict[str, str] = {}
+    labels: dict[str, dict[str, str]] = {}
+    for key, value in given.given.items():
+        given.parse(key, partial(_known, (*rows, *columns)), key)
+        if heads:
+            own = given.table(key)
+            own.only(*heads)
+            labels[key] = {head: own.parse(head, text, one) for head, one in own.given.items()}
+        else:
+            called[key] = given.parse(key, text, value)
+
+    def name(figure: PublishedFigure) -> PublishedFigure:
+        own = labels.get(figure.row, {}) | labels.get(figure.column, {})
+        if missing := [head for head in heads if head not in own]:
+            place = f"{clean(figure.row, 80)}, {clean(figure.column, 80)}"
+            raise shape.error("names", f"{place} has no {', '.join(missing)}.")
+        return replace(
+            figure,
+            row_name=called.get(figure.row, ""),
+            column_name=called.get(figure.column, ""),
+            labels={head: own[head] for head in heads},
+        )
+
+    return kind, name
+
+
+def _rows(value: Any) -> PublishedRows:
+    """Return what the rows of a table are."""
+    try:
+        return PublishedRows(text(value))
+    except ValueError:
+        raise ValueError(f"wants one of: {', '.join(PublishedRows)}") from None
 
 
 def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> Iterator[PublishedFigure]:
@@ -55,7 +107,9 @@ def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> 
             row.parse(kind, partial(_known, columns), column)
             read: Callable[[Any], float] = latency if kind is PublishedKind.LATENCY else _positive
             figure = row.parse(kind, read, value)
-            yield PublishedFigure(row=name, column=column, kind=kind, value=float(figure), source=source)
+            yield PublishedFigure(
+                row=name, column=column, kind=kind, value=float(figure), source=source, printed=str(value)
+            )
 
 
 def _known(names: Sequence[str], value: Any) -> str:

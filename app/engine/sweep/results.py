@@ -10,7 +10,7 @@ from app.engine.judge.stats import THRESHOLD_PERCENT, spread
 from app.engine.judge.verdict import Verdict
 from app.engine.session.state import RunRecord
 from app.engine.session.sweep_record import SweepRecord
-from app.engine.session.sweep_steps import Purpose, Rank, StepResult, SweepCell
+from app.engine.session.sweep_steps import PublishedRows, Purpose, Rank, StepResult, SweepCell
 from app.engine.sweep.cells import (
     CellResult,
     LatencyFigure,
@@ -62,6 +62,8 @@ class Results:
     """Throughput against latency."""
     published: tuple[BesidePublished, ...] = ()
     """What others measured, with the same of this sweep."""
+    published_rows: PublishedRows | None = None
+    """The rows of their table; None for the first kind that fits."""
 
     def at(self, row: str, column: str) -> CellResult | None:
         """The cell of a row and a column."""
@@ -113,6 +115,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
         saturated=search(record, known),
         load_curves=load_curves(record, known),
         published=beside_published(record, held, known),
+        published_rows=record.design.published_rows,
     )
     return replace(found, leaders=tuple(leaders(record, line, known) for line in found.lines.values() if len(line) > 1))
 

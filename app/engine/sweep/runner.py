@@ -232,7 +232,7 @@ class SweepRunner:
                 return _ended(step, StepResult.STOPPED, reason=_ASKED)
             if why := await differing(self._bench, cell.settings):
                 return _ended(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.")
-            run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, own=cell.array is not None))
+            run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, cell))
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
         except RaidbenchError as error:
@@ -291,17 +291,20 @@ class SweepRunner:
             self._scratch = ready
         return ready
 
-    def _confirmation(self, ready: Preparation, *, own: bool) -> str | None:
-        """The name that was typed for the whole sweep, if it was typed for this and nothing new lies there.
+    def _confirmation(self, ready: Preparation, cell: SweepCell) -> str | None:
+        """Return the word that was typed for the whole sweep, if it was typed for this and nothing new is there.
 
-        `own`: an array that the sweep made of the drives that were confirmed. Raises RefusedError.
+        Raises RefusedError.
         """
-        if not ready.destructive or (own and all(map(is_former, ready.found))):
+        if not ready.destructive or (cell.array is not None and all(map(is_former, ready.found))):
             return ready.confirm_text
-        agreed = next((destroy for destroy in self.record.design.destroys if destroy.device == ready.device), None)
+        agreed = next((one.found for one in self.record.design.destroys if one.device == ready.device), None)
+        making = self.record.design.making
+        if making is not None and cell.array is not None and making.array(cell.array).alone:
+            agreed = making.drives[0].lies
         if agreed is None and ready.found:
             raise RefusedError(f"Nobody confirmed that {ready.device} may be overwritten: {'; '.join(ready.found)}.")
-        if agreed is not None and (new := newly_found(ready.found, agreed.found)):
+        if agreed is not None and (new := newly_found(ready.found, agreed)):
             raise RefusedError(f"Something lies on {ready.device} that was not there before: {'; '.join(new)}.")
         return ready.confirm_text
 

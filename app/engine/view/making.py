@@ -9,6 +9,7 @@ from app.engine.view import schema
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
 from backends.making import ArrayPlan, Candidate, words_to_type
 from backends.model import Array, Inventory, Target
+from backends.raid import ARRANGEMENTS, LAYOUT
 from backends.sizes import exact_words, size_words
 from backends.text import clean
 
@@ -111,7 +112,7 @@ def made_here(entry: ArrayEntry) -> schema.Json:
     """An array of the journal as JSON."""
     made = entry.array
     return {
-        **schema.picked(made, "name", "level", "controller", "strip_bytes", "spans"),
+        **schema.picked(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
         "stage": entry.stage.value,
         "at": entry.at,
         "uuid": made.uuid,
@@ -139,14 +140,24 @@ def plan_facts(plan: ArrayPlan) -> Facts:
     return Facts(facts=tuple(_lines(plan)), heading=f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}")
 
 
+def layout_words(layout: str) -> str:
+    """Return a layout of RAID 10 in words: `2 far copies`."""
+    found = LAYOUT.fullmatch(layout)
+    return layout if found is None else f"{found[2]} {ARRANGEMENTS[found[1]]} copies"
+
+
 def _lines(plan: ArrayPlan) -> Iterator[FactLine]:
     wish = plan.wish
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in wish.drives)
     yield FactLine("Drives", f"{len(wish.drives)}: {drives}")
     if wish.spans is not None:
         yield FactLine("Spans", f"{wish.spans}, each of {len(wish.drives) // wish.spans} drives, in this order")
-    yield FactLine("Capacity", f"about {size_words(plan.size_bytes)}, {plan.data_drives} drives carry data")
-    yield FactLine("The level costs", f"{plan.cost} of {len(wish.drives)} drives")
+    if wish.layout is not None:
+        yield FactLine("Layout", f"{layout_words(wish.layout)} ({wish.layout})")
+    carry = "" if plan.data_drives is None else f", {plan.data_drives} drives carry data"
+    yield FactLine("Capacity", f"about {size_words(plan.size_bytes)}{carry}")
+    if plan.cost is not None:
+        yield FactLine("The level costs", f"{plan.cost} of {len(wish.drives)} drives")
     if wish.strip_bytes is not None:
         full = plan.full_stripe_bytes
         yield FactLine("Strip", exact_words(wish.strip_bytes))
@@ -185,6 +196,7 @@ def plan(one: ArrayPlan) -> schema.Json:
         "made_by": one.maker,
         "drives": [candidate(each) for each in wish.drives],
         "spans": wish.spans,
+        "layout": wish.layout,
         "strip_bytes": wish.strip_bytes,
         "full_stripe_bytes": one.full_stripe_bytes,
         "size_bytes": one.size_bytes,

@@ -62,6 +62,9 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         size = size_words(array.size_bytes)
         often = units.plural(times[array.id], "time")
         part = "" if array.members is None else f" of {units.plural(array.members, 'drive')}"
+        if array.alone:
+            yield FactLine(called(array), f"{size}, {often}; {array.prepared}")
+            continue
         yield FactLine(called(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
         yield from (FactLine("", f"  {line}") for line in array.steps)
     yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
@@ -69,7 +72,7 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         told = ", ".join(f"{key}={value}" for key, value in making.policies.items())
         yield FactLine("Policies", f"{clean(told, 300)}, read back from each")
     if making.assume_clean:
-        passes = units.plural(sum(times.values()), "time")
+        passes = units.plural(sum(times[array.id] for array in making.arrays if not array.alone), "time")
         yield FactLine("Wear", f"the passes write each drive in full {passes}", Tone.ATTENTION)
     if making.once:
         yield FactLine("", ONCE, Tone.ATTENTION)
@@ -107,7 +110,9 @@ def making_json(design: Design) -> Json | None:
         ],
         "arrays": [
             {
-                **picked(array, "id", "level", "members", "spans", "strip_bytes", "size_bytes", "full_stripe_bytes"),
+                **picked(
+                    array, "id", "level", "members", "spans", "layout", "strip_bytes", "size_bytes", "full_stripe_bytes"
+                ),
                 **picked(array, "making_seconds", "preparing_seconds", "prepared"),
                 "made": times[array.id],
                 "steps": list(array.steps),

@@ -6,7 +6,7 @@ mdadm's maps.c for the words.
 
 from __future__ import annotations
 
-import re
+from backends.raid import ARRANGEMENTS, LAYOUT
 
 ROTATING = {
     0: "left-asymmetric",
@@ -40,8 +40,6 @@ SENTENCES = {
 }
 """One sentence about each rotating layout (md(4), mdadm(8) --layout)."""
 
-_WORD = re.compile(r"([nfo])([1-9][0-9]?)")
-_NAMES = {"n": "near", "f": "far", "o": "offset"}
 _OFFSET = 1 << 16
 
 
@@ -69,13 +67,13 @@ def layout_word(level: str, code: int) -> str | None:
 
 def layout_label(word: str) -> str:
     """As `mdadm --detail` prints it: `near=2`."""
-    found = _WORD.fullmatch(word)
-    return f"{_NAMES[found[1]]}={found[2]}" if found else word
+    found = LAYOUT.fullmatch(word)
+    return f"{ARRANGEMENTS[found[1]]}={found[2]}" if found else word
 
 
 def layout_help(word: str) -> str:
     """One sentence about a layout."""
-    found = _WORD.fullmatch(word)
+    found = LAYOUT.fullmatch(word)
     if found is None:
         return SENTENCES.get(word, "")
     return {

@@ -6,8 +6,18 @@ from collections.abc import Collection
 
 from backends.change import Write
 from backends.errors import InvalidValueError
-from backends.making import SYNC_RATE, ArrayPlan, ArrayWish, capacity, require_alike, require_shape, spans_of
+from backends.making import (
+    SYNC_RATE,
+    ArrayPlan,
+    ArrayWish,
+    capacity,
+    require_alike,
+    require_layout,
+    require_shape,
+    spans_of,
+)
 from backends.model import Level
+from backends.raid import copies_of
 from backends.vendors.mdraid.settings import STRIPED
 
 _CHUNK = 512 << 10
@@ -36,31 +46,33 @@ def plan_array(
     Raises InvalidValueError.
     """
     warnings = require_alike(wish.drives)
-    data = require_shape(wish)
+    data = require_shape(wish) if wish.layout is None else require_layout(wish)
     strip = None if wish.level is Level.RAID1 else wish.strip_bytes or _CHUNK
     if wish.policies:
         raise InvalidValueError("md has no policies at birth.", hint="Set them once the array is there.")
     if strip is not None and (strip < 4096 or strip & (strip - 1)):
         raise InvalidValueError(f"A chunk of {strip} bytes cannot be made.", hint="A power of two, 4k at least.")
-    spans = spans_of(wish.level, len(wish.drives), wish.spans)
-    if wish.level is Level.RAID10 and spans != spans_of(wish.level, len(wish.drives), None):
+    spans = 1 if wish.layout is not None else spans_of(wish.level, len(wish.drives), wish.spans)
+    if wish.layout is None and wish.level is Level.RAID10 and spans != spans_of(wish.level, len(wish.drives), None):
         raise InvalidValueError("md makes a RAID10 of pairs.", hint="Leave out the spans.")
     wanted = ArrayWish(
         level=wish.level,
         drives=wish.drives,
         strip_bytes=strip,
         spans=spans if wish.level in NESTED else None,
+        layout=wish.layout,
         name=wish.name,
     )
     nodes = [drive.place for drive in wish.drives]
     numbers = (number for number in range(FIRST, FIRST + 1000) if f"md{number}" not in taken)
     if wish.level not in NESTED:
         own = f"/dev/md{next(numbers)}"
-        steps = [_create(mdadm, own, wish.level.value, nodes, wish.name, uuids[0], strip, assume_clean)]
+        steps = [_create(mdadm, own, wish.level.value, nodes, wish.name, uuids[0], strip, assume_clean, wish.layout)]
     else:
         each = len(nodes) // spans
         own, *inner = [f"/dev/md{next(numbers)}" for _ in range(spans + 1)]
         assert strip is not None
+        assert data is not None
         full = strip * (data // spans)
         steps = [
             _create(
@@ -80,7 +92,7 @@ def plan_array(
         wish=wanted,
         maker="mdadm",
         steps=tuple(steps),
-        size_bytes=capacity(wanted, data, lost_bytes=_LOST),
+        size_bytes=capacity(wanted, data or len(nodes) / copies_of(wish.layout), lost_bytes=_LOST),
         data_drives=data,
         seconds=_CREATE_SECONDS * len(steps),
         initialising=_initialising(wanted, assume_clean),
@@ -95,7 +107,15 @@ def spelled(digits: str) -> str:
 
 
 def _create(
-    mdadm: str, node: str, level: str, members: list[str], name: str, uuid: str, chunk: int | None, assume_clean: bool
+    mdadm: str,
+    node: str,
+    level: str,
+    members: list[str],
+    name: str,
+    uuid: str,
+    chunk: int | None,
+    assume_clean: bool,
+    layout: str | None = None,
 ) -> Write:
     """`--run` answers mdadm's question about what lies on the members: that is looked for, and asked about, before."""
     words = [
@@ -108,6 +128,7 @@ def _create(
         f"--uuid={uuid}",
         "--metadata=1.2",
         f"--level={level}",
+        *((f"--layout={layout}",) if layout is not None else ()),
         f"--raid-devices={len(members)}",
         *((f"--chunk={chunk // 1024}K",) if chunk is not None and level in STRIPED else ()),
         *(("--bitmap=none",) if level != "raid0" else ()),

@@ -85,3 +85,40 @@ def test_a_chunk_that_md_refuses_is_not_planned(strip: int) -> None:
 def test_md_has_no_policies_at_birth() -> None:
     with pytest.raises(InvalidValueError, match="no policies"):
         planned(Level.RAID0, 2, policies={"write_cache": "write-back"})
+
+
+@pytest.mark.parametrize(
+    ("layout", "count", "data", "members"),
+    [("f2", 2, 1, 2.0), ("f2", 4, 2, 2.0), ("o2", 3, None, 2.0), ("n3", 4, None, 3.0), ("n3", 3, 1, 3.0)],
+)
+def test_a_raid_10_has_the_layout_that_is_wished_for(layout: str, count: int, data: int | None, members: float) -> None:
+    plan = planned(Level.RAID10, count, layout=layout, strip_bytes=64 << 10)
+    (line,) = lines(plan)
+    assert f" --level=raid10 --layout={layout} --raid-devices={count} --chunk=64K " in line
+    assert plan.data_drives == data
+    assert plan.size_bytes == pytest.approx((960 * 10**9 - (128 << 20)) * count / members, rel=1e-6)
+    assert (plan.full_stripe_bytes is None, plan.cost is None) == (data is None, data is None)
+    assert plan.made().layout == layout
+
+
+def test_a_raid_10_without_a_layout_is_made_as_ever() -> None:
+    assert "--layout" not in lines(planned(Level.RAID10, 4))[0]
+
+
+@pytest.mark.parametrize(
+    ("level", "count", "layout", "says"),
+    [
+        (Level.RAID10, 2, "f3", "at least 3 drives"),
+        (Level.RAID5, 4, "f2", "RAID5 has no layout"),
+        (Level.RAID10, 4, "f1", "no layout of RAID10"),
+        (Level.RAID10, 4, "f2 --zero-superblock", "no layout of RAID10"),
+    ],
+)
+def test_a_layout_that_md_does_not_make_is_not_planned(level: Level, count: int, layout: str, says: str) -> None:
+    with pytest.raises(InvalidValueError, match=says):
+        planned(level, count, layout=layout)
+
+
+def test_a_layout_has_no_spans() -> None:
+    with pytest.raises(InvalidValueError, match="no spans"):
+        planned(Level.RAID10, 4, layout="n2", spans=2)

@@ -109,6 +109,20 @@ TABLE_B = tuple(
 )
 """md of 24 SATA SSDs, chunk 64 KiB, in order; 4 KiB at queue depth 512, 4 MiB at 64. The article has no latencies."""
 
+SINGLE_B = tuple(
+    Cell(
+        name=f"one SSD {'read' if share else 'write'} {size}",
+        layout=Layout(card=None, drive=_SSD, size_bytes=_SSD.size_bytes),
+        work=IoPattern(
+            read_share=share, sequential=True, sizes=((size, 1.0),), depth=512 if size == 4096 else 64, tags=32
+        ),
+        iops=figure if size == 4096 else figure * 1e6 / size,
+        mean_us=0,
+    )
+    for size, share, figure in ((4096, 1.0, 56_342), (4096, 0.0, 33_792), (4 << 20, 1.0, 231), (4 << 20, 0.0, 130))
+)
+"""One of them alone; AHCI takes 32 requests at once."""
+
 TABLE_E = tuple(
     Cell(
         name=f"{level.value} {reads} % read, cache {'on' if on else 'off'}, queue {queue}",

@@ -60,11 +60,14 @@ async def planned(
     name: str = "rb-1a2b",
     strip: int | None = None,
     spans: int | None = None,
+    layout: str | None = None,
     assume_clean: bool = False,
     **policies: str,
 ) -> ArrayPlan:
     drives = await drives_of(host, names)
-    wish = ArrayWish(level=level, drives=drives, name=name, strip_bytes=strip, spans=spans, policies=policies)
+    wish = ArrayWish(
+        level=level, drives=drives, name=name, strip_bytes=strip, spans=spans, layout=layout, policies=policies
+    )
     return await plan_array(Machine.of(host), wish, assume_clean=assume_clean)
 
 

@@ -10,7 +10,7 @@ import pytest
 from backends.model import Level
 from backends.racks.calibration import CARDS, DRIVES, GB, MIB
 from backends.racks.load import Expected, IoPattern, Layout, expect
-from tests.backends.racks.articles import PEAKS_F, TABLE_A, TABLE_B, TABLE_C, TABLE_D, TABLE_E, TABLE_F, Cell
+from tests.backends.racks.articles import PEAKS_F, SINGLE_B, TABLE_A, TABLE_B, TABLE_C, TABLE_D, TABLE_E, TABLE_F, Cell
 
 A = TABLE_A[0].layout
 X25 = Layout(
@@ -34,7 +34,7 @@ def mean_us(found: Expected) -> float:
     return sum(part.iops * part.mean_us for part in parts) / found.iops
 
 
-ALL = [*TABLE_A, *TABLE_B, *TABLE_C, *TABLE_D, *TABLE_E, *TABLE_F]
+ALL = [*TABLE_A, *TABLE_B, *SINGLE_B, *TABLE_C, *TABLE_D, *TABLE_E, *TABLE_F]
 
 
 @pytest.mark.parametrize("cell", ALL, ids=lambda cell: cell.name)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 
 from app.engine.arrays.candidates import candidates_of
+from backends.errors import InvalidValueError
 from backends.host import FileStat
 from backends.making import ArrayPlan
 from backends.model import Array, Level, State
 from backends.racks.diskstats import shares
 from backends.racks.host import SimulatedHost
+from backends.racks.layout import Layout
 from backends.racks.load import IoPattern, expect
+from backends.racks.md_array import MdArray, MdMember
+from backends.racks.speed import of_striped
 from backends.racks.state import dumped
 from backends.racks.volume import Content
 from backends.registry import Machine
@@ -56,7 +60,7 @@ async def test_what_is_planned_is_what_is_there_then(drives: tuple[str, ...], le
     nested = drives[0] in MD and spans is not None
     assert array.level is (Level.RAID0 if nested else level)
     strip = None if level is Level.RAID1 and drives[0] in MD else 64 << 10
-    assert array.strip_bytes == (plan.data_drives // 2 * (64 << 10) if nested else strip)
+    assert array.strip_bytes == ((plan.data_drives or 0) // 2 * (64 << 10) if nested else strip)
     assert plan.size_bytes is not None
     assert array.size_bytes is not None
     assert plan.size_bytes * 0.99 < array.size_bytes <= plan.size_bytes
@@ -224,6 +228,87 @@ async def test_a_new_array_is_as_fast_as_its_level_lets_it_be(drives: tuple[str,
     assert writes[Level.RAID50] == pytest.approx(writes[Level.RAID5], rel=0.01)
 
 
+STREAM, STREAMED = (
+    IoPattern(sizes=((1 << 20, 1.0),), sequential=True, depth=64, read_share=share) for share in (1.0, 0.0)
+)
+
+
+async def test_far_copies_are_read_as_raid_0_and_near_ones_as_raid_10() -> None:
+    drives = MD[:4]
+    stripes = await iops(Level.RAID0, drives, STREAM)
+    clean = {"assume_clean": True, "strip": 64 << 10}
+    near, far, offset = [await iops(Level.RAID10, drives, STREAM, layout=one, **clean) for one in ("n2", "f2", "o2")]
+    assert far == pytest.approx(stripes, rel=0.05)
+    assert near == pytest.approx(stripes / 2, rel=0.1)
+    assert near < offset <= far
+    three = await iops(Level.RAID10, MD[:3], STREAM, layout="n3", **clean)
+    assert three == pytest.approx(await iops(Level.RAID0, MD[:1], STREAM), rel=0.1)
+
+
+async def test_every_copy_of_a_layout_is_written() -> None:
+    found = [await iops(Level.RAID10, MD[:6], WRITES, layout=one, assume_clean=True) for one in ("n2", "n3")]
+    assert found[0] == pytest.approx(1.5 * found[1], rel=0.05)
+
+
+async def test_two_drives_with_far_copies_are_read_as_two_and_with_near_ones_as_one() -> None:
+    near, far = [await iops(Level.RAID10, MD[:2], STREAM, layout=one, assume_clean=True) for one in ("n2", "f2")]
+    assert far == pytest.approx(await iops(Level.RAID0, MD[:2], STREAM), rel=0.05)
+    assert near < 0.65 * far
+
+
+def hdds(arrangement: str, chunk: int = 512 << 10) -> Layout:
+    """Return md's RAID 10 of four HDDs."""
+    array = MdArray(
+        name="md9",
+        label="h:9",
+        uuid="",
+        level="raid10",
+        members=[MdMember(name=f"sd{letter}") for letter in "bcde"],
+        component_kib=488 << 20,
+        chunk=chunk,
+        layout={"near": 0x102, "far": 0x201, "offset": 0x10201}[arrangement],
+    )
+    return of_striped(array, "ST3500630NS")
+
+
+def test_heads_pay_for_far_copies_when_they_write_and_gain_when_they_read() -> None:
+    reads = {one: expect(hdds(one), READS).iops for one in ("near", "far", "offset")}
+    writes = {one: expect(hdds(one), STREAMED).iops for one in ("near", "far", "offset")}
+    assert reads["far"] > 1.05 * reads["near"]
+    assert reads["offset"] == pytest.approx(reads["near"])
+    assert writes["far"] < writes["offset"] < writes["near"]
+    small, large = (expect(hdds("offset", chunk), STREAM).iops for chunk in (64 << 10, 512 << 10))
+    assert small < 0.8 * large
+    assert expect(hdds("far", 64 << 10), STREAM).iops == pytest.approx(large, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("layout", "count", "words", "printed"),
+    [
+        ("f2", 3, "far", "far=2"),
+        ("o2", 4, "offset", "offset=2"),
+        ("n3", 3, "near", "near=3"),
+        ("n2", 4, "near", "near=2"),
+    ],
+)
+async def test_the_layout_of_a_raid_10_is_told_by_kernel_and_mdadm(
+    layout: str, count: int, words: str, printed: str
+) -> None:
+    host = new_host()
+    plan = await planned(host, Level.RAID10, MD[:count], layout=layout)
+    array = await made(host, plan)
+    assert array.data_drives == plan.data_drives
+    assert array.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
+    assert f"{layout[1]} {words}-copies" in (await host.read("/proc/mdstat") or "")
+    assert f"Layout : {printed}" in (await ask(host, "mdadm", f"--detail {array.device}")).stdout
+    assert next(fact.value for fact in array.facts if fact.label == "Layout") == printed
+
+
+async def test_a_card_makes_no_layout() -> None:
+    with pytest.raises(InvalidValueError, match="of another layout"):
+        await planned(new_host(), Level.RAID10, STORCLI[:4], layout="f2")
+
+
 async def test_a_raid_5_of_md_reads_slower_while_it_is_degraded() -> None:
     whole, degraded = [await iops(Level.RAID5, MD[:3], READS, assume_clean=clean) for clean in (True, False)]
     assert degraded < 0.8 * whole
@@ -355,6 +440,13 @@ PAIR = "/dev/sdb /dev/sdc"
         (f"--run --level=7 --raid-devices=2 {PAIR}", 2, "invalid raid level: 7"),
         ("--run --level=0 --raid-devices=2 /dev/sdb /dev/sdb", 2, "cannot open /dev/sdb: Device or resource busy"),
         ("--run --level=0 --raid-devices=2 /dev/sdb /dev/sdz", 2, "cannot open /dev/sdz: No such file or directory"),
+        (f"--run --level=5 --layout=f2 --raid-devices=2 {PAIR}", 2, "layout f2 not understood for raid5."),
+        (f"--run --level=10 --layout=f3 --raid-devices=2 {PAIR}", 1, "that layout requires at least 3 devices"),
+        (
+            f"--run --level=10 --layout=far --raid-devices=2 {PAIR}",
+            2,
+            "layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not far",
+        ),
         ("--level=1 --raid-devices=2 /dev/sdb /dev/sdc", 1, "may not be suitable as a boot device"),
     ],
 )

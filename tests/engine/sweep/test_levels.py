@@ -192,6 +192,18 @@ async def test_each_level_with_spans_is_made_with_each_of_them_that_fits(
     assert all("RAID10 of pairs" in one or "cannot have 4 spans" in one for one in left.values())
 
 
+@pytest.mark.parametrize(
+    "more", ['layout = ["n2", "far", "o3"]\n', '[[axis]]\narray = "layout"\nvalues = ["n2", "f2", "offset=3"]\n']
+)
+async def test_a_raid_10_is_made_with_each_layout(bed: Bed, small: None, more: str) -> None:
+    design = (await bed.surveyed(bed.bench(), plan("raid0", "raid10", more=more))).design
+    assert design.making is not None
+    rows = list(dict.fromkeys(cell.row for cell in design.cells))
+    assert rows == ["raid0, strip 64 KiB", *(f"raid10, layout {one}, strip 64 KiB" for one in ("n2", "f2", "o3"))]
+    told = [(array.layout, f"--layout={array.layout} " in array.steps[0]) for array in design.making.arrays]
+    assert told == [(None, False), ("n2", True), ("f2", True), ("o3", True)]
+
+
 async def test_an_axis_of_spans_stands_beside_that_of_levels_and_of_strips(bed: Bed, small: None) -> None:
     beside = '[[axis]]\narray = "spans"\nvalues = [2, 4]\n[[axis]]\narray = "strip"\nvalues = ["64k", "128k"]\n'
     text = plan("raid10", more=beside).replace('strip = "64k"\n', "")
@@ -214,6 +226,26 @@ async def test_policies_at_birth_are_those_of_the_plan_and_of_md_there_are_none(
     with pytest.raises(PlanError, match="None of the arrays") as caught:
         await bed.surveyed(bed.bench(), text)
     assert "md has no policies at birth" in caught.value.hint
+
+
+async def test_one_drive_alone_is_planned_without_a_command_and_of_a_card_left_out(bed: Bed, small: None) -> None:
+    surveyed = await bed.surveyed(bed.bench(), plan("raid0", "jbod"))
+    making = surveyed.design.making
+    assert making is not None
+    assert [(array.level, array.members, array.steps == ()) for array in making.arrays] == [
+        (Level.RAID0, None, False),
+        (Level.JBOD, 1, True),
+    ]
+    sizes = {cell.row: cell.job["size"] for cell in surveyed.design.cells}
+    assert sizes["one drive"] == f"{(making.drives[0].size_bytes or 0) >> 20}M"
+    assert sizes["raid0, strip 64 KiB"] == f"{(making.arrays[0].size_bytes or 0) >> 20}M"
+    text = "\n".join(fact.value for group in plan_facts(surveyed) for fact in group.facts)
+    assert "no array: the drive is measured as it is" in text
+    card = plan("raid0", "jbod").replace(DRIVES_OF_MD, '["252:0", "252:1", "252:2"]')
+    (left,) = (await bed.surveyed(bed.bench(), card)).design.skipped
+    assert (left.row, "the kernel has none of them alone" in left.reason) == ("one drive", True)
+    with pytest.raises(PlanError, match="None of the arrays"):
+        await bed.surveyed(bed.bench(), plan("jbod"))
 
 
 async def test_arrays_that_take_long_are_made_once_and_the_first_again(bed: Bed) -> None:
@@ -288,13 +320,16 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
         (plan("raid0", more='[[axis]]\narray = "strip"\nvalues = ["64k"]\n'), "axis of its own"),
         ("[targets]\narray = 'md:md0'\n" + plan("raid0"), "has no address"),
         (plan("raid50", more='spans = [2]\n[[axis]]\narray = "spans"\nvalues = [3]\n'), "axis of its own"),
-        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "of `strip` or `spans` beside it"),
+        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "of `strip`, `spans` or `layout` beside it"),
         (plan("raid0", "raid5", more="spans = [2]\n"), "spans have raid10, raid50, raid60"),
         (plan("raid50", more="spans = { raid60 = 2 }\n"), "name levels of the axis"),
         (plan("raid50", more="spans = [2, 2]\n"), "wants different numbers of spans"),
         (plan("raid50", more="spans = [1]\n"), "spans"),
         (plan("raid50", more='spans = "all"\n'), "spans"),
         (plan("raid50", more='policies = "write-back"\n'), "policies"),
+        (plan("raid0", more='layout = "f2"\n'), "a layout has raid10"),
+        (plan("raid10", more='layout = "left"\n'), "near, far or offset"),
+        (plan("raid10", more='layout = ["f2", "far"]\n'), "different layouts"),
     ],
 )
 def test_a_plan_that_makes_no_sense_says_so(text: str, says: str) -> None:
@@ -412,6 +447,39 @@ async def test_what_the_maker_refuses_is_left_out_in_its_words(
     assert {array: "no room for the layout" in reason for array, reason in record.refused.items()} == {"a1": True}
     assert len(record.ended) == 2
     await require_nothing_left(bench)
+
+
+async def test_one_drive_alone_is_measured_between_the_arrays_and_written_to(bed: Bed, small: None) -> None:
+    text = plan("raid0", "jbod", repeats=2).replace('rw = "randread"', 'rw = "randwrite"')
+    bed.lies("sdb", Content(filesystem="ext4", label="x", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4"))
+    bench = await bed.begun(text)
+    record = await SweepRunner(bench).go()
+    assert record.finished, record.end
+    assert {end.result for end in record.ended} == {StepResult.DONE}
+    measured_on = {run.start.device for run in bench.session.runs}
+    assert len(measured_on) == 2
+    assert any((where or "").endswith("sdb") for where in measured_on)
+    assert bench.arrays.made_here.entries() == ()
+
+
+async def test_one_drive_alone_that_gets_a_filesystem_is_not_written_to(bed: Bed, small: None) -> None:
+    text = plan("raid0", "jbod", repeats=2).replace('rw = "randread"', 'rw = "randwrite"')
+    bench = await bed.begun(text)
+    content = Content(filesystem="ext4", label="x", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4")
+    written: list[str] = []
+
+    def hear(_: Session, event: AnyEvent) -> None:
+        if isinstance(event, SweepStepEnded) and "md100" not in bed.file.rack.md:
+            bed.lies("sdb", content)
+        if isinstance(event, RunEnded) and bed.file.rack.lying.get("sdb") == content:
+            written.append(event.id)
+
+    bench.listen(hear)
+    record = await SweepRunner(bench).go()
+    assert record.end is not None
+    assert record.end.result is not SweepResult.FINISHED
+    assert written == []
+    assert bed.file.rack.lying["sdb"] == content
 
 
 async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(bed: Bed, small: None) -> None:

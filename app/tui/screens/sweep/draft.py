@@ -13,6 +13,7 @@ from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.targets import Holder
 from backends.making import LEVELS, SPANNED, STRIPS, spans_that_fit
 from backends.model import Level
+from backends.raid import ARRANGEMENTS
 from backends.settings import Effect, Reading, Risk, Setting, Span
 from backends.sizes import exact_words
 from backends.values import dataclass
@@ -153,9 +154,10 @@ class Draft:
         return several or self.ticked.get(LOAD_AXIS, DEFAULTS[LOAD_AXIS]) != DEFAULTS[LOAD_AXIS]
 
 
-LEVEL_AXIS, SPANS_AXIS, STRIP_AXIS, CLEAN_AXIS = ARRAY_AXES = (
+LEVEL_AXIS, SPANS_AXIS, LAYOUT_AXIS, STRIP_AXIS, CLEAN_AXIS = ARRAY_AXES = (
     "array:level",
     "array:spans",
+    "array:layout",
     "array:strip",
     "array:assume_clean",
 )
@@ -267,6 +269,7 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
     count = len(draft.drives)
     fitting = sorted({spans for level in SPANNED for spans in spans_that_fit(level, count)})
     spans = tuple(Value(value=str(one), label=f"{one} of {plural(count // one, 'drive')}") for one in fitting)
+    layouts = tuple(Value(value=f"{letter}2", label=f"2 {word} copies") for letter, word in ARRANGEMENTS.items())
     strips = tuple(Value(value=_strip_text(size), label=exact_words(size)) for size in STRIPS)
     clean = (Value(value="no", label="synchronised first"), Value(value="yes", label="assume-clean, then written"))
     axes = (
@@ -281,6 +284,12 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
             "Spans",
             "Of RAID 10, 50 and 60: an array for each that its level allows. Pairs, or two, where none is ticked.",
             spans,
+        ),
+        (
+            "layout",
+            "Layout",
+            "Of RAID 10 made by md: an array for each. Near copies where none is ticked.",
+            layouts,
         ),
         (
             "strip",
@@ -412,6 +421,8 @@ def _array_lines(draft: Draft) -> list[str]:
     lists = [("values", draft.ticked.get(LEVEL_AXIS, ())), ("drives", draft.drives)]
     if strips := draft.ticked.get(STRIP_AXIS):
         lists.append(("strip", strips))
+    if Level.RAID10.value in draft.ticked.get(LEVEL_AXIS, ()) and (layouts := draft.ticked.get(LAYOUT_AXIS)):
+        lists.append(("layout", layouts))
     spanned = any(level in SPANNED for level in draft.ticked.get(LEVEL_AXIS, ()))
     spans = draft.ticked.get(SPANS_AXIS, ()) if spanned else ()
     numbers = [f"spans = [{', '.join(sorted(spans, key=int))}]"] if spans else []

@@ -19,9 +19,10 @@ from app.engine.sweep.following import Follower
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_table
 from app.engine.view.names import worded
-from app.engine.view.published import published_facts
+from app.engine.view.published import published_tables
 from app.engine.view.sweep import alone, cell_words, legend, matrix, names_at, ranking, scale_words, why_left_out
 from app.engine.view.sweep_findings import finding_facts, short_facts
+from app.engine.view.table import Table
 from app.tui.render import columns, groups, rows
 from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.live_view import latency_chart, progress, throughput_chart
@@ -30,7 +31,7 @@ from app.tui.still_picture import StillPicture
 from backends.text import clean_lines
 from widgets.bars import ProgressLine
 from widgets.chart import LineChart
-from widgets.details import Details
+from widgets.details import Detail, Details, FactGroup
 from widgets.heat_plot import ShadeScale
 from widgets.lines import Prose
 from widgets.matrix import Matrix
@@ -63,6 +64,7 @@ class SweepWatch(Vertical):
         self._run_id: str | None = None
         self._found: tuple[object, Results] | None = None
         self._shown: tuple[Session, SweepRecord] | None = None
+        self._published: tuple[Table, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Matrix and cell; below them the graphs while it runs, the findings afterwards."""
@@ -77,6 +79,7 @@ class SweepWatch(Vertical):
             yield ProgressLine(id="sweep-step")
             yield ProgressLine(id="sweep-whole")
         with Pane("What was found", id="sweep-findings-pane"), VerticalScroll(id="sweep-found"):
+            yield Vertical(id="sweep-published")
             yield Details(id="sweep-short")
             yield StillPicture(id="sweep-picture", ascii=bool(getattr(self.app, "ascii", False)))
             yield StillTable(id="sweep-ranking")
@@ -124,12 +127,23 @@ class SweepWatch(Vertical):
             self._show_live(session.active, record, speed)
         if alone(record) or not running:
             self.query_one("#sweep-short", Details).groups = groups((short_facts(record, found),))
-            self.query_one("#sweep-findings", Details).groups = groups(
-                (*finding_facts(record, found), *published_facts(found))
-            )
+            self.query_one("#sweep-findings", Details).groups = groups(finding_facts(record, found))
+            self._show_published(found)
         self._show_picture(follower, record, running=running)
         words, tone = state_words(record, running=running, stopping=stopping)
         self.query_one("#sweep-state", Prose).say(words, tone)
+
+    def _show_published(self, found: Results) -> None:
+        """Published tables, before everything else; drawn again only when a figure differs."""
+        shown = tuple(published_tables(found))
+        if shown == self._published:
+            return
+        self._published = shown
+        place = self.query_one("#sweep-published", Vertical)
+        place.remove_children()
+        for one in shown:
+            heading = Details(groups=(FactGroup(facts=(Detail(label="", value=one.heading),)),))
+            place.mount(heading, StillTable(columns(one), rows(one)))
 
     def _put(self, selector: str, text: str) -> None:
         line, cleaned = self.query_one(selector, Static), clean_lines(text)
