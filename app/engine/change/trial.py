@@ -85,7 +85,7 @@ async def rehearse(paths: Paths) -> None:
 async def _start(paths: Paths, session: str, until: float | None) -> None:
     """Start a watchdog and wait until it says that it is armed. Raises RaidbenchError where it is not."""
     places = {name: str(getattr(paths, name)) for name in ("sessions", "journal", "locks", "config")}
-    order = json.dumps({**places, "session": session, "until": until})
+    order = json.dumps({**places, "apart": paths.apart, "session": session, "until": until})
     # The time of an unset deadline tells the units of two rehearsals apart.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:

@@ -21,7 +21,7 @@ from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
 from app.engine.web_hosts import opened
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.host import Command
+from backends.host import Command, Host
 from backends.hosts.local import LocalHost
 from backends.hosts.local.detached import STAY, stop_talking
 from backends.protocol import Finds, Sets
@@ -37,10 +37,13 @@ TRY_EVERY = 1.0
 _PACKAGES = ("app.engine.session", "app.engine.change", "backends")
 """Where the modules are that a deadline may need."""
 
+_SIMULATOR = "backends.racks"
+"""The package that only a trial of a simulated machine needs."""
+
 _NOT_LOADED = (
     "app.engine.change.watchdog",  # runs as __main__
     "backends.testing",  # needs packages that an installation lacks
-    *("backends.racks", "backends.hosts.recorded", "backends.hosts.streams"),  # other hosts than this machine
+    *(_SIMULATOR, "backends.hosts.recorded", "backends.hosts.streams"),  # other hosts than this machine
 )
 """Modules, and packages with all that is in them, that no deadline needs."""
 
@@ -138,13 +141,15 @@ async def _take_back(changer: Changer, trial: OpenChange, trials: _Trials) -> st
     return result if trials.ended(trial, result) else "failed"
 
 
-def load_all() -> None:
+def load_all(*, simulated: bool = False) -> None:
     """Import what the deadline may need: by then the program may be upgraded, moved or removed.
 
+    `simulated`: whether the trial is of a simulated machine, which is imported then, too.
     Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
     change, and which vendors the others are of is not known then.
     """
-    for name in chain(*map(_needed, _PACKAGES), _LATE):
+    simulator = chain((_SIMULATOR,), _needed(_SIMULATOR)) if simulated else ()
+    for name in chain(*map(_needed, _PACKAGES), _LATE, simulator):
         try:
             importlib.import_module(name)
         except Exception as error:  # whatever a module does wrong, its name is reported
@@ -170,7 +175,7 @@ async def rehearse(paths: Paths, session: str, until: float | None) -> Mapping[s
     journal = Journal(paths.journal)
     if (error := journal.write_error()) is not None:
         raise error
-    host = opened(LocalHost(), paths.config)
+    host = _host_of(paths)
     machine = Machine.of(host)
     everyone = dict(machine.backends)  # each made now
     trials = () if until is None else journal.trials_of(Path(session), until)
@@ -184,9 +189,26 @@ async def rehearse(paths: Paths, session: str, until: float | None) -> Mapping[s
     return everyone
 
 
+def _host_of(paths: Paths) -> Host:
+    """Return the host that the folders are of: this machine or, with a folder of its own, a simulated one.
+
+    Raises RefusedError for a recorded machine, which takes no settings.
+    """
+    if not paths.simulated:
+        return opened(LocalHost(), paths.config)
+    from backends.racks.host import SimulatedHost
+    from backends.racks.machines import STATE_FILE
+    from backends.racks.machines.table import MACHINES
+    from backends.racks.state import RackFile
+
+    if (make := MACHINES.get(paths.apart)) is None:
+        raise RefusedError(f"{paths.apart} is no simulated machine.")
+    return SimulatedHost(RackFile(paths.state / STATE_FILE, make=make), apart=paths.apart)
+
+
 async def _live(paths: Paths, session: str, until: float | None) -> None:
     try:
-        load_all()
+        load_all(simulated=paths.simulated)
         found = await rehearse(paths, session, until)
     except RaidbenchError as error:
         _say({"error": told(error)})
@@ -213,7 +235,7 @@ def main() -> int:
     keep_private()
     order = json.loads(sys.stdin.readline())
     sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
-    paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config)
+    paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
     if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
     asyncio.run(_live(paths, order["session"], order["until"]))
