@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.engine import slowest
 from tests.cli.conftest import Cli
 
 LINUX = ("--demo", "linux", "--demo-speed", "1000")
@@ -20,6 +21,34 @@ def test_members_that_are_alike_are_not_blamed(cli: Cli) -> None:
     done = cli(*LINUX, "slowest", "md:md1", "--rounds", "3", "--seed", "1", "--json")
     assert (done.status, len(done.json["drives"])) == (0, 4)
     assert [one["slow"] for one in done.json["drives"]] == [False] * 4
+
+
+def test_what_the_rounds_can_show_is_said_beforehand(cli: Cli) -> None:
+    few, many = (cli(*LINUX, "slowest", "md1", "--dry-run", "--json", "--rounds", rounds) for rounds in ("3", "50"))
+    assert 5 <= many.json["shows_percent"] <= 10 < few.json["shows_percent"] < 30
+    rounds = few.json["rounds_for_10_percent"]
+    assert f"10 % takes {rounds} rounds." in few.err
+    assert cli(*LINUX, "slowest", "md1", "--dry-run", "--json", "--rounds", str(rounds)).json["shows_percent"] <= 10
+
+
+def test_a_slow_member_is_found(cli: Cli) -> None:
+    done = cli(*LINUX, "--demo-state", "slow-disk", "slowest", "md1", "--seed", "1", "--json")
+    assert (done.status, [one["device"] for one in done.json["drives"] if one["slow"]]) == (5, ["/dev/sdf"])
+
+
+def test_a_hung_member_is_named_though_its_siblings_are_too_few_to_compare(cli: Cli) -> None:
+    done = cli(*LINUX, "--demo-state", "hung", "slowest", "md1", "--seed", "1", "--json")
+    assert (done.status, [one["device"] for one in done.json["drives"] if one["hung"]]) == (5, ["/dev/sde"])
+    assert "Hung, no answer to a read within 10 s: /dev/sde." in done.err
+
+
+def test_a_read_that_does_not_come_back_is_not_waited_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk answers after 6 s of this clock, and fio is stopped before."""
+    monkeypatch.setattr(slowest, "ANSWER_S", 0.5)
+    done = cli("--demo", "linux", "--demo-speed", "10", "--demo-state", "hung", "slowest", "md1", "--json")
+    assert (done.status, [one["device"] for one in done.json["drives"] if one["hung"]]) == (5, ["/dev/sde"])
+    runs = cli("--demo", "linux", "runs", "--json").json["runs"]
+    assert [run["status"] for run in runs if "/dev/sde" in str(run)] == ["stopped"]
 
 
 @pytest.mark.parametrize(
