@@ -43,6 +43,9 @@ ANSWER_S = 10.0
 milliseconds, one that repeats a bad sector up to 7 s where it limits that (SCT ERC), and the kernel resets it after
 30 s (/sys/block/*/device/timeout)."""
 
+END_S = 45.0
+"""Seconds that a stopped fio is given, SIGKILL after 40 s included. What the kernel holds longer is left to it."""
+
 WORTH_SHOWING = 0.1
 """The share for which a plan says how many rounds it takes."""
 
@@ -219,11 +222,12 @@ class _Reading:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:  # nobody waits for it any more
-            self._run.cancel()
+        if kind is None:
+            await asyncio.wait({self._run}, timeout=END_S)
+        self._run.cancel()  # of no effect on one that is over
         await asyncio.wait({self._run})
-        if not self._run.cancelled() and kind is not None:
-            self._run.exception()  # the first error is the one that is raised
+        if not self._run.cancelled():
+            self._run.exception()  # it was raised by `figures`, or another error is
 
     async def hangs(self) -> bool:
         """Return whether a read does not come back in time; fio is asked to end then."""
