@@ -7,7 +7,8 @@ from math import exp, log
 from statistics import fmean
 
 from app.engine.judge.siblings import SiblingFigures
-from app.engine.slowest import ANSWER_S, WORTH_SHOWING, MemberPlan, MemberRead, hung_members
+from app.engine import slowest
+from app.engine.slowest import WORTH_SHOWING, MemberPlan, MemberRead, hung_members
 from app.engine.view import schema
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from backends.model import Drive
@@ -36,7 +37,7 @@ def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Seque
 
 
 def _hung(drive: Drive) -> Row:
-    answer = Cell(f"over {ANSWER_S:.0f} s", Tone.ATTENTION)
+    answer = Cell(f"over {slowest.ANSWER_S:.0f} s", Tone.ATTENTION)
     cells = (drive.device or "", clean(drive.model or "", 40), answer, "", "", Cell("hung", Tone.ATTENTION))
     return Row(key=drive.device or "", cells=cells)
 
@@ -96,7 +97,7 @@ def slowest_words(reads: Sequence[MemberRead], figures: Sequence[SiblingFigures]
 
 def hung_words(nodes: Sequence[str]) -> str:
     """Return which members did not answer, as a sentence."""
-    return f"Hung, no answer to a read within {ANSWER_S:.0f} s: {', '.join(nodes)}."
+    return f"Hung, no answer to a read within {slowest.ANSWER_S:.0f} s: {', '.join(nodes)}."
 
 
 def siblings_json(

@@ -90,7 +90,7 @@ def test_four_members_in_five_rounds_find_one_that_is_thirty_percent_slower_and_
 
 
 def test_two_slow_ones_of_four_are_both_found() -> None:
-    assert slow(measured(4, 3, delay=0.5, also=0.5)) == {"d0", "d1"}
+    assert slow(measured(4, 3, delay=0.3, also=3.0)) == {"d0", "d1"}
 
 
 def test_one_hiccup_hides_no_slow_member_and_makes_none() -> None:
