@@ -10,7 +10,7 @@ import os
 import pkgutil
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -37,13 +37,10 @@ TRY_EVERY = 1.0
 _PACKAGES = ("app.engine.session", "app.engine.change", "backends")
 """Where the modules are that a deadline may need."""
 
-_SIMULATOR = "backends.racks"
-"""The package that only a trial of a simulated machine needs."""
-
 _NOT_LOADED = (
     "app.engine.change.watchdog",  # runs as __main__
     "backends.testing",  # needs packages that an installation lacks
-    *(_SIMULATOR, "backends.hosts.recorded", "backends.hosts.streams"),  # other hosts than this machine
+    *("backends.racks", "backends.hosts.recorded", "backends.hosts.streams"),  # other hosts than this machine
 )
 """Modules, and packages with all that is in them, that no deadline needs."""
 
@@ -141,15 +138,13 @@ async def _take_back(changer: Changer, trial: OpenChange, trials: _Trials) -> st
     return result if trials.ended(trial, result) else "failed"
 
 
-def load_all(*, simulated: bool = False) -> None:
-    """Import what the deadline may need: by then the program may be upgraded, moved or removed.
+def load_all(packages: Sequence[str] = ()) -> None:
+    """Import what the deadline may need, and all of `packages`: by then the program may be upgraded, moved or removed.
 
-    `simulated`: whether the trial is of a simulated machine, which is imported then, too.
     Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
     change, and which vendors the others are of is not known then.
     """
-    simulator = chain((_SIMULATOR,), _needed(_SIMULATOR)) if simulated else ()
-    for name in chain(*map(_needed, _PACKAGES), _LATE, simulator):
+    for name in chain(*map(_needed, _PACKAGES), _LATE, packages, *map(_needed, packages)):
         try:
             importlib.import_module(name)
         except Exception as error:  # whatever a module does wrong, its name is reported
@@ -166,16 +161,23 @@ def _needed(package: str) -> Iterator[str]:
             yield from _needed(module.name) if module.ispkg else ()
 
 
-async def rehearse(paths: Paths, session: str, until: float | None) -> Mapping[str, Finds]:
+def this_machine(paths: Paths) -> Host:
+    """Return the host that a trial is on, where nothing is simulated."""
+    return opened(LocalHost(), paths.config)
+
+
+async def rehearse(
+    paths: Paths, session: str, until: float | None, host_of: Callable[[Paths], Host] = this_machine
+) -> Mapping[str, Finds]:
     """Do once what the deadline takes, short of setting anything; return the backends that it was done with.
 
-    `until`: None where nothing is on trial.
+    `until`: None where nothing is on trial. `host_of`: opens the host that it is on.
     Raises RaidbenchError when the journal, a trial or what sets it cannot be used.
     """
     journal = Journal(paths.journal)
     if (error := journal.write_error()) is not None:
         raise error
-    host = _host_of(paths)
+    host = host_of(paths)
     machine = Machine.of(host)
     everyone = dict(machine.backends)  # each made now
     trials = () if until is None else journal.trials_of(Path(session), until)
@@ -189,27 +191,16 @@ async def rehearse(paths: Paths, session: str, until: float | None) -> Mapping[s
     return everyone
 
 
-def _host_of(paths: Paths) -> Host:
-    """Return the host that the folders are of: this machine or, with a folder of its own, a simulated one.
-
-    Raises RefusedError for a recorded machine, which takes no settings.
-    """
-    if not paths.simulated:
-        return opened(LocalHost(), paths.config)
-    from backends.racks.host import SimulatedHost
-    from backends.racks.machines import STATE_FILE
-    from backends.racks.machines.table import MACHINES
-    from backends.racks.state import RackFile
-
-    if (make := MACHINES.get(paths.apart)) is None:
-        raise RefusedError(f"{paths.apart} is no simulated machine.")
-    return SimulatedHost(RackFile(paths.state / STATE_FILE, make=make), apart=paths.apart)
-
-
-async def _live(paths: Paths, session: str, until: float | None) -> None:
+async def _live(
+    paths: Paths,
+    session: str,
+    until: float | None,
+    host_of: Callable[[Paths], Host] = this_machine,
+    packages: Sequence[str] = (),
+) -> None:
     try:
-        load_all(simulated=paths.simulated)
-        found = await rehearse(paths, session, until)
+        load_all(packages)
+        found = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
         _say({"error": told(error)})
         return
@@ -228,8 +219,11 @@ def _say(answer: Mapping[str, object]) -> None:
         stop_talking()
 
 
-def main() -> int:
-    """Read the order from standard input, answer it, watch; an order without a deadline is a rehearsal."""
+def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str] = ()) -> int:
+    """Read the order from standard input, answer it, watch; an order without a deadline is a rehearsal.
+
+    `packages`: more than the usual ones that the host needs.
+    """
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     keep_private()
@@ -238,7 +232,7 @@ def main() -> int:
     paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
     if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
-    asyncio.run(_live(paths, order["session"], order["until"]))
+    asyncio.run(_live(paths, order["session"], order["until"], host_of, packages))
     return 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.simulated_watchdog import simulated_machine
 from app.engine.change import changes, watchdog
 from app.engine.session.journal import boot_clock
 from app.engine.session.paths import Paths
@@ -109,7 +110,7 @@ async def test_a_trial_of_a_simulated_machine_ends_at_its_time_whatever_the_cloc
     shift[0] = by
     (trial,) = bench.changes.trials()
     assert trial.until is not None
-    found = await watchdog.rehearse(own, str(bench.folder), trial.until)
+    found = await watchdog.rehearse(own, str(bench.folder), trial.until, simulated_machine)
     assert await watchdog.watch(own, str(bench.folder), trial.until, found) == "restored"
     assert boot_clock() >= trial.until
     assert file.rack.queues == {} or file.rack.queues["sda"]["read_ahead_kb"] == "128"

@@ -186,9 +186,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         steps.append(f"watches {session} until {until}")
         return "kept"
 
-    monkeypatch.setattr(
-        watchdog, "load_all", lambda *, simulated: steps.append("loaded" if not simulated else "simulated")
-    )
+    monkeypatch.setattr(watchdog, "load_all", lambda _packages: steps.append("loaded"))
     monkeypatch.setattr(watchdog, "rehearse", rehearse)
     monkeypatch.setattr(watchdog, "watch", watch)
     monkeypatch.setattr(watchdog, "_say", lambda answer: steps.append(json.dumps(answer)))
