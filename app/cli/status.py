@@ -30,7 +30,7 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
     FOUND: (
         "worse, findings or drift",
         "`baseline check` measured it to be worse, `check` found a warning or a fault, "
-        "`apply` left or found a difference, `slowest` found a slow member, `doctor` misses something needed",
+        "`apply` left or found a difference, `slowest` found a slow or hung member, `doctor` misses something needed",
     ),
     MISSING: ("some hosts missing", "of commands about several hosts: what is told lacks those that did not answer"),
     INTERRUPTED: ("interrupted", "Ctrl-C, or a signal that asked it to end"),
