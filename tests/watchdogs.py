@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-MODULE = "app.engine.change.watchdog"
+MODULES = frozenset({"app.engine.change.watchdog", "app.cli.simulated_watchdog"})
 
 
 def marked(sources: Path | str, mark: Path) -> str:
@@ -21,6 +21,6 @@ def watchdogs(mark: Path) -> list[psutil.Process]:
     for one in psutil.process_iter():
         with suppress(psutil.Error):
             words = one.cmdline()
-            if MODULE in words and str(mark) in words:
+            if not MODULES.isdisjoint(words) and str(mark) in words:
                 found.append(one)
     return found

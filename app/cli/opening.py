@@ -95,7 +95,8 @@ def _rack(options: Options, speed: float) -> Host:
     if options.demo_reboot:
         with rack.changing() as known:
             known.restart()
-    return SimulatedHost(rack, speed=speed, folders=(str(Path.cwd()),), apart=options.apart)
+    folders = (str(Path.cwd()),)
+    return SimulatedHost(rack, speed=speed, folders=folders, apart=options.apart, shares_watchdog=True)
 
 
 @contextmanager
@@ -329,18 +330,23 @@ def _told(loaded: Loaded) -> Loaded:
 
 
 def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
-    """The newest session that has changes in force, with these, newest first; None if there is none.
+    """Return the newest session that has changes in force, with these, newest first; None if there is none.
 
     `named`: a change that counts, too, where its tool gave up: a card may have done it later.
     """
     from app.engine.session import pool, store
+    from app.engine.session.journal import Journal
 
     asked = current().session
     if asked is not None:
         require_its_machine(asked)
+    journal = Journal(current().paths.journal)
     for folder in pool.each_folder(current().paths) if asked is None else (asked,):
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if found := (*session.in_force, *late):
-            return folder, found
+            # The watchdog of a trial writes to the journal alone: the session may be open elsewhere.
+            back = journal.taken_back(folder)
+            if found := tuple(change for change in found if change.id not in back):
+                return folder, found
     return None

@@ -27,7 +27,7 @@ _ASCII = str.maketrans(
 )
 """What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
 
-_NAMED_COMMAND = re.compile(r"`raidbench ([a-z])")
+_NAMED_COMMAND = re.compile(r"`raidbench (?=[a-z]|--session )")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
 SIGNS = {
@@ -165,7 +165,7 @@ def say(text: str = "", end: str = "\n") -> None:
     A command that it names means the machine that this one is about.
     """
     if options := current().words:
-        text = _NAMED_COMMAND.sub(lambda named: f"`raidbench {options}{named[1]}", text)
+        text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
         _write(sys.stderr, text, end)
     except (OSError, ReaderGoneError, RaidbenchError, ValueError):

@@ -37,10 +37,11 @@ class _SlowestOptions:
 @click.option("--dry-run", is_flag=True, help="Only say what would be read.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def slowest_command(array: str, rounds: int, seed: int | None, dry_run: bool, as_json: bool) -> int:
-    """Read the members of ARRAY, or the drives of a controller, in turn, and say which is slower than its siblings.
+    """Read the members of ARRAY, or the drives of a controller, in turn, and say which hangs or is slower than others.
 
     Nothing is written. Each is read at random by 4 KiB at queue depth 1, in an order that is drawn anew each round;
-    where the array is in use, for longer and at 5 % of a member's time at most. Exit status 5 where one is slow.
+    where the array is in use, for longer and at 5 % of a member's time at most. --dry-run says which difference the
+    rounds can show. A read that takes over 10 s is reported at once. Exit status 5 where a member is slow or hung.
     """
     how = _SlowestOptions(rounds=rounds, seed=seed, dry_run=dry_run, as_json=as_json)
     with workbench(dry=dry_run, rights=not dry_run) as bench:
@@ -48,7 +49,7 @@ def slowest_command(array: str, rounds: int, seed: int | None, dry_run: bool, as
 
 
 async def _slowest(bench: Workbench, interruption: Interruption, address: str, how: _SlowestOptions) -> int:
-    from app.engine.slowest import figures_of, plan_reading
+    from app.engine.slowest import ANSWER_S, WORTH_SHOWING, figures_of, hung_members, plan_reading
     from app.engine.view.siblings import plan_words, siblings_json, siblings_table, slowest_words
 
     plan = plan_reading(bench, await bench.hardware.find(address), how.rounds)
@@ -56,7 +57,9 @@ async def _slowest(bench: Workbench, interruption: Interruption, address: str, h
     if how.dry_run:
         nodes = [drive.device or "" for drive in plan.drives]
         if how.as_json:
-            document(schema.document(dry_run=True, drives=nodes, seconds=plan.seconds))
+            shown: dict[str, float | None] = {"shows_percent": 100 * plan.shows, "answer_limit_s": ANSWER_S}
+            shown[f"rounds_for_{100 * WORTH_SHOWING:.0f}_percent"] = plan.rounds_worth
+            document(schema.document(dry_run=True, drives=nodes, seconds=plan.seconds, **shown))
         else:
             lines(nodes)
         say("Dry run: nothing was read.")
@@ -66,25 +69,31 @@ async def _slowest(bench: Workbench, interruption: Interruption, address: str, h
     if interruption.asked():
         return INTERRUPTED
     found = figures_of(plan, reads)
-    if not found:
+    hung = hung_members(reads)
+    if not found and not hung:
         say("It was stopped before three rounds were whole.")
         return INTERRUPTED
     if how.as_json:
-        document(schema.document(dry_run=False, drives=siblings_json(plan, found)))
+        document(schema.document(dry_run=False, drives=siblings_json(plan, reads, found)))
     else:
         lines(table_lines(siblings_table(plan, reads, found)))
-    say(slowest_words(found))
-    return FOUND if any(one.is_slow for one in found) else DONE
+    say(slowest_words(reads, found))
+    return FOUND if hung or any(one.is_slow for one in found) else DONE
 
 
 async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, seed: int | None) -> list[MemberRead]:
     from app.engine.slowest import member_reads
+    from app.engine.view.siblings import hung_words
 
     reads: list[MemberRead] = []
     with interruption.gracefully(bench.jobs.stop):
         async with aclosing(member_reads(bench, plan, interruption.asked, seed)) as each:
             async for one in each:
+                if reads and reads[-1].round < one.round:
+                    say(f"Round {reads[-1].round} of {plan.rounds} is over.")
                 reads.append(one)
-                if len(reads) % len(plan.drives) == 0:
-                    say(f"Round {one.round} of {plan.rounds} is over.")
+                if one.latency_ns is None:
+                    say(hung_words([one.device]))
+    if reads and not interruption.asked():
+        say(f"Round {reads[-1].round} of {plan.rounds} is over.")
     return reads

@@ -35,7 +35,7 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
         "worse, findings or drift",
         "`baseline check` measured it to be worse, `check` found a warning or a fault, "
         "`watch` found something new or worse or reminds of what is known, "
-        "`apply` left or found a difference, `slowest` found a slow member, `doctor` misses something needed",
+        "`apply` left or found a difference, `slowest` found a slow or hung member, `doctor` misses something needed",
     ),
     MISSING: ("some hosts missing", "of commands about several hosts: what is told lacks those that did not answer"),
     INTERRUPTED: ("interrupted", "Ctrl-C, or a signal that asked it to end"),

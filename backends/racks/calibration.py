@@ -114,13 +114,14 @@ class SoftwareType:
     """What the kernel of a host and its adapters take of md, where that was measured."""
 
     read_us: float
-    """Processor time of a read of an array."""
+    """Processor time of a read of an array, on the core of the job that submits it."""
     write_us: float
     """The same of a write."""
     layer_us: float
     """Added by an array of arrays."""
     parity_us: Mapping[int, float]
-    """Added to a write by parity, by how many strips of it a stripe has."""
+    """Added to a write by parity, by how many strips of it a stripe has. One thread of the array does that for all jobs
+    (raid5d of drivers/md/raid5.c)."""
     read_parity: float
     """The same of a read, times that: it goes through the stripe cache, too."""
     stream: float
@@ -133,6 +134,8 @@ class SoftwareType:
     """How many times as fast a stripe is written in part as by reading all that it needs: neighbours share."""
     second_mbps: float
     """MB/s at which the second strip of parity of whole stripes is computed."""
+    adapter_iops: float
+    """Requests a second that all adapters together take."""
 
 
 def _table(kind: Callable[..., T], names: Iterable[Field[object]], *rows: tuple[object, ...]) -> dict[str, T]:
@@ -174,11 +177,13 @@ SOFTWARE: Mapping[str, SoftwareType] = {
         write_stream=0.98,
         again=1.05,
         second_mbps=1000,
+        adapter_iops=3 * 350_000,
     )
 }
 """By the rack's name; others have an md that takes no time of its own.
 
-Fitted to article B, in which nobody looked for why one strip of parity costs small requests more than two."""
+Fitted to article B, in which nobody looked for why one strip of parity costs small requests more than two. Its adapters
+are three SAS2008, each of which does "some 350,000 IOPS" (servethehome.com/lsi-9202-16, measured)."""
 
 CARDS: Mapping[str, CardType] = _table(
     CardType,
@@ -207,6 +212,9 @@ SCHEDULER_COST: Mapping[str, float] = {"none": 1.0, "kyber": 0.92, "mq-deadline"
 
 CORES = 24
 """Logical processors of the simulated host."""
+
+DRIVER_IOPS = 400_000.0
+"""Requests a second that the one driver instance of disks takes which are neither NVMe nor behind a card of ours."""
 
 SUBMIT_US = 2.0
 """Time between fio's start of an I/O and its submission, alone (`slat`)."""

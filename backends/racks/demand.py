@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from backends.model import Level, Media
-from backends.racks.calibration import CardType
+from backends.racks.calibration import CORES, CardType
 from backends.racks.layout import PAGE, IoPattern, Layout
 from backends.raid import PARITY
 from backends.values import dataclass
@@ -271,14 +271,15 @@ def write_demand(layout: Layout, work: IoPattern, size: int) -> Demand:
 
 
 def _through_md(layout: Layout, work: IoPattern, size: int, found: Demand, *, read: bool) -> Demand:
-    """With the processor time of md, and what is left of the drives where all of them stream at once."""
+    """Return it with the processor time of md, and what is left of the drives where all of them stream at once."""
     software, parity = layout.software, PARITY.get(layout.level, 0)
     assert software is not None
-    time = (software.read_us if read else software.write_us) + layout.layered * software.layer_us
+    submit = (software.read_us if read else software.write_us) + layout.layered * software.layer_us
+    threaded = 0.0
     if parity:
-        time += software.parity_us[parity] * (software.read_parity if read else 1.0)
+        threaded += software.parity_us[parity] * (software.read_parity if read else 1.0)
     if parity > 1 and not read:
-        time += size * _full_stripes(layout, work, size) / software.second_mbps
+        threaded += size * _full_stripes(layout, work, size) / software.second_mbps
     drives = found.drives
     if work.sequential:
         left = software.write_stream
@@ -287,7 +288,10 @@ def _through_md(layout: Layout, work: IoPattern, size: int, found: Demand, *, re
             left = software.stream * (1 - parity * layout.spans / (layout.drives + layout.degraded))
             left *= software.layer_stream if layout.layered else 1.0
         drives /= left
-    return Demand((time, drives, 0.0), found.alone + time, drives)
+    jobs = max(1, min(work.jobs, CORES))
+    # Each array of an array of arrays has a thread of its own, which one job does not keep busy at the same time.
+    time = submit / jobs + threaded / min(jobs, layout.spans)
+    return Demand((time, drives, 0.0), found.alone + submit + threaded, drives)
 
 
 def parity_operations(layout: Layout, work: IoPattern) -> tuple[float, float, float]:

@@ -45,11 +45,17 @@ class SimulatedHost(MadeUpHost):
     """A host that is only told of. Nothing outside the rack's own file is touched."""
 
     def __init__(
-        self, rack: RackFile | Rack, *, speed: float = 1.0, folders: Iterable[str] = (), apart: str = MADE_UP.apart
+        self,
+        rack: RackFile | Rack,
+        *,
+        speed: float = 1.0,
+        folders: Iterable[str] = (),
+        apart: str = MADE_UP.apart,
+        shares_watchdog: bool = False,
     ) -> None:
         """`speed`: simulated seconds in a real one. `folders`: more folders that scratch files may lie in.
 
-        `apart`: see `Capabilities`.
+        `apart`, `shares_watchdog`: see `Capabilities`; a watchdog needs a rack in its usual file.
         """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
         self._speed = max(speed, 0.01)
@@ -58,7 +64,9 @@ class SimulatedHost(MadeUpHost):
         self._paths: _Tree = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._counts = counts = DiskCounts()
-        self.capabilities = replace(MADE_UP, counted=lambda: counts.seconds, apart=apart)
+        self.capabilities = replace(
+            MADE_UP, counted=lambda: counts.seconds, apart=apart, shares_watchdog=shares_watchdog
+        )
 
     @property
     def name(self) -> str:

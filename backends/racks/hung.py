@@ -1,13 +1,18 @@
-"""A disk of the rack that gives no answer, and the programs that wait for it."""
+"""Disks of the rack that give no answer or are slow, and the programs that wait for them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from backends.errors import ToolTimeoutError
 from backends.host import Command
-from backends.racks.rack import Rack
+from backends.racks.calibration import DriveType
+
+if TYPE_CHECKING:
+    from backends.racks.rack import Rack
 
 SECONDS = 60.0
 """After which the disk has answered all the same."""
@@ -15,8 +20,14 @@ SECONDS = 60.0
 STATE = "hung"
 """The state of a rack; `hung:sdn` for another disk than its usual one."""
 
-_USUAL = {"linux": "sde"}
-"""A member of an array of which nothing else is made."""
+SLOW_STATE = "slow-disk"
+"""The same of a disk that takes longer."""
+
+SLOWER = 1.3
+"""Times as long as its siblings it takes."""
+
+_USUAL = {(STATE, "linux"): "sde", (SLOW_STATE, "linux"): "sdf"}
+"""Members of an array of which nothing else is made, by state and rack."""
 
 _REJECTED = re.compile(r'"r\|\^/dev/([A-Za-z0-9]+)\$\|"')
 _EVERY, _LVM, _ZFS, _NAMED = (
@@ -29,8 +40,28 @@ _EVERY, _LVM, _ZFS, _NAMED = (
 
 def hung_disk(rack: Rack) -> str:
     """Kernel name of the disk that does not answer; "" where all do."""
-    state = next((one for one in rack.states if one.partition(":")[0] == STATE), "")
-    return state.partition(":")[2] or _USUAL.get(rack.name, "") if state else ""
+    return _disk(rack, STATE)
+
+
+def slowed(rack: Rack, disk: str, drive: DriveType) -> DriveType:
+    """Return how fast a disk is by the states of the rack."""
+    if disk != _disk(rack, SLOW_STATE):
+        return drive
+    longer = {
+        name: getattr(drive, name) * SLOWER for name in ("read_us", "write_us", "read_alone_us", "write_alone_us")
+    }
+    return replace(drive, read_mbps=drive.read_mbps / SLOWER, write_mbps=drive.write_mbps / SLOWER, **longer)
+
+
+def answers_after(rack: Rack, device: str) -> float:
+    """Return the seconds until a disk, or what is built on it, answers the first request."""
+    disk = hung_disk(rack)
+    return SECONDS if disk and device in on_disk(rack, disk) else 0.0
+
+
+def _disk(rack: Rack, wanted: str) -> str:
+    state = next((one for one in rack.states if one.partition(":")[0] == wanted), "")
+    return state.partition(":")[2] or _USUAL.get((wanted, rack.name), "") if state else ""
 
 
 def rejected(words: Sequence[str]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from backends.model import Media
 from backends.racks.caching import cached_demands, cached_ways
-from backends.racks.calibration import CORES, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
+from backends.racks.calibration import CORES, DRIVER_IOPS, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
 from backends.racks.demand import Demand
 from backends.racks.layout import CacheKind, CacheMode, FastWay, IoPattern, Layout
 from backends.racks.mirror import disk_demands
@@ -136,7 +136,7 @@ def expect(layout: Layout, work: IoPattern) -> Expected:
         read=red,
         write=None if written is None else replace(written, burst=burst),
         submit_us=submit,
-        core_percent=min(100.0 * min(work.jobs, CORES), iops / _one_core(work) * 100),
+        core_percent=min(100.0 * min(work.jobs, CORES), iops * _core_us(layout, work) / 1e4),
         flush_us=_flush(layout),
         drive_busy=min(1.0, iops * both.drives / 1e6),
     )
@@ -192,10 +192,29 @@ def _one_core(work: IoPattern) -> float:
     return ONE_CORE_IOPS * SCHEDULER_COST.get(work.scheduler, 0.86) / (1 + work.mean_bytes / (512 * 1024))
 
 
+def _core_us(layout: Layout, work: IoPattern) -> float:
+    """Return the processor time of a request on the core of its job: of fio, and of md that the job goes through."""
+    software, own = layout.software, 1e6 / _one_core(work)
+    if software is None:
+        return own
+    submit = software.read_us * work.read_share + software.write_us * (1 - work.read_share)
+    return max(own, submit + layout.layered * software.layer_us)  # md's figures were fitted with those of fio in them
+
+
 def _host(layout: Layout, work: IoPattern) -> float:
-    """What the host takes: processors for the jobs, driver and interrupts for the card."""
-    driver = layout.card.driver_iops if layout.card is not None else 400_000.0
-    return min(driver, _one_core(work) * min(work.jobs, CORES))
+    """Return what the host takes: processors for the jobs, driver and interrupts for what the disks hang from."""
+    return min(_driver(layout), _one_core(work) * min(work.jobs, CORES))
+
+
+def _driver(layout: Layout) -> float:
+    if layout.card is not None:
+        return layout.card.driver_iops
+    if layout.software is not None:
+        return layout.software.adapter_iops
+    if layout.cache is not None:
+        return max(_driver(layout.cache.slow), _driver(layout.cache.fast))
+    # What memory answers passes no driver; NVMe has queues and interrupts for each core.
+    return math.inf if layout.pool is not None or layout.drive.media is Media.NVME else DRIVER_IOPS
 
 
 def _direction(

@@ -13,6 +13,7 @@ from backends.racks.caches import CacheCounts
 from backends.racks.calibration import DRIVES, SOFTWARE, DriveType
 from backends.racks.card import SimulatedCard
 from backends.racks.fusionio import IoMemory
+from backends.racks.hung import slowed
 from backends.racks.load import Layout
 from backends.racks.lvm.volumes import LvmGroup, LvmVolume
 from backends.racks.md_array import SAFE_MODE_MS, MdArray
@@ -277,6 +278,7 @@ class Rack:
         own = self.drive(name)
         if own is None:
             return None
+        own = slowed(self, name, own)
         through = self.queues.get(name, {}).get("cache_type") == "write through"
         return Layout(card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes)
 

@@ -98,11 +98,15 @@ class Racks:
         (self.folder / "told.json").unlink()
         return Played(done.returncode, answer["stats"], answer["tasks"])
 
+    def run(self, host: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """Return the answer of raidbench on the state of a host."""
+        environment = {**os.environ, "RAIDBENCH_STATE_DIR": str(self.folder / host), "PYTHONPATH": str(ROOT)}
+        command = [*self.program(), *words]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+
     def read_ahead(self, host: str) -> str:
         """What sdf of a host is set to."""
-        environment = {**os.environ, "RAIDBENCH_STATE_DIR": str(self.folder / host), "PYTHONPATH": str(ROOT)}
-        command = [*self.program(), "show", "block:sdf", "--json"]
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        done = self.run(host, "show", "block:sdf", "--json")
         (found,) = (one for one in json.loads(done.stdout)["target"]["settings"] if one["key"] == "read_ahead_kb")
         now: str = found["now"]
         return now
@@ -189,12 +193,31 @@ def test_waves_that_cannot_fit_their_trial_are_refused_before_any_host_is_touche
     assert [host for host in HOSTS if (racks.folder / host).exists()] == []
 
 
-def test_waves_that_fit_are_let_through(racks: Racks) -> None:
-    """To the settings, which a simulated machine does not take on trial: the first host says so."""
+KEEPS = "Keep what is on trial"
+
+
+def test_waves_that_fit_are_let_through_and_what_passes_the_gate_is_kept_on_all_simulated_hosts(racks: Racks) -> None:
     told = {"raidbench_trial": 500, "raidbench_waves": [1, 2], "raidbench_host_seconds": 250}
-    played = racks.play(ROLE, "-f", "1", raidbench_targets=[DISKS], **told)
-    assert "failed" not in played.of("one", FITS)
-    assert SET in played.tasks["one"]
+    played = racks.play(ROLE, "-f", "1", raidbench_targets=[DISKS], raidbench_gate_severity="", **told)
+    assert (played.status, "failed" in played.of("one", FITS)) == (0, False)
+    assert [played.of(host, SET)["on_trial"] for host in HOSTS] == [True] * 3
+    assert all(KEEPS in played.tasks[host] for host in HOSTS)
+    wait_for(lambda: not watchdogs(racks.folder), 240)  # the processes that would revert it
+    assert [racks.read_ahead(host) for host in HOSTS] == ["2048"] * 3
+    again = racks.play(ROLE, raidbench_targets=[DISKS], raidbench_gate_severity="")
+    assert (again.status, [again.stats[host]["changed"] for host in HOSTS]) == (0, [0, 0, 0])
+
+
+def test_a_gate_that_fails_reverts_a_simulated_host_and_leaves_nothing_to_recover_or_undo(racks: Racks) -> None:
+    told = {"raidbench_trial": 20, "raidbench_waves": [1], "raidbench_host_seconds": 10}
+    gate = {"raidbench_gate": [["false"]], "raidbench_gate_severity": ""}
+    played = racks.play(ROLE, raidbench_targets=[DISKS], **told, **gate)
+    assert (played.status != 0, list(played.stats)) == (True, ["one"])
+    assert (played.of("one", SET)["on_trial"], KEEPS in played.tasks["one"]) == (True, False)
+    wait_for(lambda: not watchdogs(racks.folder), 240)
+    assert racks.read_ahead("one") == "128"
+    assert "Nothing was left behind" in racks.run("one", "recover", "--list").stderr
+    assert "no change is in force" in racks.run("one", "undo", "--list").stderr
 
 
 @needs_loops()
@@ -203,7 +226,7 @@ def test_waves_that_fit_are_let_through(racks: Racks) -> None:
 def test_what_passes_the_gate_is_kept_and_else_it_comes_back_by_itself(
     racks: Racks, tmp_path: Path, gate: str, kept: bool
 ) -> None:
-    """On loop devices of this machine: a simulated one has no trials."""
+    """On loop devices of this machine."""
     with loop(tmp_path / "disk.img") as disk:
         attribute = Path(f"/sys/block/{disk.name}/queue/read_ahead_kb")
         before = attribute.read_text()
@@ -217,7 +240,7 @@ def test_what_passes_the_gate_is_kept_and_else_it_comes_back_by_itself(
             raidbench_gate_severity="",
         )
         assert (played.of("one", SET)["on_trial"], played.of("one", SET)["changed"]) == (True, True)
-        assert ("Keep what is on trial" in played.tasks["one"]) == kept
+        assert (KEEPS in played.tasks["one"]) == kept
         if kept:
             assert played.status == 0
             wait_for(lambda: not watchdogs(tmp_path), 240)  # who would take it back

@@ -88,7 +88,7 @@ class Changes:
         if until != self._armed:
             if not self._record.host.capabilities.shares_watchdog:
                 raise RefusedError(
-                    "There are trials only on the machine that raidbench runs on.",
+                    "There are trials only on this machine and on simulated ones.",
                     hint="Apply it, then undo.",
                 )
             folder, side = self._record.need_recording(), self._record.host.root_side

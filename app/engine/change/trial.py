@@ -25,6 +25,10 @@ ARM_SECONDS = 60.0
 """How long the watchdog may take to say that it is armed: it reads what is on trial once, and cards think slowly."""
 
 
+_WATCHDOG, _SIMULATED_WATCHDOG = "app.engine.change.watchdog", "app.cli.simulated_watchdog"
+"""Modules that are started to revert a trial: on this machine, and on a simulated one that the engine does not know."""
+
+
 def check_seconds(seconds: float) -> float:
     """The length of a trial. Raises RefusedError outside 10 to 600 s."""
     if not SHORTEST <= seconds <= LONGEST:
@@ -85,11 +89,13 @@ async def rehearse(paths: Paths) -> None:
 async def _start(paths: Paths, session: str, until: float | None) -> None:
     """Start a watchdog and wait until it says that it is armed. Raises RaidbenchError where it is not."""
     places = {name: str(getattr(paths, name)) for name in ("sessions", "journal", "locks", "config")}
-    order = json.dumps({**places, "session": session, "until": until})
+    order = json.dumps({**places, "apart": paths.apart, "session": session, "until": until})
     # The time of an unset deadline tells the units of two rehearsals apart.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:
-        said = await start_detached("app.engine.change.watchdog", order + "\n", ARM_SECONDS, unit=unit, errors=True)
+        said = await start_detached(
+            _SIMULATED_WATCHDOG if paths.simulated else _WATCHDOG, order + "\n", ARM_SECONDS, unit=unit, errors=True
+        )
     except OSError as error:
         raise RefusedError(f"its process could not be started: {error.strerror or error}.") from error
     if (refusal := _error_in(said)) is not None:

@@ -10,7 +10,7 @@ import os
 import pkgutil
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from app.engine.session.journal import Journal, OpenChange, boot_clock
 from app.engine.session.paths import Paths, keep_private
 from app.engine.web_hosts import opened
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.host import Command
+from backends.host import Command, Host
 from backends.hosts.local import LocalHost
 from backends.hosts.local.detached import STAY, stop_talking
 from backends.protocol import Finds, Sets
@@ -138,13 +138,13 @@ async def _take_back(changer: Changer, trial: OpenChange, trials: _Trials) -> st
     return result if trials.ended(trial, result) else "failed"
 
 
-def load_all() -> None:
-    """Import what the deadline may need: by then the program may be upgraded, moved or removed.
+def load_all(packages: Sequence[str] = ()) -> None:
+    """Import what the deadline may need, and all of `packages`: by then the program may be upgraded, moved or removed.
 
     Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
     change, and which vendors the others are of is not known then.
     """
-    for name in chain(*map(_needed, _PACKAGES), _LATE):
+    for name in chain(*map(_needed, _PACKAGES), _LATE, packages, *map(_needed, packages)):
         try:
             importlib.import_module(name)
         except Exception as error:  # whatever a module does wrong, its name is reported
@@ -161,16 +161,23 @@ def _needed(package: str) -> Iterator[str]:
             yield from _needed(module.name) if module.ispkg else ()
 
 
-async def rehearse(paths: Paths, session: str, until: float | None) -> Mapping[str, Finds]:
+def this_machine(paths: Paths) -> Host:
+    """Return the host that a trial is on, where nothing is simulated."""
+    return opened(LocalHost(), paths.config)
+
+
+async def rehearse(
+    paths: Paths, session: str, until: float | None, host_of: Callable[[Paths], Host] = this_machine
+) -> Mapping[str, Finds]:
     """Do once what the deadline takes, short of setting anything; return the backends that it was done with.
 
-    `until`: None where nothing is on trial.
+    `until`: None where nothing is on trial. `host_of`: opens the host that it is on.
     Raises RaidbenchError when the journal, a trial or what sets it cannot be used.
     """
     journal = Journal(paths.journal)
     if (error := journal.write_error()) is not None:
         raise error
-    host = opened(LocalHost(), paths.config)
+    host = host_of(paths)
     machine = Machine.of(host)
     everyone = dict(machine.backends)  # each made now
     trials = () if until is None else journal.trials_of(Path(session), until)
@@ -184,10 +191,16 @@ async def rehearse(paths: Paths, session: str, until: float | None) -> Mapping[s
     return everyone
 
 
-async def _live(paths: Paths, session: str, until: float | None) -> None:
+async def _live(
+    paths: Paths,
+    session: str,
+    until: float | None,
+    host_of: Callable[[Paths], Host] = this_machine,
+    packages: Sequence[str] = (),
+) -> None:
     try:
-        load_all()
-        found = await rehearse(paths, session, until)
+        load_all(packages)
+        found = await rehearse(paths, session, until, host_of)
     except RaidbenchError as error:
         _say({"error": told(error)})
         return
@@ -206,17 +219,20 @@ def _say(answer: Mapping[str, object]) -> None:
         stop_talking()
 
 
-def main() -> int:
-    """Read the order from standard input, answer it, watch; an order without a deadline is a rehearsal."""
+def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str] = ()) -> int:
+    """Read the order from standard input, answer it, watch; an order without a deadline is a rehearsal.
+
+    `packages`: more than the usual ones that the host needs.
+    """
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     keep_private()
     order = json.loads(sys.stdin.readline())
     sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
-    paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config)
+    paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
     if STAY not in sys.argv and os.fork():  # whoever asked waits for this process and is told the rest by the journal
         return 0
-    asyncio.run(_live(paths, order["session"], order["until"]))
+    asyncio.run(_live(paths, order["session"], order["until"], host_of, packages))
     return 0
 
 

@@ -211,6 +211,13 @@ class Journal:
         """Return the ids that were given to changes of a session, whoever gave them. Never raises."""
         return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
 
+    def taken_back(self, session: Path) -> frozenset[str]:
+        """Return the ids of changes of a session that a watchdog or `recover` has put back. Never raises."""
+        entries = self._entries().items()
+        return frozenset(
+            id for (of, id), entry in entries if of == str(session) and entry.results[-1:] == ("restored",)
+        )
+
     def is_ours(self, change: OpenChange) -> bool:
         """Whether this user may decide about a change: all that is in a journal of one's own."""
         return True

@@ -69,7 +69,7 @@ class SimulatedFio(MadeUpProcess):
         loop = asyncio.get_running_loop()
         started = loop.time()
         ramp = job.ramp
-        ticks = _ticks(job)
+        ticks = _ticks(job, max(target.held for target in self._targets))
         for at in ticks:
             step = at - self._elapsed
             if not await self._waited(started + at / self._speed - loop.time()):
@@ -128,10 +128,10 @@ class SimulatedFio(MadeUpProcess):
         self._ended()
 
 
-def _ticks(job: FioJob) -> Iterable[float]:
-    """When documents are due; the end of the run is one of them."""
+def _ticks(job: FioJob, held: float) -> Iterable[float]:
+    """When documents are due; the end of the run is one of them, after `held` seconds at the earliest."""
     if job.runtime is None:
         return (_FIRST + number * job.interval for number in range(_MOST))
-    end = job.ramp + job.runtime
+    end = max(job.ramp + job.runtime, held + _FIRST if held else 0.0)
     count = max(0, math.ceil((end - _FIRST) / job.interval))
     return [*(_FIRST + number * job.interval for number in range(count)), end]

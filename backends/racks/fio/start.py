@@ -12,6 +12,7 @@ from backends.racks.fio.job import FioJob, parse_jobs, size
 from backends.racks.fio.loaded import LoadedDisk
 from backends.racks.fio.process import Failure, SimulatedFio
 from backends.racks.fio.target import SimulatedTarget
+from backends.racks.hung import answers_after
 from backends.racks.linux.tree import Kernel
 from backends.racks.load import Layout, expect
 from backends.racks.pooling import pool_threads
@@ -101,6 +102,7 @@ def _target(
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=done,
         still=STILL if layout.rebuild_share and layout.degraded else None,
+        held=answers_after(rack, disk),
     )
     return target
 

@@ -37,10 +37,11 @@ class SimulatedTarget:
         seed: str,
         done: Callable[[tuple[int, int, int, int], float], None] = lambda *_: None,
         still: tuple[float, float] | None = None,
+        held: float = 0.0,
     ) -> None:
         """`amount`: bytes after which it ends. `done` is told what was done in how many seconds: reads, bytes read,
         writes, bytes written. `still`: from when to when, in seconds of fio, the device answers nothing, whatever
-        else keeps it from being even.
+        else keeps it from being even. `held`: seconds of fio until the first request is answered; fio waits for it.
         """
         self.job = job
         """What was asked for."""
@@ -56,6 +57,10 @@ class SimulatedTarget:
         self._wander = 0.0
         self._runtime = 0.0
         burst = expected.write.burst if expected.write is not None else 1.0
+        self.held = held
+        """Seconds of fio before which it cannot end."""
+        if held:
+            still = (0.0, held)
         self._stalls = Stalls([still]) if still else bursts(burst, self._chance) if burst > 1 else Stalls()
         self._late: Counter[int] = Counter()
 
@@ -68,6 +73,8 @@ class SimulatedTarget:
     def finished(self, elapsed: float) -> bool:
         """Whether it has come to its end."""
         runtime = self.job.runtime
+        if elapsed < self.held:
+            return False
         if runtime is not None:
             over = elapsed >= self.job.ramp + runtime - 1e-9
             if over or self._amount is None:

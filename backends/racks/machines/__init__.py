@@ -37,6 +37,7 @@ STATES: Mapping[str, str] = {
     "cache-problem": "the Smart Array's cache has a problem, and the card takes no changes",
     "old-tool": "arcconf does not know the newer card",
     "hung": "a disk of the rack linux answers after 60 s",
+    "slow-disk": "another disk of the rack linux takes 30 % longer",
     SOUND: "none of these",
 }
 """What a rack may be made to suffer from."""

@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 
 from backends.model import Level
-from backends.racks.calibration import CARDS, DRIVES, GB, MIB
+from backends.racks.calibration import CARDS, CORES, DRIVES, GB, MIB
 from backends.racks.load import Expected, IoPattern, Layout, expect
+from backends.racks.machines.linux import linux_rack
 from tests.backends.racks.articles import PEAKS_F, SINGLE_B, TABLE_A, TABLE_B, TABLE_C, TABLE_D, TABLE_E, TABLE_F, Cell
 
 A = TABLE_A[0].layout
@@ -100,6 +101,54 @@ def test_one_processor_core_bounds_one_job_and_more_jobs_help() -> None:
     two = expect(fast, IoPattern(depth=512, jobs=2, scheduler="bfq"))
     assert one.core_percent == pytest.approx(100)
     assert two.iops > one.iops * 1.5
+
+
+JOBS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 48)
+
+
+@pytest.mark.parametrize("cell", TABLE_B, ids=lambda cell: cell.name)
+def test_more_jobs_on_an_md_array_never_do_less_and_cease_at_the_next_limit(cell: Cell) -> None:
+    found = [expect(cell.layout, replace(cell.work, jobs=jobs)) for jobs in JOBS]
+    assert all(later.iops >= earlier.iops * 0.9999 for earlier, later in pairwise(found))
+    assert found[-1].iops <= found[-2].iops * 1.01  # the host has 24 cores
+    assert all(one.core_percent <= 100 * min(jobs, CORES) for one, jobs in zip(found, JOBS, strict=True))
+
+
+def test_one_job_on_an_array_without_parity_is_bound_by_its_core_and_more_by_the_adapters() -> None:
+    cell = TABLE_B[0]
+    assert cell.layout.software is not None
+    one, two, many = (expect(cell.layout, replace(cell.work, jobs=jobs)) for jobs in (1, 2, 12))
+    assert one.iops == pytest.approx(cell.iops, rel=0.05)
+    assert one.core_percent == pytest.approx(100, rel=0.03)
+    assert two.iops == pytest.approx(2 * one.iops, rel=0.05)
+    assert many.iops == cell.layout.software.adapter_iops
+    assert many.core_percent < 12 * 60
+
+
+def test_the_same_requests_in_flight_do_more_from_twelve_jobs_than_from_one() -> None:
+    cell = TABLE_B[0]
+    one, twelve = (expect(cell.layout, replace(cell.work, depth=512 // jobs, jobs=jobs)) for jobs in (1, 12))
+    assert twelve.iops > 3 * one.iops
+
+
+def test_the_thread_of_an_array_with_parity_bounds_all_jobs_and_two_arrays_have_two() -> None:
+    reads = {cell.name: cell for cell in TABLE_B if cell.work.sizes == ((4096, 1.0),) and cell.work.read_share == 1.0}
+    (five,) = (cell for name, cell in reads.items() if name.startswith("raid5 "))
+    (fifty,) = (cell for name, cell in reads.items() if name.startswith("raid50"))
+    software = five.layout.software
+    assert software is not None
+    bound = 1e6 / (software.parity_us[1] * software.read_parity)
+    assert 0.9 * bound < expect(five.layout, replace(five.work, jobs=24)).iops <= bound
+    assert expect(fifty.layout, replace(fifty.work, jobs=24)).iops > 1.2 * bound
+
+
+def test_jobs_reach_what_an_nvme_drive_does() -> None:
+    rack = linux_rack()
+    drive = rack.layout("nvme0n1")
+    assert drive is not None
+    many = expect(drive, IoPattern(depth=256, jobs=8))
+    assert many.iops == pytest.approx(1e6 / drive.drive.read_us, rel=0.1)
+    assert many.iops > 1.3 * expect(drive, IoPattern(depth=256)).iops
 
 
 def test_parity_costs_more_writes_than_mirroring_and_that_more_than_none() -> None:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from app.engine.change import watchdog
+from app.cli.simulated_watchdog import simulated_machine
+from app.engine.change import changes, watchdog
 from app.engine.session.journal import boot_clock
+from app.engine.session.paths import Paths
+from app.engine.workbench import Workbench
+from backends.model import Target
+from backends.racks.host import SimulatedHost
+from backends.racks.machines import STATE_FILE
+from backends.racks.machines.lsi import demo_rack
+from backends.racks.state import RackFile
 from tests.engine.change.test_trials import Trial, paths
 from tests.engine.doubles import planned
 
@@ -79,3 +88,30 @@ def test_the_wall_clock_is_noted_and_decides_nothing(file: Path) -> None:
 
 def test_where_the_wall_clock_is_noted_that_is_seen() -> None:
     assert any(noted for file in DECIDING for _, noted in asks(file))
+
+
+@pytest.mark.parametrize("by", [-YEAR, YEAR], ids=["back", "forward"])
+async def test_a_trial_of_a_simulated_machine_ends_at_its_time_whatever_the_clock_is_set_to(
+    tmp_path: Path, shift: list[float], by: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def arm(*_: object) -> None:
+        """Start no process: its clock would be its own."""
+
+    monkeypatch.setattr(changes, "arm", arm)
+    monkeypatch.setattr(changes, "check_seconds", lambda seconds: seconds)
+    own = Paths.below(tmp_path, "lsi")
+    file = RackFile(own.state / STATE_FILE, make=demo_rack)
+    bench = Workbench(SimulatedHost(file, apart="lsi", shares_watchdog=True), paths=own)
+    await bench.open()
+    await bench.hardware.probe()
+    change = await bench.hardware.plan(Target(backend="block", address="sda"), "read_ahead_kb", "2048")
+    async with aclosing(bench.changes.apply_all([change], trial=2)) as outcomes:
+        assert [ended.result async for _, ended in outcomes] == ["verified"]
+    shift[0] = by
+    (trial,) = bench.changes.trials()
+    assert trial.until is not None
+    found = await watchdog.rehearse(own, str(bench.folder), trial.until, simulated_machine)
+    assert await watchdog.watch(own, str(bench.folder), trial.until, found) == "restored"
+    assert boot_clock() >= trial.until
+    assert file.rack.queues == {} or file.rack.queues["sda"]["read_ahead_kb"] == "128"
+    bench.close()

@@ -186,7 +186,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         steps.append(f"watches {session} until {until}")
         return "kept"
 
-    monkeypatch.setattr(watchdog, "load_all", lambda: steps.append("loaded"))
+    monkeypatch.setattr(watchdog, "load_all", lambda _packages: steps.append("loaded"))
     monkeypatch.setattr(watchdog, "rehearse", rehearse)
     monkeypatch.setattr(watchdog, "watch", watch)
     monkeypatch.setattr(watchdog, "_say", lambda answer: steps.append(json.dumps(answer)))
@@ -234,6 +234,7 @@ def test_a_watchdog_stays_alone_and_deaf(
 ) -> None:
     deaf: dict[int, object] = {}
     order: dict[str, object] = {name: str(tmp_path / name) for name in ("sessions", "journal", "locks", "config")}
+    order["apart"] = ""
     order |= {"session": SESSION, "until": UNTIL}
     monkeypatch.setattr(signal, "signal", deaf.setdefault)  # the loop would set its own afterwards
     monkeypatch.setattr(watchdog, "keep_private", lambda: None)

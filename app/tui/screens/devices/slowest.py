@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from app.engine.judge.siblings import SiblingFigures
 from app.engine.session.state import Session
-from app.engine.slowest import MemberPlan, MemberRead, figures_of, member_reads
+from app.engine.slowest import MemberPlan, MemberRead, figures_of, hung_members, member_reads
 from app.engine.view.siblings import plan_words, siblings_table, slowest_words
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
@@ -70,10 +70,12 @@ class MemberReading:
                     self.reads.append(one)
                     self._app.refresh_screen()
             whole = len(self.reads) == len(self.plan.drives) * self.plan.rounds
+            whole = whole or (bool(hung_members(self.reads)) and not self._stopped)
             self.figures = figures_of(self.plan, self.reads) if whole else ()
-            self._told = slowest_words(self.figures) if whole else "Stopped before all was read: nothing is judged."
+            told = slowest_words(self.reads, self.figures)
+            self._told = told if whole else "Stopped before all was read: nothing is judged."
             if whole:
-                self._app.notify(slowest_words(self.figures), title=f"Members of {self.plan.target}")
+                self._app.notify(told, title=f"Members of {self.plan.target}")
         except RaidbenchError as error:
             self._told = "Not read to the end: nothing is judged."
             self._app.tell(error, title=f"The members of {self.plan.target} were not read")
