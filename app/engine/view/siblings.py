@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import exp, log
 from statistics import fmean
 
-from app.engine.judge.siblings import SiblingFigures
 from app.engine import slowest
+from app.engine.judge.siblings import SiblingFigures
 from app.engine.slowest import WORTH_SHOWING, MemberPlan, MemberRead, hung_members
 from app.engine.view import schema
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
