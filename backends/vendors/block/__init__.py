@@ -5,6 +5,6 @@ from backends.protocol import Vendor, lazily
 VENDOR = Vendor(
     name="block",
     backend=lazily("backends.vendors.block.backend:BlockBackend"),
-    declares=("backends.vendors.block.knobs:SETTINGS",),
+    declares=("backends.vendors.block.knobs:SETTINGS", "backends.vendors.block.knobs:OF_NVME"),
 )
 """Found by the registry."""

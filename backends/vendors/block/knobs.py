@@ -127,15 +127,18 @@ SETTINGS = (
 )
 """Settings of every disk, in the order they are shown."""
 
+OF_NVME = (IO_TIMEOUT,)
+"""Settings that NVMe namespaces have besides."""
+
 _NVME = re.compile(r"nvme[0-9]{1,6}n[0-9]{1,6}")
 
 
 def settings_of(name: str) -> tuple[Setting, ...]:
     """Return the settings of a disk by its kernel name: NVMe namespaces have a timeout of their own."""
-    return (*SETTINGS, IO_TIMEOUT) if _NVME.fullmatch(name) else SETTINGS
+    return (*SETTINGS, *OF_NVME) if _NVME.fullmatch(name) else SETTINGS
 
 
-BY_KEY = {setting.key: setting for setting in (*SETTINGS, IO_TIMEOUT)}
+BY_KEY = {setting.key: setting for setting in (*SETTINGS, *OF_NVME)}
 """All settings that a disk may have, by key."""
 
 FIXED_CHOICES = {
