@@ -9,6 +9,9 @@ from backends.model import Array
 from backends.pci import Link, rate_of
 from backends.settings import NOT_UNDERSTOOD
 
+ALWAYS = "always-write-back"
+"""Write policy that keeps writes in the cache without a healthy battery too."""
+
 LOST = ("failed", "missing", "degraded")
 """States of a battery or capacitor that keeps nothing."""
 
@@ -108,6 +111,26 @@ def battery(sight: Sight) -> Said:
             )
         elif guard.state == "unknown":
             yield Unknown(where=str(card.target), why=f"how its {guard.kind} is, is not told")
+
+
+def always_cached(sight: Sight) -> Said:
+    """Yield controllers that keep writes in their cache whatever becomes of the battery; one finding for all arrays."""
+    for card in sight.inventory.controllers:
+        readings = {
+            str(array.target): sight.readings.get(array.target, {}).get("write_cache")
+            for array in sight.inventory.arrays
+            if array.controller == card.target
+        }
+        kept = [name for name, one in readings.items() if one and (one.effective or one.now) == ALWAYS]
+        if kept:
+            more = f" and {len(kept) - 1} more arrays" if len(kept) > 1 else ""
+            yield Flaw(
+                where=str(card.target),
+                message=f"Writes to {kept[0]}{more} stay in the cache also without a healthy battery: a power cut then"
+                " loses what was reported written.",
+                evidence=f"write_cache {ALWAYS}",
+                do="Set write_cache to write-back, or watch the battery.",
+            )
 
 
 def learning(sight: Sight) -> Said:

@@ -405,6 +405,13 @@ _AT_REST: Iterable[Rule] = (
     ),
     _rule(
         _NOTE,
+        "writes-always-cached",
+        card_rules.always_cached,
+        "a controller caches writes also without a healthy battery",
+        "the card's tool, write policy",
+    ),
+    _rule(
+        _NOTE,
         "drive-throttled",
         health_rules.throttled,
         "a drive has slowed down for its temperature",

@@ -104,7 +104,7 @@ def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
     """Return how a drive is with its gravest fault first: `predicts failure, spare`, of a drive at work only that."""
     if fault is None or cell.mark is Mark.FAILED:
         return cell
-    words = fault.value if cell.mark is Mark.WELL else f"{fault.value}, {cell.text}"
+    words = fault.value if cell.mark is Mark.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
     return Cell(words, Tone.BAD if fault.is_grave else Tone.ATTENTION, Mark.ATTENTION)
 
 

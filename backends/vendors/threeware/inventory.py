@@ -266,7 +266,9 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         device=node.device if node is not None else None,
         members=members,
         identity=identity(node) if node is not None else None,
-        tasks=() if task is None else (Task(kind=task, progress=min(int(done[1]), 100) / 100 if done else None),),
+        tasks=()
+        if task is None
+        else (Task(kind=task, progress=min(int(done[1]), 100) / 100 if done else None, paused=status != said),),
     )
 
 

@@ -559,6 +559,7 @@ async def test_drives_are_not_free_while_the_volumes_of_their_card_are_not_known
 async def test_a_paused_task_is_told_as_the_same_task(status: str, state: State, task: str | None) -> None:
     (unit,) = (await Threeware(PlayedUnit(threeware(state=status))).inventory()).arrays
     assert (unit.state, [one.kind for one in unit.tasks]) == (state, [] if task is None else [task])
+    assert all(one.paused for one in unit.tasks)
     assert unit.why == status
 
 
@@ -618,3 +619,8 @@ async def test_a_list_of_virtual_disks_that_is_shorter_than_its_count_is_told(
 async def test_an_installed_tool_is_asked_whatever_the_kernel_drives(tool: str, there: bool) -> None:
     host = FakeHost({}, tools={tool: Completed(returncode=0, stdout="", stderr="")})
     assert await VENDOR.present(host) is there
+
+
+async def test_a_task_that_runs_is_not_paused() -> None:
+    (unit,) = (await Threeware(PlayedUnit(threeware(state="REBUILDING"))).inventory()).arrays
+    assert [(one.kind, one.paused) for one in unit.tasks] == [("rebuild", False)]

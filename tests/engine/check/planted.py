@@ -394,7 +394,7 @@ PLANTED: tuple[PlantedFault, ...] = (
             )
         ),
         also="battery-failed",
-        near_is="battery-failed",
+        near_is="battery-failed writes-always-cached",
     ),
     _case(
         "battery-replace",
@@ -574,6 +574,13 @@ PLANTED: tuple[PlantedFault, ...] = (
         _answer(C0_BBU, STORCLI_BATTERY, r'\1"Learning"'),
         _answer(C0_BBU, r'("Auto Learn Period",\s*"Value": )"27d', r'\1"28d'),
         also="policy-not-in-force",
+    ),
+    _case(
+        "writes-always-cached",
+        "lsi",
+        "megaraid:/c0",
+        Plant(answers=(("/c0", '"ARWBD"', '"ARAWBD"'), (C0_VDS, '"WriteBack"', '"AlwaysWriteBack"'))),
+        Plant(answers=(("/c0", '"ARWBD"', '"ARWTD"'), (C0_VDS, '"WriteBack"', '"WriteThrough"'))),
     ),
     _case(
         "drive-throttled",

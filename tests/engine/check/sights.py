@@ -398,6 +398,10 @@ CASES: dict[str, tuple[Sight, Sight]] = {
         array_of(controller=card(protection=Protection(kind="bbu", state="learning"))),
         array_of(controller=card(protection=Protection(kind="bbu", state="optimal"))),
     ),
+    "writes-always-cached": (
+        array_of(readings=on(VOLUME, write_cache="always-write-back")),
+        array_of(readings=on(VOLUME, write_cache="write-back")),
+    ),
     "drive-throttled": (disk_of(disk(facts=fact("Throttled", "3 times heavily"))), disk_of(disk(facts=()))),
     "stripe-misaligned": (begins(M), begins(3 * M)),
     "fs-stripe-unset": (

@@ -74,6 +74,8 @@ def test_a_state_that_says_more_follows_the_fault() -> None:
     assert state_cell(Branch(thing=spare)).text == "predicts failure, spare"
     rebuilding = drive(state=State.REBUILDING, media_errors=1)
     assert state_cell(Branch(thing=rebuilding)).text == "media errors, rebuilding"
+    foreign = drive(state=State.FOREIGN, foreign=True)
+    assert state_cell(Branch(thing=foreign)).text == "foreign"
 
 
 def test_a_drive_that_is_gone_keeps_its_state() -> None:
