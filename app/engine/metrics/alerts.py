@@ -36,8 +36,35 @@ def _below(owner: str, alert: str, more: str = "") -> str:
     return f"({_m('target_info')}{more} and on (instance, {owner}) {owners})"
 
 
-_COVERED = "array-degraded|battery-failed|drive-failed|drive-predict.*|policy-not-in-force"
+_FULL = " or ".join(f"{_m(f'pool_{part}full_ratio')} > 0.9" for part in ("", "data_", "metadata_"))
+
+_COVERED = "array-degraded|battery-failed|drive-failed|drive-failing|policy-not-in-force"
 """Rules of the check whose findings have an alert of their own."""
+
+
+def _where(alert: str) -> str:
+    """PromQL of the targets that have an alert, as findings name them."""
+    return f'label_replace({alert}, "where", "$1", "target", "(.*)")'
+
+
+def _finding_unless(rule: str, alert: str) -> str:
+    """PromQL of the findings of a rule, without those of targets that have an alert."""
+    return f'({_m("finding")}{{rule="{rule}"}} == 1 unless on (instance, where) {_where(alert)})'
+
+
+_FOLLOWING = {
+    "battery-replace": _LOST,
+    "drive-cache-unprotected": _below("controller", _LOST),
+    "pool-filling": f"({_FULL})",
+}
+"""Rules whose findings say what an alert says already, where it fires: what follows from it, by rule."""
+
+_WARNINGS = " or ".join(
+    (
+        f'{_m("finding")}{{severity="warn",rule!~"{"|".join((_COVERED, *_FOLLOWING))}"}} == 1',
+        *(_finding_unless(rule, alert) for rule, alert in _FOLLOWING.items()),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +101,7 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="RaidbenchPredictedFailure",
-        expr=f"{_m('predicts_failure')} == 1",
+        expr=f"{_m('predicts_failure')} == 1 or {_m('predictive_errors')} > 0",
         lasting="0m",
         severity="warning",
         summary="{{ $labels.target }} predicts its failure",
@@ -96,23 +123,14 @@ ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="RaidbenchWarning",
-        expr=f'{_m("finding")}{{severity="warn",rule!~"{_COVERED}|battery-replace"}} == 1'
-        f' or {_m("finding")}{{rule="battery-replace"}} == 1 unless on (instance, where) '
-        f'label_replace({_LOST}, "where", "$1", "target", "(.*)")',  # a failed battery alerts
+        expr=_WARNINGS,
         lasting="15m",
         severity="warning",
         summary="{{ $labels.where }}: {{ $labels.rule }}",
     ),
     Alert(
-        name="RaidbenchWorn",
-        expr=f"{_m('endurance_used_ratio')} > 0.9",
-        lasting="1h",
-        severity="warning",
-        summary="{{ $labels.target }}: {{ $value | humanizePercentage }} of its endurance is used",
-    ),
-    Alert(
         name="RaidbenchTooFull",
-        expr=" or ".join(f"{_m(f'pool_{part}full_ratio')} > 0.9" for part in ("", "data_", "metadata_")),
+        expr=_FULL,
         lasting="15m",
         severity="critical",
         summary="{{ $labels.target }} is {{ $value | humanizePercentage }} full",

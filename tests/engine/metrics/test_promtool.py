@@ -109,8 +109,39 @@ OTHER_CAUSE = {
     'raidbench_target_info{instance="a",target="x:/c0/v0",kind="array",controller="x:/c0",array="x:/c0/v0"}': "1",
     'raidbench_setting_in_force{instance="a",target="x:/c0/v0",key="write_cache"}': "0",
 }
+CACHING_DRIVES = FAILED_BATTERY | {
+    'raidbench_finding{instance="a",rule="drive-cache-unprotected",severity="warn",where="x:/c0/v0"}': "1",
+}
+FAILING_DRIVE = {
+    'raidbench_predicts_failure{instance="a",target="x:/c0/s1"}': "1",
+    'raidbench_predictive_errors{instance="a",target="x:/c0/s1"}': "3",
+    'raidbench_finding{instance="a",rule="drive-failing",severity="fault",where="x:/c0/s1"}': "1",
+}
+COUNTED_FAILURES = {
+    'raidbench_predicts_failure{instance="a",target="x:/c0/s1"}': "0",
+    'raidbench_predictive_errors{instance="a",target="x:/c0/s1"}': "3",
+    'raidbench_finding{instance="a",rule="drive-failing",severity="fault",where="x:/c0/s1"}': "1",
+}
+FULL_POOL = {
+    'raidbench_pool_full_ratio{instance="a",target="zfs:tank"}': "0.95",
+    'raidbench_finding{instance="a",rule="pool-filling",severity="warn",where="zfs:tank"}': "1",
+}
+FILLING_POOL = {
+    'raidbench_pool_full_ratio{instance="a",target="zfs:tank"}': "0.85",
+    'raidbench_finding{instance="a",rule="pool-filling",severity="warn",where="zfs:tank"}': "1",
+}
+WORN_DRIVE = {
+    'raidbench_endurance_used_ratio{instance="a",target="x:/c0/s1"}': "0.95",
+    'raidbench_finding{instance="a",rule="drive-worn",severity="warn",where="x:/c0/s1"}': "1",
+}
 INCIDENTS: dict[str, tuple[dict[str, str], str]] = {
     "failed battery": (FAILED_BATTERY, "RaidbenchCacheProtectionLost"),
+    "failed battery before drives that cache": (CACHING_DRIVES, "RaidbenchCacheProtectionLost"),
+    "drive that predicts its failure": (FAILING_DRIVE, "RaidbenchPredictedFailure"),
+    "drive with predicted failures in a counter": (COUNTED_FAILURES, "RaidbenchPredictedFailure"),
+    "full pool": (FULL_POOL, "RaidbenchTooFull"),
+    "filling pool": (FILLING_POOL, "RaidbenchWarning"),
+    "worn drive": (WORN_DRIVE, "RaidbenchWarning"),
     "degraded array": (DEGRADED_ARRAY, "RaidbenchNotWhole"),
     "failed drive of no array": (LOOSE_DRIVE, "RaidbenchNotWhole"),
     "battery that works and must be replaced": (WORN_BATTERY, "RaidbenchWarning"),
