@@ -41,13 +41,13 @@ _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @over_hosts("nagios")
 def check_command(target: str | None, severity: str, ignored: tuple[str, ...], nagios: bool, as_json: bool) -> int:
-    """What of the set-up costs speed or safety: of TARGET and what belongs to it, or of all.
+    """Report what in the set-up costs speed or safety, for TARGET and what belongs to it, or for everything.
 
     To a controller belong its arrays and drives, to an array its members and its controller, to a drive its controller;
     to each of them its partitions and filesystems. Findings and problems of anything else are left out.
 
-    Each finding has a rule's id, what says so and what mends it. Nothing is written and no load is made. What nothing
-    tells is unknown: neither a fault nor fine.
+    Each finding names its rule, the evidence and the fix. Nothing is written and no load is made. A question that
+    nothing answers is unknown: neither a fault nor fine.
     """
     if nagios and as_json:
         raise click.UsageError("--nagios or --json, not both.")
