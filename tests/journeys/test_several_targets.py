@@ -17,6 +17,9 @@ from widgets.keyed_table import KeyedTable
 SSD, FLASH, SYSTEM = "megaraid:/c0/v1", "megaraid:/c1/v0", "megaraid:/c0/v0"
 
 
+KEYS = {"]": "right_square_bracket", "[": "left_square_bracket"}
+
+
 async def walk(folder: Path) -> dict[str, str]:
     """Two arrays are chosen, measured, stopped; then to be written to."""
     seen = {}
@@ -30,8 +33,20 @@ async def walk(folder: Path) -> dict[str, str]:
         await pilot.press("r")
         await until(pilot, lambda: f" {FLASH} " in text_of(pilot))
         seen["live"] = text_of(pilot)
+        await until(pilot, lambda: len(screen.graphs.charts[0].data.series[0].points) > 2)
+        for key, shown in (("]", f"IOPS of {SSD}"), ("]", f"IOPS of {FLASH}"), ("[", f"IOPS of {SSD}")):
+            await pilot.press(KEYS[key])
+            await until(pilot, lambda shown=shown: shown in text_of(pilot))  # type: ignore[misc]
+        seen["live part"] = text_of(pilot)
+        own = screen.graphs.charts[0].data.series[0].points
+        whole = screen.graphs._whole.points("read iops")
+        seen["live share"] = f"{sum(value or 0 for _, value in own) / sum(value or 0 for _, value in whole[: len(own)]):.2f}"
         await pilot.press("x")
         await until(pilot, lambda: "r1 stopped" in text_of(pilot).lower())
+        await until(pilot, lambda: bool(screen.graphs.charts[0].data.series))
+        seen["over part"] = text_of(pilot)
+        await pilot.press(KEYS["["])
+        await until(pilot, lambda: "IOPS of" not in text_of(pilot))
         seen["over"] = text_of(pilot)
         await pilot.press("p")
         await answer(pilot, "down", "enter")
@@ -70,6 +85,17 @@ def test_the_target_line_names_all_of_them(seen: dict[str, str]) -> None:
 @pytest.mark.parametrize("when", ["live", "over"])
 def test_the_sum_comes_first_and_each_has_a_row(seen: dict[str, str], when: str) -> None:
     assert rows(seen[when]) == ["all", SSD, FLASH]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("when", ["live part", "over part"])
+def test_the_graphs_of_one_target_are_titled_with_its_name(seen: dict[str, str], when: str) -> None:
+    assert (f"IOPS of {SSD}" in seen[when], f"Latency of {SSD}" in seen[when]) == (True, True)
+
+
+@pytest.mark.long
+def test_the_graph_of_one_target_has_its_share_only(seen: dict[str, str]) -> None:
+    assert 0.05 < float(seen["live share"]) < 0.95
 
 
 def test_the_question_names_each_device(seen: dict[str, str]) -> None:

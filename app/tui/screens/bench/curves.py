@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from app.engine.fio.standstill import Standstills
 from app.engine.session.events import RunStarted
@@ -60,6 +60,8 @@ class CurveFigures:
 class Curves:
     """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
 
+    part: str = ""
+    """The target or section of the job whose points these are; "" for the whole run."""
     taken: int = 0
     """Samples of the run that are in."""
     ramp: float = 0.0
@@ -99,7 +101,7 @@ class Curves:
         self.ramp = ramp
         self._deviations.clear()
         for sample in samples[self.taken :]:
-            self._add(sample)
+            self._add(part_of(sample, self.part) if self.part else sample)
         self.taken = len(samples)
 
     def _add(self, sample: Sample) -> None:
@@ -157,6 +159,12 @@ class Curves:
     def points(self, name: str) -> Points:
         """The points of one curve."""
         return tuple(self.series.get(name, ()))
+
+
+def part_of(sample: Sample, name: str) -> Sample:
+    """Return the interval of one target or section of the job alone; it has no direction while the part does no I/O."""
+    part = next((part for part in sample.targets if part.target == name), None)
+    return replace(sample, read=None if part is None else part.read, write=None if part is None else part.write)
 
 
 def ramp_of(start: RunStarted) -> float:

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from app.engine.report.raw import intervals
-from app.engine.session.figures import RunFigures, RunStatus
+from app.engine.session.figures import RunFigures, RunStatus, Sample
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.run import both_directions
 from app.tui.screens.bench.curves import Curves, ramp_of
@@ -24,6 +24,7 @@ from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
 from widgets.heat_plot import HeatChart
 from widgets.plain.picture.values import Picture, PictureKind
+from widgets.plain.text import clean, shorten
 from widgets.scale import time_end
 
 ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
@@ -37,6 +38,12 @@ FIGURES_EVERY = 0.45
 
 _LEAST_GRAPHS = 10
 """Lines that two graphs, the heading of the figures and the figures of all targets together need."""
+
+_PART = 24
+"""Columns that the name of a part has in the title of a graph."""
+
+_Recorded = tuple[Path, str, str]
+"""Curves on disk: folder of the session, run, and part of it ("" for the whole run)."""
 
 _KEPT = 8
 """Runs whose curves are kept: reading those of an hour takes seconds."""
@@ -70,13 +77,17 @@ class RunGraphs(Vertical):
         self._happened: tuple[TimeMark, ...] = ()
         self._figures: RunFigures | None = None
         self._run: RunRecord | None = None
+        self._whole = Curves()
+        self._part = ""
+        self._samples: tuple[Sample, ...] = ()
+        self._folder: Path | None = None
         self._waiting = ""
         self._told = -1.0
         self._rate = False
         self._close = False
         self._fitted = False
-        self._wanted: tuple[Path, str] | None = None
-        self._known: dict[tuple[Path, str], Curves] = {}
+        self._wanted: _Recorded | None = None
+        self._known: dict[_Recorded, Curves] = {}
 
     def compose(self) -> ComposeResult:
         """Large figures; throughput, and below it latency in one of two ways; all latencies beside them at the end."""
@@ -127,20 +138,65 @@ class RunGraphs(Vertical):
         *,
         total: float | None,
         run: RunRecord | None = None,
+        folder: Path | None = None,
+        samples: tuple[Sample, ...] = (),
         happened: tuple[TimeMark, ...] = (),
         waiting: str = "",
     ) -> None:
         """Show these curves.
 
         `total`: seconds of the time axis; None to follow what comes. `run`: the one that is over; with it no figure of
-        an interval is shown. `happened`: beside what the samples tell. `waiting`: what is said while there
-        is nothing to draw.
+        an interval is shown. `folder`: that of its session. `samples`: the intervals of a run that is not over; the
+        curves of one of its parts are drawn from them. `happened`: beside what the samples tell. `waiting`: what is
+        said while there is nothing to draw.
         """
         self._wanted = None
-        self._curves, self._total, self._run = curves, total, run
+        self._whole, self._total, self._run = curves, total, run
+        self._samples, self._folder = samples, folder
         self._figures = None if run is None else run.figures
         self._happened, self._waiting = happened, waiting
+        self._choose_curves()
         self._redraw()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The targets or sections of the job that have figures of their own; empty for one."""
+        if self._figures is not None:
+            return tuple(part.target for part in self._figures.targets)
+        return tuple(part.target for part in self._whole.targets)
+
+    @property
+    def part(self) -> str:
+        """The target or section whose graphs are drawn; "" for the whole run."""
+        return self._part
+
+    def switch_part(self, step: int) -> bool:
+        """Draw the next part of the run, or the one before with -1; return whether the run has parts."""
+        names = ("", *self.parts)
+        at = names.index(self._part) if self._part in names else 0
+        self._part = names[(at + step) % len(names)]
+        self._choose_curves()
+        self._redraw()
+        return len(names) > 1
+
+    def _choose_curves(self) -> None:
+        """Take the curves of the part that is shown, and begin to read them where they are on disk only."""
+        if self._part not in self.parts:
+            self._part = ""
+        if not self._part:
+            self._curves = self._whole
+            if self._wanted is not None:  # a part that is still being read must not take its place
+                self._wanted = (*self._wanted[:2], "")
+        elif self._run is None:
+            if self._curves.part != self._part:
+                self._curves = Curves(part=self._part)
+            self._curves.take(self._samples, self._whole.ramp)
+        elif self._folder is not None:
+            self._wanted = (self._folder, self._run.id, self._part)
+            self._curves = self._known.get(self._wanted) or Curves(part=self._part)
+            if self._wanted not in self._known:
+                self._waiting = _READING
+                self._begin_to_read(self._wanted, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
         """Draw this run of the session in `folder` beneath: its means at once, its spread when its samples are read."""
@@ -159,32 +215,42 @@ class RunGraphs(Vertical):
 
     def show_run(self, run: RunRecord, folder: Path, session: Session) -> None:
         """Show a run that is over, of a session and its folder: its curves come once they are read."""
-        wanted = (folder, run.id)
-        if wanted == self._wanted:
+        wanted = (folder, run.id, "")
+        if self._wanted is not None and self._wanted[:2] == wanted[:2]:
             return
+        self._part = ""
         known = self._known.get(wanted)
         shown = known or Curves()
-        waiting = "reading what fio wrote ..." if known is None else _NOTHING
+        waiting = _READING if known is None else _NOTHING
         baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
         self.compare_with(baseline, folder)
         happened = happened_in(run, session, shown, ascii=self._ascii)
-        self.draw(shown, total=length_of(run, shown), run=run, happened=happened, waiting=waiting)
+        self.draw(shown, total=length_of(run, shown), run=run, folder=folder, happened=happened, waiting=waiting)
         self._wanted = wanted
         if known is None:
-            read = partial(self._read_run, run, folder, session)
-            self.run_worker(read, thread=True, group="recorded", exclusive=True)
+            self._begin_to_read(wanted, run, session)
 
-    def _read_run(self, run: RunRecord, folder: Path, session: Session) -> None:
-        self.app.call_from_thread(self._take_run, run, folder, session, _read(run, folder))
+    def _begin_to_read(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
+        """Read the curves of a run in a thread; `session`: the one to take the marks from."""
+        read = partial(self._read_run, wanted, run, session)
+        self.run_worker(read, thread=True, group="recorded", exclusive=True)
 
-    def _take_run(self, run: RunRecord, folder: Path, session: Session, curves: Curves) -> None:
+    def _read_run(self, wanted: _Recorded, run: RunRecord, session: Session | None) -> None:
+        folder, _, part = wanted
+        self.app.call_from_thread(self._take_run, wanted, run, session, _read(run, folder, part))
+
+    def _take_run(self, wanted: _Recorded, run: RunRecord, session: Session | None, curves: Curves) -> None:
         while len(self._known) >= _KEPT:
             del self._known[next(iter(self._known))]
-        self._known[folder, run.id] = curves
-        if self._wanted == (folder, run.id) and self.is_mounted:
-            self._curves, self._total, self._waiting = curves, length_of(run, curves), _NOTHING
+        self._known[wanted] = curves
+        if self._wanted is None or self._wanted[:2] != wanted[:2] or not self.is_mounted:
+            return
+        if session is not None:  # the whole run, which its parts share the time axis with
+            self._whole, self._total = curves, length_of(run, curves)
             self._happened = happened_in(run, session, curves, ascii=self._ascii)
-            self._redraw()
+        if self._wanted == wanted:
+            self._curves, self._waiting = curves, _NOTHING
+        self._redraw()
 
     def _redraw(self) -> None:
         curves, total, over = self._curves, self._total, self._figures
@@ -193,9 +259,12 @@ class RunGraphs(Vertical):
         if not self.frozen:
             self._show_figures()
         throughput, latency, heat = self.charts
-        throughput.title = "MiB/s" if self._rate else "IOPS"
+        of = f" of {shorten(clean(self._part), _PART)}" if self._part else ""
+        throughput.title = ("MiB/s" if self._rate else "IOPS") + of
+        latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
-        beneath = () if baseline is None else baseline_references(baseline, self._beneath, rate=rate)
+        # Nothing is known of how a part of the baseline scatters, so its graphs have none beneath.
+        beneath = () if baseline is None or self._part else baseline_references(baseline, self._beneath, rate=rate)
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
         ended = over is not None
         throughput.data = throughput_chart(
@@ -213,22 +282,25 @@ class RunGraphs(Vertical):
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         run = self._run if over is not None else None
+        if run is not None and self._part:
+            run = _run_of(run, self._part)
         drawn = run is not None and any(side.bins for _, side in both_directions(run.figures))
         self.set_class(drawn, "-over")
         if run is not None and drawn:
-            state = (run.id, run.start.at, None if self._baseline is None else self._baseline.id)
-            self.query_one(StillPicture).make(partial(_latencies, run, self._baseline), state)
+            below = None if self._part else self._baseline
+            state = (run.id, run.start.at, self._part, None if below is None else below.id)
+            self.query_one(StillPicture).make(partial(_latencies, run, below), state)
         else:
             self.remove_class("-percentiles")
 
     def _show_figures(self) -> None:
-        shown, until = self._figure_rows, self._curves.until
+        shown, until = self._figure_rows, self._whole.until
         if self._figures is None and shown.rows and self._told <= until < self._told + FIGURES_EVERY:
             return
         self._told = until
         most = max(1, self.size.height - _LEAST_GRAPHS)
         if self._figures is None:
-            names, rows = directions_of(self._curves), running_figures(self._curves, most)
+            names, rows = directions_of(self._whole), running_figures(self._whole, most)
         else:
             names, rows = ended_figures(self._figures, most)
         shown.columns = figure_columns(running=self._figures is None, names=names)
@@ -290,6 +362,7 @@ class RunGraphs(Vertical):
         return ""
 
 
+_READING = "reading what fio wrote ..."
 _NOTHING = "no sample was kept of this run"
 """Of a run whose raw output is gone, or that was over before its first interval."""
 
@@ -305,9 +378,18 @@ def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture:
     return picture(subject, PictureKind.PERCENTILES, Wish(), lambda _: ())
 
 
-def _read(run: RunRecord, folder: Path) -> Curves:
-    """The curves of a run from what fio wrote."""
-    curves = Curves()
+def _run_of(run: RunRecord, part: str) -> RunRecord:
+    """Return the run with the figures of one of its parts in place of all."""
+    own = next((own for own in run.figures.targets if own.target == part), None)
+    if run.end is None or own is None:
+        return run
+    figures = replace(run.figures, read=own.read, write=own.write, sync=own.sync)
+    return replace(run, end=replace(run.end, figures=figures))
+
+
+def _read(run: RunRecord, folder: Path, part: str = "") -> Curves:
+    """Return the curves of a run, or of one of its parts, from what fio wrote."""
+    curves = Curves(part=part)
     curves.take(intervals(run, folder), ramp_of(run.start))
     return curves
 
@@ -333,6 +415,7 @@ def length_of(run: RunRecord, curves: Curves) -> float | None:
 GRAPH_COMMANDS = (
     "bench.heat",
     "bench.unit",
+    "bench.next-part",
     "bench.scale",
     "bench.range",
     "bench.fit",
@@ -364,6 +447,11 @@ class GraphKeys:
     def action_fit(self: _Showing) -> None:
         """Show the time that there is, or all that the job takes."""
         self.graphs.switch_fit()
+
+    def action_part(self: _Showing, step: int) -> None:
+        """Draw the graphs of the next section or target, or of the whole run again."""
+        if not self.graphs.switch_part(step):
+            self.say("The job has one section on one target, so these graphs show all of it.")
 
     def action_unit(self: _Showing) -> None:
         """IOPS or MiB/s."""

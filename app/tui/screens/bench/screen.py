@@ -179,7 +179,13 @@ class BenchScreen(GraphKeys, StartingScreen):
         ascii = self.workbench_app.ascii
         changed = change_marks(session, active.start, self._curves.until, now, ascii=ascii)
         happened = (*changed, *event_marks(active.happened, ascii=ascii))
-        self.graphs.draw(self._curves, total=chart_seconds(active), happened=happened, waiting=WAITING)
+        self.graphs.draw(
+            self._curves,
+            total=chart_seconds(active),
+            samples=active.samples,
+            happened=happened,
+            waiting=WAITING,
+        )
         self.query_one(ProgressLine).progress = progress(active, now)
         at = active.samples[-1].at if active.samples else 0.0
         if active.members and not self._members_at < at < self._members_at + MEMBERS_EVERY:
@@ -255,6 +261,7 @@ class BenchScreen(GraphKeys, StartingScreen):
             self._curves,
             total=length_of(run, self._curves),
             run=run,
+            folder=self.workbench_app.workbench.folder,
             happened=happened_in(run, session, self._curves, ascii=self.workbench_app.ascii),
             waiting="nothing was measured",
         )
