@@ -13,7 +13,8 @@ from dataclasses import field
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.job_values import parse_flag
 from app.engine.fio.joboptions import ALIASES, ELSEWHERE, LAST, PASSED_OVER, refusal, take
-from backends.errors import InvalidValueError
+from app.engine.fio.sections import JobSection, distinct_names, join_sections
+from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
 
@@ -54,6 +55,45 @@ class Imported:
     notes: tuple[str, ...] = ()
     """Sentences about the file as a whole."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the sections; one that occurs again has a number behind it."""
+        return distinct_names([one.name for one in self.jobs])
+
+    @property
+    def whole(self) -> ImportedJob:
+        """The whole file as one job. Raises InvalidValueError for too many sections."""
+        if len(self.jobs) == 1:
+            return self.jobs[0]
+        sections = [
+            JobSection(name=name, job=one.job, waits=one.stonewall, new_group=one.new_group)
+            for name, one in zip(self.names, self.jobs, strict=True)
+        ]
+        shared = [note for note in self.jobs[0].notes if all(note in one.notes for one in self.jobs)]
+        own = [
+            f"{name}: {note}"
+            for name, one in zip(self.names, self.jobs, strict=True)
+            for note in one.notes
+            if note not in shared
+        ]
+        if any(_is_set(one.raw, "exitall") for one in self.jobs):
+            own.append("exitall was not taken over: every section runs to its own end")
+        return ImportedJob(
+            name=", ".join(self.names),
+            job=join_sections(sections),
+            notes=(*shared, *own),
+            told=all(one.told for one in self.jobs),
+        )
+
+    def section(self, name: str) -> ImportedJob:
+        """The section of this name. Raises NotFoundError with the names there are."""
+        for known, one in zip(self.names, self.jobs, strict=True):
+            if known == name:
+                return one
+        raise NotFoundError(
+            f"The job file has no section {clean(name, 80)}.", hint=f"Its sections are {', '.join(self.names)}."
+        )
+
 
 @dataclass(slots=True)
 class _Section:
@@ -81,10 +121,7 @@ def import_jobfile(content: str | bytes) -> Imported:
             jobs.append(found)
     if problems or not jobs:
         _refuse(problems)
-    notes: tuple[str, ...] = ()
-    if len(jobs) > 1:
-        notes = (f"The file holds {len(jobs)} jobs; fio would run them at once, raidbench runs one at a time",)
-    return Imported(jobs=tuple(jobs), notes=notes)
+    return Imported(jobs=tuple(jobs))
 
 
 def _refuse(problems: list[str]) -> None:
