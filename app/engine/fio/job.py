@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.engine.fio.fields import FIELDS, JobField
 from app.engine.fio.job_problems import problems_of
@@ -16,6 +16,9 @@ from backends.errors import InvalidValueError
 from backends.lent import RootHold
 from backends.text import clean
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.fio.sections import JobSection
 
 # -- what fio is to open, and what people call it ---------------------------------------------------------------------
 
@@ -157,6 +160,16 @@ class Job:
     def __post_init__(self) -> None:
         if problems := problems_of(self):
             raise InvalidJobError(problems)
+
+    @property
+    def sections(self) -> tuple[JobSection, ...]:
+        """The sections of a job that has several; empty for a job of one."""
+        return ()
+
+    @property
+    def parts(self) -> tuple[Job, ...]:
+        """The job of each section; a job of one section is its own only part."""
+        return (self,)
 
     @property
     def reads(self) -> bool:

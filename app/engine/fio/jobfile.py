@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from app.engine.fio.job import InvalidJobError, Job
+from app.engine.fio.job_values import parse_flag
 from app.engine.fio.joboptions import ALIASES, ELSEWHERE, LAST, PASSED_OVER, refusal, take
-from backends.errors import InvalidValueError
+from app.engine.fio.sections import JobSection, distinct_names, join_sections
+from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
 
@@ -21,6 +23,7 @@ _LONGEST_LINE = 4096
 _MOST_LINES = 10_000
 _MOST_SECTIONS = 200
 _SHOWN_PROBLEMS = 20
+_FULL_NAMES = {"wait_for_previous": "stonewall"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,12 @@ class ImportedJob:
     """Sentences about what was not taken over."""
     told: bool = False
     """Whether it names its run time."""
+    stonewall: bool = False
+    """Whether it waits for the jobs above it; fio also starts a new group with it."""
+    new_group: bool = False
+    """Whether a new group of figures starts with it."""
+    raw: Mapping[str, str] = field(default_factory=dict)
+    """All options of the section and the globals above it, by fio's own names, as the file writes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +54,45 @@ class Imported:
     """At least one, in the file's order."""
     notes: tuple[str, ...] = ()
     """Sentences about the file as a whole."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the sections; one that occurs again has a number behind it."""
+        return distinct_names([one.name for one in self.jobs])
+
+    @property
+    def whole(self) -> ImportedJob:
+        """The whole file as one job. Raises InvalidValueError for too many sections."""
+        if len(self.jobs) == 1:
+            return self.jobs[0]
+        sections = [
+            JobSection(name=name, job=one.job, waits=one.stonewall, new_group=one.new_group)
+            for name, one in zip(self.names, self.jobs, strict=True)
+        ]
+        shared = [note for note in self.jobs[0].notes if all(note in one.notes for one in self.jobs)]
+        own = [
+            f"{name}: {note}"
+            for name, one in zip(self.names, self.jobs, strict=True)
+            for note in one.notes
+            if note not in shared
+        ]
+        if any(_is_set(one.raw, "exitall") for one in self.jobs):
+            own.append("exitall was not taken over: every section runs to its own end")
+        return ImportedJob(
+            name=", ".join(self.names),
+            job=join_sections(sections),
+            notes=(*shared, *own),
+            told=all(one.told for one in self.jobs),
+        )
+
+    def section(self, name: str) -> ImportedJob:
+        """The section of this name. Raises NotFoundError with the names there are."""
+        for known, one in zip(self.names, self.jobs, strict=True):
+            if known == name:
+                return one
+        raise NotFoundError(
+            f"The job file has no section {clean(name, 80)}.", hint=f"Its sections are {', '.join(self.names)}."
+        )
 
 
 @dataclass(slots=True)
@@ -73,10 +121,7 @@ def import_jobfile(content: str | bytes) -> Imported:
             jobs.append(found)
     if problems or not jobs:
         _refuse(problems)
-    notes: tuple[str, ...] = ()
-    if len(jobs) > 1:
-        notes = (f"The file holds {len(jobs)} jobs; fio would run them at once, raidbench runs one at a time",)
-    return Imported(jobs=tuple(jobs), notes=notes)
+    return Imported(jobs=tuple(jobs))
 
 
 def _refuse(problems: list[str]) -> None:
@@ -164,6 +209,7 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
                 problems.append(f"line {number}: {shown}: {error.message}")
     if len(problems) > before:
         return None
+    raw = {_FULL_NAMES.get(key, key): value for key, (value, _) in options.items()}
     told = "runtime" in texts
     if not told:
         notes.append("The file names no run time: 60 s were taken")
@@ -179,4 +225,20 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
             at = f"line {where[field_key]}" if field_key in where else f"[{section.name}]"
             problems.append(f"{at}: {field_key}: {sentence}")
         return None
-    return ImportedJob(name=section.name, job=job, notes=tuple(dict.fromkeys(notes)), told=told)
+    return ImportedJob(
+        name=section.name,
+        job=job,
+        notes=tuple(dict.fromkeys(notes)),
+        told=told,
+        stonewall=_is_set(raw, "stonewall"),
+        new_group=_is_set(raw, "new_group"),
+        raw=raw,
+    )
+
+
+def _is_set(raw: Mapping[str, str], key: str) -> bool:
+    """Whether a flag of fio is set; a value that is no flag counts as set."""
+    try:
+        return parse_flag(raw.get(key, "0"))
+    except InvalidValueError:
+        return True

@@ -57,8 +57,8 @@ PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it mak
     "iodepth_batch_submit": "requests are submitted as fio does by default",
     "iodepth_batch_complete": "completions are collected as fio does by default",
     "iodepth_low": "the queue is kept full",
-    "stonewall": "sections run one at a time anyway",
-    "wait_for_previous": "sections run one at a time anyway",
+    "stonewall": "",  # how a section follows the one above it is kept beside its job
+    "wait_for_previous": "",
     "startdelay": "a job starts at once",
     "loops": "a job runs by time",
     "filesize": "",

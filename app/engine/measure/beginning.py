@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from app.engine.fio.job import Job
+from app.engine.fio.sections import JobSection, groups, phases, starts
 from app.engine.measure.preparation import Preparation, Site
-from app.engine.session.events import RunStarted, RunTarget
+from app.engine.session.events import RunSection, RunStarted, RunTarget
 from app.engine.session.paths import private_folder
 from backends.errors import StorageError
 
@@ -51,7 +53,32 @@ def run_started(
         fills=ready.request.fills,
         provenance=dict(ready.provenance),
         targets=told if len(told) > 1 else (),
+        sections=run_sections(ready.job),
     )
+
+
+def run_sections(job: Job) -> tuple[RunSection, ...]:
+    """The sections of a job that has several, as the session keeps them."""
+    places = zip(job.sections, starts(job.sections), strict=True)
+    phase_of = _numbers(phases(job.sections)) if job.sections else {}
+    group_of = _numbers(groups(job.sections)) if job.sections else {}
+    return tuple(
+        RunSection(
+            name=section.name,
+            job={key: text for key, text in section.job.texts().items() if text},
+            title=section.job.describe(),
+            phase=phase_of[section.name],
+            group=group_of[section.name],
+            starts_s=float(start),
+            planned_seconds=float(section.job.ramp + section.job.runtime),
+        )
+        for section, start in places
+    )
+
+
+def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
+    """The number of the part to which each section belongs, by its name."""
+    return {section.name: number for number, part in enumerate(parts, 1) for section in part}
 
 
 def _told(site: Site, kept: bool) -> RunTarget:

@@ -167,6 +167,26 @@ class RunTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunSection:
+    """One section of a job that has several."""
+
+    name: str
+    """Its name, distinct among the sections of the run."""
+    job: dict[str, str]
+    """Its fields."""
+    title: str
+    """Its job in one line."""
+    phase: int = 1
+    """The phase in which it runs, from 1: sections of the same phase run at the same time."""
+    group: int = 1
+    """The group to which its figures are added, from 1."""
+    starts_s: float = 0.0
+    """The second of the run in which it is planned to start, ramps included."""
+    planned_seconds: float = 0.0
+    """Its ramp and run time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
     """A benchmark begins."""
 
@@ -207,6 +227,19 @@ class RunStarted:
     """What else was so beneath it, as `measure/provenance.py` finds it; empty in logs of earlier versions."""
     targets: tuple[RunTarget, ...] = ()
     """Several that are measured at the same time; empty for one, and in logs of earlier versions."""
+    sections: tuple[RunSection, ...] = ()
+    """The sections of a job that has several; empty for a job of one, and in logs of earlier versions. `job` then has
+    only what all of them have in common, and what is known of the whole.
+    """
+
+    @property
+    def work(self) -> dict[str, str]:
+        """All that tells this job from another one: the fields, and those of every section."""
+        return self.job | {
+            f"{section.name}: {key}": text
+            for section in self.sections
+            for key, text in {**section.job, "phase": str(section.phase)}.items()
+        }
 
     @property
     def each(self) -> tuple[RunTarget, ...]:

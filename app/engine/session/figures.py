@@ -101,15 +101,31 @@ class DirectionSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetSample:
+class PartSample:
+    """A part of what a run did in one interval."""
+
+    read: DirectionSample | None = None
+    """None if it does not read."""
+    write: DirectionSample | None = None
+    """None if it does not write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetSample(PartSample):
     """One of several targets in one interval."""
 
     target: str
     """What it is called, as in the start of the run."""
-    read: DirectionSample | None = None
-    """None if the job does not read."""
-    write: DirectionSample | None = None
-    """None if the job does not write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionSample(PartSample):
+    """One of several sections of a job in one interval; without read and write it was not running."""
+
+    name: str
+    """Its name, as in the start of the run."""
+    phase: Phase | None = None
+    """Ramp or measuring; None while it was not running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +146,8 @@ class Sample:
     """fio fell silent in this interval: some I/O did not come back in time."""
     targets: tuple[TargetSample, ...] = ()
     """Each of several targets, whose sum the rest is; empty of a run on one."""
+    sections: tuple[SectionSample, ...] = ()
+    """Each section of a job that has several, running or not, whose sum the rest is; empty for a job of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,11 +269,9 @@ class SteadyFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TargetFigures:
-    """One of several targets that were measured at the same time; its rates are those of the time of the whole run."""
+class PartFigures:
+    """A part of what a run did."""
 
-    target: str
-    """What it is called, as in the start of the run."""
     read: DirectionFigures | None = None
     """None if nothing was read."""
     write: DirectionFigures | None = None
@@ -266,6 +282,32 @@ class TargetFigures:
     def side(self, name: str) -> DirectionFigures | None:
         """As of a run."""
         return {"read": self.read, "write": self.write, "sync": self.sync}.get(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetFigures(PartFigures):
+    """One of several targets that were measured at the same time; its rates are those of the time of the whole run."""
+
+    target: str
+    """What it is called, as in the start of the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionFigures(PartFigures):
+    """One of several sections of a job; its rates are those of its own time, as fio tells them."""
+
+    name: str
+    """Its name, as in the start of the run."""
+    seconds: float = 0.0
+    """Its measured seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFigures(PartFigures):
+    """Sections whose figures fio adds up: counts add up, and each direction has the time of the longest section."""
+
+    sections: tuple[str, ...]
+    """The names of its sections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +348,12 @@ class RunFigures:
     """Bytes written in order before the job, to precondition what is measured; not among its figures."""
     targets: tuple[TargetFigures, ...] = ()
     """Each of several targets, whose sum the rest is; empty of a run on one."""
+    sections: tuple[SectionFigures, ...] = ()
+    """Each section of a job that has several; empty for a job of one. The figures of the run add up the sections that
+    ran at the same time. The time of phases that ran one after another is the sum of their times.
+    """
+    groups: tuple[GroupFigures, ...] = ()
+    """The groups of sections, where there is more than one group; empty otherwise."""
 
     still_s: float | None = None
     """The longest standstill that nothing the job asks for explains, seconds; None without one."""

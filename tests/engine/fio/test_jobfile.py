@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.engine.fio.job import Arrival, Engine, Job, JobTarget, Pattern, TargetKind
 from app.engine.fio.jobfile import Imported, import_jobfile
 from app.engine.fio.render import render
-from backends.errors import InvalidValueError
+from backends.errors import InvalidValueError, NotFoundError
 
 
 def only(text: str) -> Job:
@@ -42,7 +42,44 @@ def test_what_the_file_leaves_open_is_fios_default_not_ours() -> None:
 def test_sections_come_in_order_with_the_globals_above_them() -> None:
     found = import_jobfile("[global]\nbs=8k\n[a]\nrw=read\n[global]\niodepth=7\n[b]\nrw=write\nbs=1m\n")
     assert [(job.name, job.job.bs, job.job.iodepth) for job in found.jobs] == [("a", 8192, 1), ("b", 1 << 20, 7)]
-    assert "one at a time" in found.notes[0]
+    assert not found.notes
+
+
+def test_a_file_of_several_sections_is_one_job() -> None:
+    found = import_jobfile("[global]\nruntime=9\n[a]\nrw=read\n[a]\nrw=write\n[b]\nstonewall\nruntime=3\n").whole
+    assert [(one.name, one.waits, one.job.runtime) for one in found.job.sections] == [
+        ("a", False, 9),
+        ("a #2", False, 9),
+        ("b", True, 3),
+    ]
+    assert (found.job.writes, found.job.runtime, found.told) == (True, 12, True)
+
+
+def test_a_file_of_one_section_is_that_job() -> None:
+    found = import_jobfile("[a]\nruntime=9\nstonewall\n")
+    assert found.whole is found.jobs[0]
+
+
+def test_the_run_time_of_a_file_is_named_only_where_every_section_names_it() -> None:
+    assert not import_jobfile("[a]\nruntime=9\n[b]\nrw=read\n").whole.told
+
+
+def test_a_note_names_its_section_unless_it_is_about_all() -> None:
+    found = import_jobfile("[global]\nstartdelay=3\n[a]\nruntime=9\nloops=2\n[b]\nruntime=9\n").whole
+    assert [note.split("=")[0] for note in found.notes] == ["startdelay", "a: loops"]
+
+
+def test_sections_do_not_end_each_other() -> None:
+    found = import_jobfile("[global]\nexitall\nruntime=9\n[a]\nrw=read\n[b]\nrw=read\n").whole
+    assert any("exitall" in note for note in found.notes)
+
+
+def test_a_section_is_found_by_its_name() -> None:
+    found = import_jobfile("[a]\nruntime=8\n[a]\nruntime=9\n")
+    assert [found.section(name).job.runtime for name in found.names] == [8, 9]
+    with pytest.raises(NotFoundError, match="no section c") as caught:
+        found.section("c")
+    assert "a, a #2" in caught.value.hint
 
 
 def test_what_is_not_taken_over_is_said() -> None:
@@ -203,3 +240,15 @@ def test_the_way_requests_arrive_is_understood() -> None:
 def test_a_file_that_names_a_run_time_of_a_minute_means_it(line: str, told: bool) -> None:
     (job,) = import_jobfile(f"[reads]\nrw=read\n{line}\n").jobs
     assert (job.job.runtime, job.told) == (60, told)
+
+
+def test_a_section_says_how_it_follows_the_one_above() -> None:
+    first, second, third = import_jobfile(
+        "[global]\nruntime=9\n[a]\n[b]\nwait_for_previous\n[c]\nnew_group\nstonewall=0\nstartdelay=3\n"
+    ).jobs
+    assert [(job.stonewall, job.new_group) for job in (first, second, third)] == [
+        (False, False),
+        (True, False),
+        (False, True),
+    ]
+    assert third.raw["startdelay"] == "3"
