@@ -342,8 +342,6 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Section",
         "Show the graphs of the next section of the job, or of the next target.",
         "bench",
-        87,
-        "bench-running bench-ended",
     ),
     _command(
         "bench.previous-part",

@@ -40,7 +40,9 @@ async def walk(folder: Path) -> dict[str, str]:
         seen["live part"] = text_of(pilot)
         own = screen.graphs.charts[0].data.series[0].points
         whole = screen.graphs._whole.points("read iops")
-        seen["live share"] = f"{sum(value or 0 for _, value in own) / sum(value or 0 for _, value in whole[: len(own)]):.2f}"
+        seen["live share"] = (
+            f"{sum(value or 0 for _, value in own) / sum(value or 0 for _, value in whole[: len(own)]):.2f}"
+        )
         await pilot.press("x")
         await until(pilot, lambda: "r1 stopped" in text_of(pilot).lower())
         await until(pilot, lambda: bool(screen.graphs.charts[0].data.series))

@@ -96,7 +96,11 @@ def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
     if place is None:
         return ()
     return samples_of(
-        place / "fio.out", ramp=has_ramp(run), planned_s=seconds_of(run.start.job), steady=run.start.steady
+        place / "fio.out",
+        ramp=has_ramp(run),
+        planned_s=seconds_of(run.start.job),
+        steady=run.start.steady,
+        targets=[each.target for each in run.start.targets],
     )
 
 

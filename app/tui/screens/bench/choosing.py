@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from functools import partial
 
 from app.engine.fio.job import Job
-from app.engine.fio.jobfile import import_jobfile
+from app.engine.fio.jobfile import Imported, import_jobfile
 from app.engine.fio.profiles import PROFILES, profile
+from app.engine.fio.sections import change_sections
 from app.engine.measure.measurer import Request
 from app.engine.measure.preparation import NamedTarget
 from app.engine.measure.scratch import DEFAULT_SIZE
@@ -74,8 +77,8 @@ class ChoosingScreen(WorkbenchScreen):
     def request(self) -> Request:
         """What `r` would measure."""
         job = self.job
-        if job.size is None and self.target_name is None:
-            job = Job.from_fields({"size": str(self.scratch_size)}, job)
+        if self.target_name is None:  # a scratch file has a size, whatever the job says
+            job, _ = change_sections(job, self._sized)
         name = self.target_name or self.where
         return Request(
             where=self.where,
@@ -86,6 +89,10 @@ class ChoosingScreen(WorkbenchScreen):
             steady=self.steady,
             told=self.told,
         )
+
+    def _sized(self, job: Job) -> tuple[Job, tuple[str, ...]]:
+        """Return the job with the size of the scratch file where it names none."""
+        return (job if job.size is not None else replace(job, size=self.scratch_size)), ()
 
     @property
     def scratch_size(self) -> int:
@@ -108,6 +115,13 @@ class ChoosingScreen(WorkbenchScreen):
 
     def action_edit(self) -> None:
         """Change the fields of the job."""
+        if self.job.sections:
+            self.say(
+                "The job has several sections. Change them in the job file and open it again with o, or open one "
+                "section alone.",
+                severity="warning",
+            )
+            return
 
         def edited(job: Job | None) -> None:
             self.told = self.told or (job is not None and "runtime" in form.told)
@@ -149,12 +163,26 @@ class ChoosingScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not a job for raidbench")
             return
-        first = imported.jobs[0]
-        self.job, self.profile, self._origin, self.told = first.job, None, None, first.told
-        for note in (*imported.notes, *first.notes):
+        if len(imported.jobs) == 1:
+            self._take_job(imported, _ALL_SECTIONS)
+        else:
+            choices = section_choices(imported)
+            self.app.push_screen(
+                ChoiceDialog("Sections of the job", choices, _ALL_SECTIONS), partial(self._take_job, imported)
+            )
+
+    def _take_job(self, imported: Imported, chosen: str | None) -> None:
+        """Take all sections of a job file, or the chosen one; None takes nothing."""
+        if chosen is None:
+            return
+        try:
+            taken = imported.whole if chosen == _ALL_SECTIONS else imported.section(chosen)
+        except RaidbenchError as error:
+            self.workbench_app.tell(error, title="Not a job for raidbench")
+            return
+        self.job, self.profile, self._origin, self.told = taken.job, None, None, taken.told
+        for note in (*imported.notes, *taken.notes):
             self.say(note, severity="warning")
-        if len(imported.jobs) > 1:
-            self.say(f"Job [{clean(first.name)}] of {len(imported.jobs)} was taken.", severity="warning")
         self.show_job()
 
     def action_target(self) -> None:
@@ -188,6 +216,25 @@ class ChoosingScreen(WorkbenchScreen):
             TextDialog("Scratch file", start, help="A folder, or a file that does not exist yet."), named
         )
 
+
+def section_choices(imported: Imported) -> tuple[ChoiceItem, ...]:
+    """Return what can be run of a job file of several sections: all of them, or one alone."""
+    return (
+        ChoiceItem(
+            value=_ALL_SECTIONS,
+            label="all sections",
+            help="As fio runs the file: together, and in turn where a section waits for those above it (stonewall).",
+            risk="writes" if any(one.job.writes for one in imported.jobs) else "",
+        ),
+        *(
+            ChoiceItem(value=name, label=f"[{name}]", help=one.job.describe(), risk="writes" if one.job.writes else "")
+            for name, one in zip(imported.names, imported.jobs, strict=True)
+        ),
+    )
+
+
+_ALL_SECTIONS = ""
+"""Stands for all sections; no section of a job file has an empty name."""
 
 _SCRATCH = ChoiceItem(
     value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."

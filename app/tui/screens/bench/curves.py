@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from app.engine.fio.standstill import Standstills
 from app.engine.session.events import RunStarted
-from app.engine.session.figures import DirectionSample, Phase, Sample, TargetSample
+from app.engine.session.figures import DirectionSample, PartSample, Phase, Sample
 from backends.values import dataclass
 from widgets.chart import HeatInterval
 
@@ -78,8 +78,8 @@ class Curves:
     """How the latencies of each interval are spread, both directions together."""
     still: Standstills = field(default_factory=Standstills)
     """When nothing was completed."""
-    targets: tuple[TargetSample, ...] = ()
-    """Each of several targets in the last interval."""
+    parts: tuple[tuple[str, PartSample], ...] = ()
+    """Each target or section of the job with its name, in the last interval; empty for one section on one target."""
     measured: bool = False
     """Whether a sample of the measured phase is in."""
     _deviations: dict[str, float] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Curves:
             self.series.clear()
             self.spreads.clear()
             self.heat.clear()
-            self.still, self.measured, self.targets = Standstills(), False, ()
+            self.still, self.measured, self.parts = Standstills(), False, ()
         self.ramp = ramp
         self._deviations.clear()
         for sample in samples[self.taken :]:
@@ -122,7 +122,7 @@ class Curves:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = [direction for direction in (sample.read, sample.write) if direction is not None]
         self.still.take(sample)
-        self.targets = sample.targets
+        self.parts = parts_of(sample)
         self.heat.append(_heat(at, sample.seconds, both))
         # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
         for name in LATENCIES:
@@ -163,8 +163,14 @@ class Curves:
 
 def part_of(sample: Sample, name: str) -> Sample:
     """Return the interval of one target or section of the job alone; it has no direction while the part does no I/O."""
-    part = next((part for part in sample.targets if part.target == name), None)
-    return replace(sample, read=None if part is None else part.read, write=None if part is None else part.write)
+    own = dict(parts_of(sample)).get(name, PartSample())
+    return replace(sample, read=own.read, write=own.write)
+
+
+def parts_of(sample: Sample) -> tuple[tuple[str, PartSample], ...]:
+    """Return the targets or sections that an interval is the sum of, each with its name; empty for one of one."""
+    sections = tuple((section.name, section) for section in sample.sections)
+    return sections or tuple((target.target, target) for target in sample.targets)
 
 
 def ramp_of(start: RunStarted) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.engine.session.figures import DirectionFigures, DirectionSample, RunFigures
+from app.engine.session.figures import DirectionFigures, DirectionSample, PartFigures, RunFigures
 from app.engine.view.run import DIRECTIONS
 from app.tui.screens.bench.curves import CurveFigures, Curves
 from widgets.figure_rows import FigureColumn, Figures
@@ -46,10 +46,10 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[Figures, ...]:
     """
     whole = [(name, _of_curves(curves, name)) for name in directions_of(curves)]
     each = [
-        (target.target, name, _of_interval(part))
-        for target in curves.targets
-        for name, part in zip(DIRECTIONS, (target.read, target.write), strict=True)
-        if part is not None
+        (part, name, _of_interval(side))
+        for part, sample in curves.parts
+        for name, side in zip(DIRECTIONS, (sample.read, sample.write), strict=True)
+        if side is not None
     ]
     return _sum_first(whole, each, most)
 
@@ -58,12 +58,18 @@ def ended_figures(figures: RunFigures, most: int = _ALL) -> tuple[tuple[str, ...
     """The directions of a finished run, and a row for each, then for each of several targets: fio's own totals."""
     whole = [(name, _of_run(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
     each = [
-        (target.target, name, _of_run(side))
-        for target in figures.targets
+        (part, name, _of_run(side))
+        for part, own in parts_of_run(figures)
         for name in DIRECTIONS
-        if (side := target.side(name)) is not None
+        if (side := own.side(name)) is not None
     ]
     return tuple(name for name, _ in whole), _sum_first(whole, each, most)
+
+
+def parts_of_run(figures: RunFigures) -> tuple[tuple[str, PartFigures], ...]:
+    """Return the targets or sections of a run, each with its name; empty for one section on one target."""
+    sections = tuple((section.name, section) for section in figures.sections)
+    return sections or tuple((target.target, target) for target in figures.targets)
 
 
 def _sum_first(

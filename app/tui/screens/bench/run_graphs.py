@@ -16,7 +16,13 @@ from app.engine.session.figures import RunFigures, RunStatus, Sample
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.run import both_directions
 from app.tui.screens.bench.curves import Curves, ramp_of
-from app.tui.screens.bench.large_figures import directions_of, ended_figures, figure_columns, running_figures
+from app.tui.screens.bench.large_figures import (
+    directions_of,
+    ended_figures,
+    figure_columns,
+    parts_of_run,
+    running_figures,
+)
 from app.tui.screens.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
 from app.tui.screens.bench.run_marks import change_marks, event_marks, marks_of
 from app.tui.still_picture import StillPicture
@@ -161,9 +167,8 @@ class RunGraphs(Vertical):
     @property
     def parts(self) -> tuple[str, ...]:
         """The targets or sections of the job that have figures of their own; empty for one."""
-        if self._figures is not None:
-            return tuple(part.target for part in self._figures.targets)
-        return tuple(part.target for part in self._whole.targets)
+        known = self._whole.parts if self._figures is None else parts_of_run(self._figures)
+        return tuple(name for name, _ in known)
 
     @property
     def part(self) -> str:
@@ -380,7 +385,7 @@ def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture:
 
 def _run_of(run: RunRecord, part: str) -> RunRecord:
     """Return the run with the figures of one of its parts in place of all."""
-    own = next((own for own in run.figures.targets if own.target == part), None)
+    own = dict(parts_of_run(run.figures)).get(part)
     if run.end is None or own is None:
         return run
     figures = replace(run.figures, read=own.read, write=own.write, sync=own.sync)

@@ -49,6 +49,8 @@ its lines have to be drawn and sent.
 ADVICE_LINES = 2
 """Lines of advice on a tall terminal."""
 
+_PARTS_HINT = "] shows the graphs of each section or target alone, [ goes back."
+
 _IDLE = "r runs the job; p chooses another, T the target."
 
 
@@ -186,6 +188,10 @@ class BenchScreen(GraphKeys, StartingScreen):
             happened=happened,
             waiting=WAITING,
         )
+        if self.graphs.parts and self.graphs.part == "":
+            self.hint(_PARTS_HINT)
+        elif self.graphs.part:
+            self.hint("")
         self.query_one(ProgressLine).progress = progress(active, now)
         at = active.samples[-1].at if active.samples else 0.0
         if active.members and not self._members_at < at < self._members_at + MEMBERS_EVERY:

@@ -55,7 +55,7 @@ class StartingScreen(ChoosingScreen):
         def request() -> Request:
             wanted = self.request()
             job, name = wanted.job, wanted.profile
-            if not job.writes:  # reading changes nothing about a drive
+            if not job.writes or job.sections:  # reading changes nothing about a drive, and sections do not settle
                 job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
             plan = self.workbench_app.options.steady
             asked = precondition_request(wanted.where, wanted.name, job, plan, profile=name)

@@ -82,7 +82,8 @@ class RunPreview(Pane):
             self._shown = None
             return
         self.title = f"{name}: {job_of(run)} on {run.start.target}, {units.moment(run.start.at)[:16]}"
-        named = ("Run",) if run.figures.targets else ()  # the rows of several targets bear their names
+        # The rows of several targets or sections have their names in this column.
+        named = ("Run",) if run.figures.targets or run.figures.sections else ()
         shown = picked(filled(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StillTable)
         table.columns, table.rows = columns(shown), rows(shown)

@@ -74,6 +74,8 @@ class SweepPlanner(PlanChoices):
         app = self.workbench_app
         named = app.options.profile if app.options.profile in PROFILES else next(iter(PROFILES))
         job, name = app.job_choice or (profile(named).job, named)
+        if job.sections:  # a sweep judges one section
+            job, name = profile(named).job, named
         free = [str(thing.target) for thing in measurable.things(session.inventory) if not thing.uses]
         scratch = os.path.abspath(os.path.expanduser(app.options.scratch))
         address = app.wanted_device[0] if app.wanted_device is not None else next(iter(free), scratch)
