@@ -111,7 +111,8 @@ class Measurer:
             request.steady.checked()
         suits_several(request)
         asked, flushed = change_sections(request.job, flushing)
-        for part in asked.parts:  # each engine that the job uses is tried
+        ready = await self._preflight(asked.parts[0])
+        for part in asked.parts[1:]:  # each engine that the job uses is tried
             ready = await self._preflight(part)
         wanted, substituted = change_sections(asked, ready.substitute)
         sites = [await self._site(asked, wanted, request) for asked in request.targets]
@@ -132,6 +133,7 @@ class Measurer:
             sites=tuple(sites),
             locks=await self._locks_of(sites),
             command=rendering.argv,
+            jobfile=rendering.text,
             fill_command=fill.argv if request.fills else (),
             notes=(*substituted, *notes),
         )

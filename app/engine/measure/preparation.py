@@ -164,6 +164,8 @@ class Preparation:
     """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
     command: tuple[str, ...] = ()
     """fio's words, the job file standing for itself."""
+    jobfile: str = ""
+    """The job file, with the targets by their names."""
     fill_command: tuple[str, ...] = ()
     """The same of the fill before it; empty if there is none."""
     notes: tuple[str, ...] = ()
