@@ -10,7 +10,7 @@ import click
 
 from app.cli import confirm
 from app.cli.bench import allowed, job_options, not_read_only, scratch_size, wear_lines
-from app.cli.bench_job import job_of
+from app.cli.bench_job import job_of, section_option
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
@@ -101,6 +101,7 @@ class _AbOptions:
 @click.option(
     "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
 )
+@section_option("The section of the job file that is measured: alone, without the others. Needed where it has several.")
 @job_options
 @steady_options(early=False)
 @click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of TARGET's own device.")
@@ -148,6 +149,7 @@ def ab_command(
     null: bool,
     profile: str | None,
     jobfile: Path | None,
+    section: str | None,
     on: str | None,
     pairs: int | None,
     detect: float | None,
@@ -174,7 +176,14 @@ def ab_command(
     if not dry_run:
         refuse_read_only()
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
-    job, name, _ = job_of(texts, profile=profile, jobfile=jobfile, config=current().load_config())
+    job, name, _ = job_of(
+        texts,
+        profile=profile,
+        jobfile=jobfile,
+        config=current().load_config(),
+        section=section,
+        alone="An A/B judges one job",
+    )
     ((key, wanted),) = (("", ""),) if setting is None else pairs_of_words((setting,))
     wish = _Wish(
         target=target,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.bench_job import job_of
+from app.cli.bench_job import job_of, section_option
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.bench_text import advice, summary
@@ -26,8 +26,11 @@ from app.cli.steady import steady_options
 from app.engine.config import Config
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
+from app.engine.fio.render import section_names
+from app.engine.fio.sections import change_sections
 from app.engine.joint.words import LEASE_S, LEASES
 from app.engine.judge.repeats import spreads
+from app.engine.measure.beginning import run_sections
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.measure.preparation import NamedTarget, require_reading, require_reading_job
 from app.engine.measure.wear import wear_words
@@ -60,6 +63,7 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
 )
+@section_option("Run this section of the job file alone; without it all sections run, as fio runs them.")
 @job_options
 @steady_options()
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
@@ -88,6 +92,7 @@ def bench_command(
     targets: tuple[str, ...],
     profile: str | None,
     jobfile: Path | None,
+    section: str | None,
     repeat: int,
     keep: bool,
     dry_run: bool,
@@ -108,6 +113,9 @@ def bench_command(
 
     Several targets are measured at the same time, by one fio: the figures are those of all together, with a row for
     each. They must not share a disk.
+
+    The sections of a job file run on TARGET at the same time, and after a stonewall one phase after another. Each has
+    figures of its own.
     """
     config = current().load_config()
     if nodes is not None:
@@ -119,7 +127,8 @@ def bench_command(
     elif lease is not None:
         raise click.UsageError("--lease is about --go-on-stdin and --hosts.")
     texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
-    job, name, told = job_of(texts, profile=profile, jobfile=jobfile, config=config)
+    alone = "" if nodes is None else "Many hosts run one job"
+    job, name, told = job_of(texts, profile=profile, jobfile=jobfile, config=config, section=section, alone=alone)
     if nodes is not None:
         from app.cli.bench_hosts import SentHow, measure_on_hosts
 
@@ -174,7 +183,19 @@ def _require_suits_hosts(*, stream: bool, repeat: int, typed: str | None) -> Non
         raise click.UsageError("With --hosts no device is written over, so --confirm has nothing to confirm.")
 
 
-_OWN_OPTIONS = ("nodes", "stagger", "lease", "jobfile", "profile", "typed", "as_json", "dry_run", "stream", "repeat")
+_OWN_OPTIONS = (
+    "nodes",
+    "stagger",
+    "lease",
+    "jobfile",
+    "section",
+    "profile",
+    "typed",
+    "as_json",
+    "dry_run",
+    "stream",
+    "repeat",
+)
 """Options that are not passed on to other hosts, or in other words."""
 
 
@@ -199,9 +220,10 @@ def _may_be_device(target: str) -> bool:
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
     """The job with the configured size, when only new scratch files are to be made and nobody named a size."""
     new = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
-    if given or job.size is not None or config.scratch_size is None or not new:
+    if given or config.scratch_size is None or not new or all(part.size is not None for part in job.parts):
         return job
-    return replace(job, size=config.scratch_size)
+    size = config.scratch_size
+    return change_sections(job, lambda one: (one if one.size is not None else replace(one, size=size), ()))[0]
 
 
 async def _show(bench: Workbench, request: Request, repeat: int, *, as_json: bool) -> int:
@@ -213,8 +235,13 @@ async def _show(bench: Workbench, request: Request, repeat: int, *, as_json: boo
     _announce(ready)
     job = {key: text for key, text in ready.job.texts().items() if text}
     if as_json:
-        how = {"target": ready.name, "job": job, "repeat": repeat, "destructive": ready.destructive, "lost": lost}
+        how: dict[str, object] = {"target": ready.name, "job": job, "repeat": repeat}
+        how |= {"destructive": ready.destructive, "lost": lost}
+        if ready.job.sections:
+            how |= {"sections": schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
         document(schema.document(dry_run=True, **how))
+    elif ready.job.sections:
+        lines([*ready.jobfile.splitlines(), *lost])
     else:
         lines([*(f"{key}={text}" for key, text in job.items()), *lost])
     say("Dry run: nothing was measured.")
@@ -345,6 +372,9 @@ async def wear_lines(bench: Workbench, ready: Preparation, *, times: int = 1) ->
 def _announce(ready: Preparation) -> None:
     at_once = "" if len(ready.sites) == 1 else f" on each of {len(ready.sites)} targets"
     say(f"{clean(ready.name, 1000)}: {ready.job.describe()}{at_once}, fio {ready.fio_version}")
+    for entry, section in zip(section_names(len(ready.job.sections)), ready.job.sections, strict=False):
+        waits = ", when all above have ended" if section.waits else ""
+        say(f"  {section.name}: {section.job.describe()}{waits} ([{entry}])")
     if ready.request.steady is not None and (words := ready.request.steady.describe()):
         say(f"Measured: {words}.")
     kept = "kept" if ready.request.keep else "removed afterwards"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,7 @@ from app.cli.output import say
 from app.engine.config import Config
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.profiles import profile as profile_named
+from app.engine.fio.sections import change_sections
 from backends.errors import InvalidValueError, NotFoundError
 from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
@@ -21,17 +22,28 @@ if TYPE_CHECKING:
 
 
 def job_of(
-    texts: Mapping[str, str], *, profile: str | None, jobfile: Path | None, config: Config
+    texts: Mapping[str, str],
+    *,
+    profile: str | None,
+    jobfile: Path | None,
+    config: Config,
+    section: str | None = None,
+    alone: str = "",
 ) -> tuple[Job, str | None, bool]:
     """The job, the name of the workload if it is one, and whether its run time was named.
 
+    `section`: the section of the job file that is run alone; None runs all of them. `alone`: why it has to be one of
+    several, as a sentence begins; "" where all may run.
     Raises NotFoundError, InvalidValueError naming the option that is wrong.
     """
     if profile is not None and jobfile is not None:
         raise click.UsageError("--profile or --jobfile, not both.")
+    if section is not None and jobfile is None:
+        raise click.UsageError("--section is about --jobfile.")
     if jobfile is not None:
-        imported = _imported(jobfile)
-        return _changed(imported.job, texts), None, imported.told or "runtime" in texts
+        imported = _imported(jobfile, section, alone)
+        job, _ = change_sections(imported.job, lambda one: (_changed(one, texts), ()))
+        return job, None, imported.told or "runtime" in texts
     named = profile_named(profile or config.profile)
     job = _changed(named.job, texts)
     # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
@@ -56,7 +68,7 @@ def _changed(base: Job, texts: Mapping[str, str]) -> Job:
         raise InvalidValueError("; ".join(told)) from None
 
 
-def _imported(file: Path) -> ImportedJob:
+def _imported(file: Path, section: str | None, alone: str) -> ImportedJob:
     from app.engine.fio.jobfile import import_jobfile
 
     shown = clean(str(file), 200)
@@ -67,9 +79,17 @@ def _imported(file: Path) -> ImportedJob:
     except OSError as error:
         raise InvalidValueError(f"The job file {shown} cannot be read: {error.strerror}.") from error
     imported = import_jobfile(content)
-    first = imported.jobs[0]
-    for note in (*imported.notes, *first.notes):
+    if alone and section is None and len(imported.jobs) > 1:
+        raise InvalidValueError(
+            f"{alone}, and the job file has {len(imported.jobs)} sections: {', '.join(imported.names)}.",
+            hint="Name one with --section NAME; it is run alone, without the others.",
+        )
+    found = imported.whole if section is None else imported.section(section)
+    for note in (*imported.notes, *found.notes):
         say(f"Note: {clean(note, 600)}")
-    if len(imported.jobs) > 1:
-        say(f"Note: the first is run: {first.name}")
-    return first
+    return found
+
+
+def section_option(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option --section of a command; `help_text` says what the command does with a section."""
+    return click.option("--section", metavar="NAME", help=help_text)

@@ -12,7 +12,7 @@ from app.cli.options import is_terminal
 from app.cli.output import ReaderGoneError, document, say
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.figures import DirectionSample, Phase, Sample, SectionSample
 from app.engine.view import schema
 from app.engine.view.run import steady_words
 from widgets.plain import units
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _REDRAW = 0.2
 _PLAIN = 5.0
 _CLEAR = "\r\x1b[K"
+_LONGEST_NAME = 20
+"""Characters of the name of a section in the line of a running job."""
 
 
 class RunTeller:
@@ -139,14 +141,19 @@ def _figures(sample: Sample) -> list[str]:
     main = sample.read or sample.write
     if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
-    words = [f"{units.iops(direction.iops)} {name}" for name, direction in _named(sample)]
+    running = [row for row in sample.sections if row.read is not None or row.write is not None]
+    words = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
     words += [units.rate(sum(direction.bytes_per_second for direction in both))]
     if main is not None and main.p99_ns is not None:
         words.append(f"p99 {units.latency(main.p99_ns)}")
     return words
 
 
-def _named(sample: Sample) -> list[tuple[str, DirectionSample]]:
+def _rates(part: Sample | SectionSample) -> list[str]:
+    return [f"{units.iops(direction.iops)} {name}" for name, direction in _named(part)]
+
+
+def _named(sample: Sample | SectionSample) -> list[tuple[str, DirectionSample]]:
     pairs = [("IOPS read", sample.read), ("IOPS write", sample.write)]
     return [(name, direction) for name, direction in pairs if direction is not None]
 

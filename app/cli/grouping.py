@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 _OWN: Mapping[str, tuple[str, ...]] = {
-    "What is measured": ("profile", "jobfile", "on", "null", "target", "seed", "keep", "list", "resume"),
+    "What is measured": ("profile", "jobfile", "section", "on", "null", "target", "seed", "keep", "list", "resume"),
     "How long, and how much": ("repeat", "fills", "min-runtime"),
     "Steady state": ("until-steady", "steady-cap", "end-when-steady", "steady-round"),
     "How it is judged": ("pairs", "detect", "until", "threshold", "more", "rest"),

@@ -105,7 +105,7 @@ def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]
     from app.engine.history.earlier_runs import job_words
     from app.engine.history.index import known_runs
 
-    job = job_words(run.start.job)
+    job = job_words(run.start.work)
     root = current().paths.sessions
     here = {loaded.folder.name for loaded in besides}
     past = known_runs(current().paths).runs

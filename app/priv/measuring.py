@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.preflight import find_fio
-from app.engine.fio.render import render
+from app.engine.fio.render import render, section_names
+from app.engine.fio.sections import JobSection, join_sections
 from app.engine.session.event_values import SteadyPlan
 from app.priv.holding import Holding
 from app.priv.words import NotAllowedError
@@ -41,16 +42,23 @@ class GuardedRuns:
         self._count = 0
 
     async def measure(
-        self, holds: list[int], job: dict[str, str], cap: int | None, interval: int, fio: str
+        self,
+        holds: list[int],
+        job: dict[str, str],
+        more: list[dict[str, Any]] | None,
+        cap: int | None,
+        interval: int,
+        fio: str,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
         """Start a job that reads what is held; its output and error output are handed over.
 
-        `job`: its fields as text. `cap`: seconds that it may wait for the steady state, none for no wait. `interval`:
-        milliseconds between two documents. `fio`: the program by which the caller knows what it can do.
+        `job`: its fields as text, of several sections those of the first; `more`: the other sections. `cap`: seconds
+        that it may wait for the steady state, none for no wait. `interval`: milliseconds between two documents.
+        `fio`: the program by which the caller knows what it can do.
         """
         if len(self._runs) >= MOST_RUNS:
             raise NotAllowedError("measure: too many programs are reading.")
-        wanted = Job.from_fields(job)
+        wanted = _joined(job, more or [])
         if wanted.writes:
             raise NotAllowedError("measure: only what reads is measured by the helper.")
         held = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
@@ -104,6 +112,16 @@ class GuardedRuns:
         """End all that reads."""
         while self._runs:
             await self._runs.popitem()[1].close()
+
+
+def _joined(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
+    """The job of all sections."""
+    names = section_names(1 + len(more))
+    further = [
+        JobSection(name=name, job=Job.from_fields(one["job"]), waits=one["waits"])
+        for name, one in zip(names[1:], more, strict=True)
+    ]
+    return join_sections([JobSection(name=names[0], job=Job.from_fields(first)), *further])
 
 
 def _target(hold: Hold, number: int, stack: ExitStack) -> JobTarget:

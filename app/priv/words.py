@@ -86,6 +86,11 @@ def texts(value: Any) -> bool:
     return isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(one) for key, one in value.items())
 
 
+def section(value: Any) -> bool:
+    """A further section of a job: its fields, and whether it waits for those before it."""
+    return isinstance(value, dict) and value.keys() == {"job", "waits"} and texts(value["job"]) and flag(value["waits"])
+
+
 def _session(value: Any) -> bool:
     """The folder of a session in its one spelling: it is a part of what a change is called by."""
     return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
@@ -137,6 +142,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "measure": {
         "holds": some(_NUMBER, 64),
         "job": texts,
+        "more": maybe(some(section, 63)),
         "cap": maybe(whole(1, 7 * 86400)),
         "interval": whole(50, 60_000),
         "fio": _PATH,

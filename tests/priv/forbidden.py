@@ -154,6 +154,7 @@ UNWANTED: dict[str, dict[str, tuple[object, ...]]] = {
     "measure": {
         "holds": ([], [0], [True], ["1"], 1, None, [1] * 65),
         "job": JOBS,
+        "more": ([], [{}], [{"job": {}}], [{"job": {"rw": 1}, "waits": True}], [{"job": {}, "waits": 1}], {}, "x"),
         "cap": (0, -1, "1", True, 10**9),
         "interval": (0, 49, 10**6, "100", None),
         "fio": ("", "fio", "../fio", "/bin/sh", None),
@@ -198,7 +199,9 @@ _SOUND: dict[str, dict[str, object]] = {
     "free": {"device": "/dev/null", "shown": None},
     "hold": {"device": "/dev/null", "writing": True, "typed": None, "meant": None, "shown": None},
     "release": {"hold": 7},
-    "measure": {"holds": [7], "job": {"rw": "randread"}, "cap": None, "interval": 250, "fio": "/usr/bin/fio"},
+    "measure": {
+        "holds": [7], "job": {"rw": "randread"}, "more": None, "cap": None, "interval": 250, "fio": "/usr/bin/fio",
+    },
     "signal": {"run": 1, "how": "kill"},
     "ended": {"run": 1},
     "lock": {"name": "../x", "what": "changing"},

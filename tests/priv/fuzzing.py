@@ -278,7 +278,9 @@ class Writer:
         """A run that reads what is held, if anything is."""
         job = {"rw": "randread", "runtime": "1", "ramp": "0"}
         fio = os.path.realpath(shutil.which("fio") or "/usr/bin/fio")
-        return self._say("measure", holds=[self.rng.randrange(1, 4)], job=job, cap=None, interval=250, fio=fio)
+        return self._say(
+            "measure", holds=[self.rng.randrange(1, 4)], job=job, more=None, cap=None, interval=250, fio=fio
+        )
 
     def in_order(self) -> list[bytes]:
         """Requests that lead to where something can be changed or read, so that the odd ones come there as well."""

@@ -17,6 +17,7 @@ from app.engine.fio.events import Finished
 from app.engine.fio.job import Job, JobTarget, TargetKind
 from app.engine.fio.job_values import Pattern
 from app.engine.fio.load import FioLoad
+from app.engine.fio.sections import JobSection, join_sections
 from app.engine.session.event_values import SampleTaken
 from app.engine.session.figures import RunFigures, RunStatus
 from app.priv import __main__ as starting
@@ -215,7 +216,8 @@ async def test_what_was_judged_free_is_what_is_handed_over(
 
 def measuring(*holds: int, job: Job = LONG, **other: object) -> dict[str, object]:
     fio = LocalHost().which(("fio",))
-    return {"holds": list(holds), "job": job.texts(), "cap": None, "interval": 100, "fio": fio, **other}
+    said = {"holds": list(holds), "job": job.texts(), "more": None, "cap": None, "interval": 100, "fio": fio}
+    return said | other
 
 
 @asynccontextmanager
@@ -308,6 +310,15 @@ async def test_a_job_that_writes_is_refused(root: Helper, in_use: Loop, rw: Patt
 
     with pytest.raises(RefusedError, match="only what reads"):
         await root.side.fetch("measure", **measuring(hold, job=Job(rw=rw)))
+
+
+@pytest.mark.parametrize("rw", [Pattern.WRITE, Pattern.RANDRW])
+async def test_a_job_of_which_a_later_section_writes_is_refused(root: Helper, in_use: Loop, rw: Pattern) -> None:
+    hold = (await root.side.ask("hold", **asking(in_use.device)))["hold"]
+    more = [{"job": LONG.texts(), "waits": False}, {"job": Job(rw=rw).texts(), "waits": True}]
+
+    with pytest.raises(RefusedError, match="only what reads"):
+        await root.side.fetch("measure", **measuring(hold) | {"more": more})
 
 
 @pytest.mark.parametrize(
@@ -453,6 +464,20 @@ async def test_what_is_in_use_is_measured_with_live_samples_and_figures(
     assert (figures.status, figures.read is not None and figures.read.iops > 0) == (RunStatus.OK, True), figures
     assert sum(isinstance(event, SampleTaken) for event in events) >= 3
     assert (tmp_path / "fio.out").stat().st_size
+
+
+async def test_sections_of_a_job_read_what_is_in_use_one_after_another(
+    root: Helper, in_use: Loop, tmp_path: Path
+) -> None:
+    job = join_sections([JobSection(name="a", job=SHORT), JobSection(name="b", job=SHORT, waits=True)])
+    async with targets(root, in_use) as [target]:
+        events = [event async for event in load_of(root).run(job, [target], tmp_path, asyncio.Event())]
+
+    assert isinstance(events[-1], Finished)
+    figures = events[-1].figures
+    assert figures.status is RunStatus.OK, figures
+    assert [one.read is not None and one.read.iops > 0 for one in figures.sections] == [True, True]
+    assert figures.seconds == pytest.approx(2 * SHORT.runtime, abs=0.5)
 
 
 async def test_one_in_use_and_one_that_is_free_are_read_by_one_fio(

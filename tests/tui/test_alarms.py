@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.fio.course import Course
 from app.engine.fio.curves import samples_of
 from app.engine.session.figures import DirectionSample, MemberFigures, Phase, Sample
 from app.engine.session.state import ActiveRun
@@ -64,7 +65,7 @@ def test_nothing_is_told_while_nothing_is_measured() -> None:
 
 def held() -> tuple[Sample, ...]:
     """What a real fio told whose worker was stopped for a second and a half."""
-    return samples_of(STREAMS / "worker_held.stdout", ramp=False, planned_s=4.0)
+    return samples_of(STREAMS / "worker_held.stdout", Course(ramp=False, planned_s=4.0))
 
 
 def test_a_real_stall_is_told_with_its_length_as_soon_as_fio_tells_again() -> None:

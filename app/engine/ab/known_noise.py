@@ -15,4 +15,4 @@ def known_noise(bench: Workbench, ready: Preparation) -> RunNoise | None:
     """From runs of this job on this target in any session, this one included; None where too few are known."""
     start = run_started("", ready, {}, kept=False, simulated=bench.simulated)
     thing = thing_of(start, bench.session.inventory, bench.host.name)
-    return noise_on((start.simulated, thing, job_words(start.job)), known_runs(bench.paths).runs)
+    return noise_on((start.simulated, thing, job_words(start.work)), known_runs(bench.paths).runs)

@@ -105,6 +105,8 @@ class Measured:
     """Times a processor core slowed down for its temperature."""
     drives_throttled: tuple[str, ...] = ()
     """Drives that slowed down for their temperature, a clause each."""
+    sections: tuple[Measured, ...] = ()
+    """The same of each section of a job that has several; only of a run that is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

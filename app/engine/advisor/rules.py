@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from app.engine.advisor import array_rules, condition_rules, job_rules, measured_rules, tier_rules
@@ -56,6 +57,63 @@ KEYS = tuple(RULES)
 """Every key there is, in their order."""
 
 
+ABOUT_A_SECTION = frozenset(
+    {
+        "page-cache",
+        "cache-larger-than-area",
+        "stream-bypasses-cache",
+        "zfs-sync",
+        "rate-not-held",
+        "depth-not-kept",
+        "sync-depth",
+        "same-blocks",
+        "same-seed",
+        "sector-misaligned",
+        "stripe-read-modify-write",
+        "zfs-block-size",
+        "too-short",
+        "few-ios",
+        "random-map",
+    }
+)
+"""Keys of what is said of each section of a job by itself."""
+
+NOT_OF_SECTIONS = frozenset({"not-steady", "long-steady"})
+"""Keys of what is not said of a job of several sections: its sum changes whenever a section starts or ends."""
+
+
 def advise(facts: RunFacts) -> tuple[Advice, ...]:
     """All that is to be said of a run at this moment, the worst first; nothing of what is not known."""
-    return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
+    if not facts.job.sections:
+        return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
+    each = [(section.name, _of_section(facts, at)) for at, section in enumerate(facts.job.sections)]
+    found = [
+        _of_each(rule, each) if key in ABOUT_A_SECTION else rule(facts)
+        for key, rule in RULES.items()
+        if key not in NOT_OF_SECTIONS
+    ]
+    return tuple(advice for advice in found if advice is not None)
+
+
+def _of_section(facts: RunFacts, at: int) -> RunFacts:
+    """The facts of one section: its own job, area and figures."""
+    job = facts.job.sections[at].job
+    area = facts.area_bytes if job.size is None else min(filter(None, (job.size, facts.area_bytes)))
+    done = facts.measured
+    own = done.sections[at] if done is not None and at < len(done.sections) else None
+    return replace(facts, job=job, area_bytes=area, measured=own)
+
+
+def _of_each(rule: Rule, each: Sequence[tuple[str, RunFacts]]) -> Advice | None:
+    """What a rule says of sections, as one piece of advice; without names where it says the same of all."""
+    said = [(name, advice) for name, facts in each if (advice := rule(facts)) is not None]
+    if not said:
+        return None
+    first = said[0][1]
+    if len(said) == len(each) and all(advice == first for _, advice in said):
+        return first
+    return replace(
+        first,
+        message=" ".join(f"{name}: {advice.message}" for name, advice in said),
+        do=" ".join(dict.fromkeys(advice.do for _, advice in said if advice.do)),
+    )

@@ -24,9 +24,12 @@ def together(known: Sequence[RunFacts]) -> RunFacts:
     areas, takes = [one.area_bytes for one in known], [one.takes for one in known]
     written = {one.written for one in known}
     tasks = {task.kind: task for one in known for task in one.before.tasks}
+    job = first.job
+    if not job.sections:  # a job of several sections is refused on several targets
+        job = replace(job, numjobs=job.numjobs * len(known))
     return replace(
         first,
-        job=replace(first.job, numjobs=first.job.numjobs * len(known)),
+        job=job,
         name=_BETWEEN.join(one.name for one in known),
         scratch=any(one.scratch for one in known),
         area_bytes=_sum(areas),

@@ -13,7 +13,17 @@ from app.engine.advisor.job_rules import ROUND_S
 from app.engine.advisor.rules import advise
 from app.engine.members.diskstats import DiskCounters, parse, since
 from app.engine.members.meter import PATH
-from app.engine.session.figures import Advice, CpuFigures, MemberFigures, Phase, RunFigures, RunStatus, Sample
+from app.engine.session.figures import (
+    Advice,
+    CpuFigures,
+    DirectionFigures,
+    MemberFigures,
+    Phase,
+    RunFigures,
+    RunStatus,
+    Sample,
+    SectionFigures,
+)
 from backends.host import Host
 from backends.topology import kernel_name
 
@@ -114,9 +124,10 @@ class Watch:
             left=0.0,
             reads=0 if reads is None else reads.total_ios,
             writes=0 if writes is None else writes.total_ios,
-            read_bytes=0 if reads is None else reads.total_bytes,
-            written_bytes=0 if writes is None else writes.total_bytes,
+            read_bytes=self._moved(reads, self._measured.read_bytes),
+            written_bytes=self._moved(writes, self._measured.written_bytes),
             in_flight=in_flight(figures),
+            sections=tuple(map(_of_section, figures.sections)),
             rounds=self._rounds(),
             cpu=figures.cpu,
             members=figures.members,
@@ -150,6 +161,11 @@ class Watch:
             + round(sample.write.bytes_per_second * sample.seconds if sample.write else 0),
         )
 
+    def _moved(self, side: DirectionFigures | None, seen: int) -> int:
+        """Bytes of a direction. The ramp of a later section is in no figures, but the device counts it."""
+        told = 0 if side is None else side.total_bytes
+        return max(told, seen) if self._facts.job.sections else told
+
     def _rounds(self) -> tuple[float, ...]:
         """Mean IOPS of the rounds that are over."""
         return tuple(ios / seconds for ios, seconds in self._sums if seconds > 0.9 * ROUND_S)
@@ -171,7 +187,22 @@ def _mean(values: Sequence[float]) -> float | None:
     return fsum(values) / len(values) if len(values) >= _CPU_LEAST else None
 
 
-def in_flight(figures: RunFigures) -> float | None:
+def _of_section(figures: SectionFigures) -> Measured:
+    """What a section measured by itself."""
+    reads, writes = figures.read, figures.write
+    return Measured(
+        ended=True,
+        seconds=figures.seconds,
+        left=0.0,
+        reads=0 if reads is None else reads.total_ios,
+        writes=0 if writes is None else writes.total_ios,
+        read_bytes=0 if reads is None else reads.total_bytes,
+        written_bytes=0 if writes is None else writes.total_bytes,
+        in_flight=in_flight(figures),
+    )
+
+
+def in_flight(figures: RunFigures | SectionFigures) -> float | None:
     """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
     done = [one for one in (figures.read, figures.write) if one is not None]
     if any(one.completion_ns is None for one in done):

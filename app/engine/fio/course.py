@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sampler import Bins, Sampler
+from app.engine.fio.section_sampler import SectionSampler
+from app.engine.fio.sections import JobSection
 from app.engine.fio.steadiness import SteadyWatch
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Phase, Sample, SteadyFigures
@@ -30,15 +32,22 @@ class Course:
         period_s: float = 0.25,
         phase: Phase = Phase.MEASURING,
         targets: Sequence[str] = (),
+        sections: Sequence[JobSection] = (),
     ) -> None:
         """`ramp`: a ramp comes first. `planned_s`: length of what is measured, None if it ends by amount.
 
         `plan`: None for a phase that is not judged. `targets`: their names, where several are to be told apart.
+        `sections`: those of a job that has several. Each has a ramp and an end of its own, so the steady state of the
+        whole is not judged.
         """
+        if sections:
+            plan = None
+        self.part = "section" if sections else "target"
+        """What each entry of a document is about."""
         self._plan = plan
         self._waits = plan is not None and plan.until
         self._planned = planned_s
-        self._sampler = Sampler(
+        self._sampler: Sampler | SectionSampler = Sampler(
             ramp=ramp,
             # While it waits for the steady state fio has cap and run time together: no document tells the end.
             planned_s=None if self._waits else planned_s,
@@ -46,6 +55,8 @@ class Course:
             phase=Phase.SETTLING if self._waits else phase,
             targets=targets,
         )
+        if sections:
+            self._sampler = SectionSampler(sections, period_s=period_s)
         self._watch = None if plan is None else SteadyWatch(plan)
         self._waited: SteadyFigures | None = None
         self._ended_early = False
@@ -120,6 +131,7 @@ class Course:
                 self._waited = replace(self._watch.seen(), waited_s=sample.at, capped=capped)
                 self.since = document
                 self._watch = SteadyWatch(self._plan)
+                assert isinstance(self._sampler, Sampler)  # sections are not judged
                 self._sampler.enter(Phase.MEASURING)
         elif self._plan.end_early and steady:
             self._ended_early = True

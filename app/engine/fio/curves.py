@@ -9,27 +9,17 @@ from typing import Any
 from app.engine.fio.course import Course
 from app.engine.fio.document import FioDocument
 from app.engine.fio.stream import Document, StreamParser
-from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import Phase, Sample
 from backends.input_file import open_input
 
 _CHUNK = 1 << 20
 
 
-def samples_of(
-    raw: Path,
-    *,
-    ramp: bool,
-    planned_s: float | None = None,
-    steady: SteadyPlan | None = None,
-    targets: Sequence[str] = (),
-) -> tuple[Sample, ...]:
+def samples_of(raw: Path, course: Course) -> tuple[Sample, ...]:
     """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read.
 
-    `steady`: what was asked for about the steady state; of a run that waited for it `planned_s` has to be known.
-    `targets`: their names, where the run measured several.
+    `course`: as it was when the run began.
     """
-    course = Course(ramp=ramp, planned_s=planned_s, plan=steady, targets=targets)
     taken = (course.take(FioDocument(data))[0] for data in documents_of(raw))
     return tuple(sample for sample in taken if sample is not None)
 

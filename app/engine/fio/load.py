@@ -27,7 +27,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 TARGETS_A_DOCUMENT = 8
-"""Targets whose figures are asked for at the full pace; of twice as many half as often."""
+"""Targets or sections whose figures are asked for at the full pace; of twice as many half as often."""
 
 _NAMES = {Phase.FILLING: "fill", Phase.LAYOUT: "layout"}
 
@@ -169,8 +169,9 @@ class FioLoad:
 
     def _measuring(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _Errand:
         workdir = workdir.resolve()
-        # A document has so much for each target: reading them is not to cost more than a few do.
-        interval_ms = self._interval_ms * -(-len(targets) // TARGETS_A_DOCUMENT)
+        # A document has so much for each target or section: reading them is not to cost more than a few do.
+        entries = max(len(targets), len(job.sections))
+        interval_ms = self._interval_ms * -(-entries // TARGETS_A_DOCUMENT)
         return _Errand(
             rendering=render(
                 job,
@@ -188,6 +189,7 @@ class FioLoad:
                 plan=steady,
                 period_s=interval_ms / 1000,
                 targets=[target.name for target in targets],
+                sections=job.sections,
             ),
             job=job,
             targets=tuple(targets),
@@ -245,7 +247,8 @@ class FioLoad:
 
         asked = {
             "holds": [target.root.number for target in errand.targets if target.root is not None],
-            "job": errand.job.texts(),
+            "job": errand.job.parts[0].texts(),
+            "more": [{"job": one.job.texts(), "waits": one.waits} for one in errand.job.sections[1:]] or None,
             "cap": errand.cap_s,
             "interval": errand.interval_ms,
             "fio": os.path.realpath(command.argv[0]),  # the helper follows no link of a user

@@ -50,7 +50,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
 
 
 def section_names(count: int) -> tuple[str, ...]:
-    """Names of the sections of a job on so many targets, in their order; fio gives them back with the figures."""
+    """Names of so many sections of a file, in their order; fio gives them back with the figures."""
     return (JOB_NAME,) if count == 1 else tuple(f"{JOB_NAME}-{number}" for number in range(1, count + 1))
 
 
@@ -65,18 +65,43 @@ def render(
 ) -> Rendering:
     """Job file text and argv for `job` on all of `targets` at the same time; `jobfile` is where the text will be.
 
+    Each target has a section, or on a single target each section of the job. Their names in the file are those of
+    `section_names`: no name that somebody else chose gets into it.
     fio is given more time than the job's where `steady` has it wait.
-    Raises InvalidValueError if a target is too small for the streams.
+    Raises InvalidValueError if a target is too small for the streams, or for several targets and several sections.
     """
-    names = section_names(len(targets))
-    # Without a group of its own a target's figures would be added to those of the first.
-    own = [("new_group", 1)] if len(targets) > 1 else []
-    sections = [
-        _section(name, [*_options(job, target, steady), *own]) for name, target in zip(names, targets, strict=True)
-    ]
+    written = _written(job, targets, steady)
+    names = section_names(len(written))
+    # Without a group of its own the figures of a section would be added to those of the first.
+    own = [("new_group", 1)] if len(written) > 1 else []
+    sections = [_section(name, [*options, *own]) for name, options in zip(names, written, strict=True)]
     # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
     # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
     return Rendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
+
+
+def _written(job: Job, targets: Sequence[JobTarget], steady: SteadyPlan | None) -> list[list[tuple[str, object]]]:
+    """The options of each section of the file."""
+    if not job.sections:
+        return [_options(job, target, steady) for target in targets]
+    if len(targets) > 1:
+        raise InvalidValueError(SEVERAL_OF_BOTH, hint=ONE_SECTION)
+    if steady is not None and (steady.until or steady.end_early):
+        raise InvalidValueError(NOT_STEADY, hint=ONE_SECTION)
+    return [
+        [*_options(section.job, targets[0], None), *([("stonewall", 1)] if section.waits else [])]
+        for section in job.sections
+    ]
+
+
+SEVERAL_OF_BOTH = "A job of several sections runs on one target: each section would run on each of several"
+"""Why such a job is not run on several targets."""
+
+NOT_STEADY = "A job of several sections does not wait for the steady state: each section becomes steady by itself"
+"""Why such a job neither starts nor ends by the steady state."""
+
+ONE_SECTION = "Run one of its sections: --section NAME."
+"""What to do with a job file whose sections cannot run together."""
 
 
 def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tuple[str, object]]:

@@ -147,9 +147,9 @@ class Running:
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
                 self._measure(self._last)
-                # By itself fio ends those of the same group only, and each target has its own.
+                # By itself fio ends those of the same group only, and each target or section has its own.
                 if self._last.jobs > 1 and self._last.errors:
-                    self._ending = "a target failed: fio ends"
+                    self._ending = f"a {self._course.part} failed: fio ends"
                     self._measured.set()
             case Noise():
                 if len(self._noise) < _NOISE_LINES:
@@ -198,7 +198,7 @@ class Running:
         await bring_to_an_end(self._process, self._patience, self._over, lambda note: self._say(Phase.STOPPING, note))
 
     async def _conclude(self) -> None:
-        """End fio when all was measured that is wanted, or a target of several failed."""
+        """End fio when all was measured that is wanted, or one of several targets or sections failed."""
         await self._measured.wait()
         if self._stop.is_set():
             return

@@ -100,12 +100,13 @@ class _Snapshot:
 
 
 @dataclass(slots=True)
-class _Window:
+class LatencyWindow:
     """The last seconds of one direction, for percentiles of slow devices."""
 
     intervals: deque[tuple[float, Histogram]] = field(default_factory=deque)
 
     def add(self, seconds: float, part: Histogram) -> None:
+        """One more interval."""
         self.intervals.append((seconds, part))
         held = sum(length for length, _ in self.intervals)
         while len(self.intervals) > 1 and held - self.intervals[0][0] >= _WINDOW_S:
@@ -117,7 +118,7 @@ class _Window:
         return self.intervals[-1][1].bins
 
     def percentile(self, percent: float) -> int | None:
-        """Of the shortest stretch up to now that holds enough I/Os; None if 5 s do not."""
+        """The percentile of the shortest stretch up to now that holds enough I/Os; None if 5 s do not."""
         parts: list[Histogram] = []
         count = 0
         for _, part in reversed(self.intervals):
@@ -160,8 +161,8 @@ class Sampler:
         self._lag = 0.0
         self.bins: tuple[Bins, Bins] = ((), ())
         """Histograms of the last interval: of what was read, or has no direction, and of what was written."""
-        self._windows = {name: _Window() for name in _DIRECTIONS}
-        self._row_windows = [{name: _Window() for name in _DIRECTIONS} for _ in self._targets]
+        self._windows = {name: LatencyWindow() for name in _DIRECTIONS}
+        self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
 
     @property
     def phase(self) -> Phase:
@@ -242,7 +243,7 @@ class Sampler:
             return None
 
         def sides(
-            windows: Mapping[str, _Window], now: Mapping[str, Counters], before: Mapping[str, Counters]
+            windows: Mapping[str, LatencyWindow], now: Mapping[str, Counters], before: Mapping[str, Counters]
         ) -> tuple[DirectionSample | None, DirectionSample | None]:
             found = {
                 name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
@@ -273,7 +274,7 @@ class Sampler:
 
 
 def _direction(
-    window: _Window, now: Counters, before: Counters | None, seconds: float, by_runtime: float
+    window: LatencyWindow, now: Counters, before: Counters | None, seconds: float, by_runtime: float
 ) -> DirectionSample:
     before = before or Counters()
     ios = max(0, _done(now) - _done(before))
@@ -282,7 +283,7 @@ def _direction(
     runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
     part = now.histogram.since(before.histogram)
     window.add(seconds, part)
-    p50, p99, p99_9 = _percentiles(window, part)
+    p50, p99, p99_9 = window_percentiles(window, part)
     lowest, spread = part.spread()
     return DirectionSample(
         iops=ios / seconds,
@@ -297,7 +298,8 @@ def _direction(
     )
 
 
-def _percentiles(window: _Window, part: Histogram) -> tuple[int | None, ...]:
+def window_percentiles(window: LatencyWindow, part: Histogram) -> tuple[int | None, ...]:
+    """The median, 99 % and 99.9 % of an interval, by the window where its own I/Os are too few."""
     # Enough in this interval: the window is only for slow devices.
     if part.total >= _NEEDED[99.9]:
         return part.percentiles(_IN_TURN)

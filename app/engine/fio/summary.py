@@ -6,21 +6,24 @@ without an error, after no I/O at all; errors that are passed over count as I/Os
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
-from app.engine.fio.document import Counters, FioDocument
+from app.engine.fio.document import Counters, FioDocument, merge_counters
 from app.engine.fio.job import Job, JobTarget
 from app.engine.fio.render import section_names
 from app.engine.fio.sampler import counters_since
+from app.engine.fio.sections import JobSection, groups, phases
 from app.engine.session.figures import (
     SIDES,
     CpuFigures,
     DirectionFigures,
+    GroupFigures,
     LatencyFigures,
     RunFigures,
     RunStatus,
+    SectionFigures,
     TargetFigures,
 )
 from backends.sizes import size_words
@@ -93,18 +96,22 @@ def summarize(
     cpu: CpuFigures | None = None,
 ) -> RunFigures:
     """Figures and verdict. Without `job` (a layout, a result file) nothing is compared with a plan."""
-    parts = _by_target(outcome, targets)
+    parts = _parts(outcome, job, targets)
+    sections = () if job is None else job.sections
     lines = [*outcome.noise, *outcome.stderr.splitlines()]
     evidence = clean_lines("\n".join(lines))
     document = outcome.document
     if document is None:
         status, diagnosis = _without_document(outcome, lines)
         return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
-    counted = _measured(outcome, job)
+    own = {part.name: _measured(part.outcome, part.job) for part in parts}
+    counted = _in_turn(sections, own) if sections else _measured(outcome, job)
     seconds = _seconds(counted)
+    if sections:
+        seconds = sum(_seconds(_added_up(phase, own)) for phase in phases(sections))
     status, diagnosis = _verdict(outcome, document, lines, seconds, job)
     if parts and status is not RunStatus.STOPPED:
-        status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines, job)
+        status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines)
     read, write, sync = (counted.get(name) for name in SIDES)
     return RunFigures(
         status=status,
@@ -118,34 +125,83 @@ def summarize(
         cpu=cpu or CpuFigures(fio_percent_of_core=document.cpu_percent_of_core),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
-        targets=tuple(_row(target.name, counted, _measured(part, job)) for target, part in parts),
+        targets=() if sections else tuple(_row(name, counted, each) for name, each in own.items()),
+        sections=tuple(
+            SectionFigures(name=one.name, seconds=_seconds(own[one.name]), **_sides(own[one.name])) for one in sections
+        ),
+        groups=tuple(
+            GroupFigures(sections=tuple(one.name for one in group), **_sides(_added_up(group, own)))
+            for group in (groups(sections) if sections else ())
+            if len(group) < len(sections)
+        ),
     )
 
 
-def _by_target(outcome: Outcome, targets: Sequence[JobTarget]) -> list[tuple[JobTarget, Outcome]]:
-    """What each of several left behind."""
-    if len(targets) < 2:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What one section of the file left behind: a target's, or a section of the job."""
+
+    name: str
+    outcome: Outcome
+    job: Job | None
+
+
+def _parts(outcome: Outcome, job: Job | None, targets: Sequence[JobTarget]) -> list[_Part]:
+    """Each of several targets or sections; none of a job of one section on one target."""
+    named = [(target.name, job) for target in targets]
+    if job is not None and job.sections:
+        named = [(section.name, section.job) for section in job.sections]
+    if len(named) < 2:
         return []
-    return [(one, outcome.section(name)) for one, name in zip(targets, section_names(len(targets)), strict=True)]
+    both = zip(named, section_names(len(named)), strict=True)
+    return [_Part(name=name, outcome=outcome.section(entry), job=own) for (name, own), entry in both]
 
 
 def _verdict_on_each(
-    parts: Sequence[tuple[JobTarget, Outcome]],
-    status: RunStatus,
-    diagnosis: Diagnosis,
-    lines: Sequence[str],
-    job: Job | None,
+    parts: Sequence[_Part], status: RunStatus, diagnosis: Diagnosis, lines: Sequence[str]
 ) -> tuple[RunStatus, Diagnosis]:
-    """The verdict with the name of the target it is about; a run is whole if that on each of them is."""
-    for target, part in parts:
-        assert part.document is not None  # that of all is known
+    """The verdict with the name of the target or section it is about; a run is whole if that on each of them is."""
+    for part in parts:
+        document = part.outcome.document
+        assert document is not None  # that of all is known
         if status is RunStatus.OK:
-            own, why = _verdict(part, part.document, lines, _seconds(_measured(part, job)), job)
+            seconds = _seconds(_measured(part.outcome, part.job))
+            own, why = _verdict(part.outcome, document, lines, seconds, part.job)
             if own is not RunStatus.OK:
-                return own, replace(why, reason=f"{target.name}: {why.reason}")
-        elif part.document.errors:
-            return status, replace(diagnosis, reason=f"{target.name}: {diagnosis.reason}")
+                return own, replace(why, reason=f"{part.name}: {why.reason}")
+        elif document.errors:
+            return status, replace(diagnosis, reason=f"{part.name}: {diagnosis.reason}")
     return status, diagnosis
+
+
+_Counted = Mapping[str, Counters]
+"""What counts of a section, by direction."""
+
+
+def _added_up(sections: Iterable[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
+    """Sections at the same time: each direction has the time of the longest, as in a group of fio."""
+    each = [own[section.name] for section in sections]
+    return {
+        name: merge_counters(one[name] for one in each if name in one)
+        for name in SIDES
+        if any(name in one for one in each)
+    }
+
+
+def _in_turn(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
+    """All sections: the times of phases add up, for each direction those of the phases that had it."""
+    each = [_added_up(phase, own) for phase in phases(sections)]
+    found: dict[str, Counters] = {}
+    for name in SIDES:
+        rows = [one[name] for one in each if name in one]
+        if rows:
+            found[name] = replace(merge_counters(rows), runtime_ms=sum(row.runtime_ms for row in rows))
+    return found
+
+
+def _sides(counted: _Counted) -> dict[str, DirectionFigures | None]:
+    """The figures of each direction."""
+    return {name: direction_figures(counted[name]) if name in counted else None for name in SIDES}
 
 
 def _measured(outcome: Outcome, job: Job | None) -> dict[str, Counters]:
@@ -165,8 +221,7 @@ def _seconds(counted: Mapping[str, Counters]) -> float:
 def _row(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetFigures:
     """One target's figures; by the time of the whole run, so that the rows add up to it."""
     both = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
-    read, write, sync = (direction_figures(both[name]) if name in both else None for name in SIDES)
-    return TargetFigures(target=target, read=read, write=write, sync=sync)
+    return TargetFigures(target=target, **_sides(both))
 
 
 def direction_figures(part: Counters) -> DirectionFigures:
@@ -250,8 +305,8 @@ def _verdict(
         return failure
     if job is not None and _long_enough(outcome, document, seconds, job):
         return RunStatus.OK, Diagnosis("")
-    if job is None and not interrupted:
-        return RunStatus.OK, Diagnosis("")
+    if not interrupted and (job is None or job.sections):
+        return RunStatus.OK, Diagnosis("")  # of several sections each is judged by itself
     how = _when(outcome, seconds, job)
     if interrupted:
         by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
@@ -278,7 +333,15 @@ def _broken_off(outcome: Outcome, document: FioDocument, lines: Sequence[str]) -
 
 
 def _long_enough(outcome: Outcome, document: FioDocument, seconds: float, job: Job) -> bool:
-    return seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or _amount_done(document, job)
+    if job.sections:
+        each = ((part, part.outcome.document) for part in _parts(outcome, job, ()))
+        return all(
+            found is not None
+            and part.job is not None
+            and _long_enough(part.outcome, found, _seconds(_measured(part.outcome, part.job)), part.job)
+            for part, found in each
+        )
+    return seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or amount_done(document, job)
 
 
 def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
@@ -290,7 +353,7 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
     return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
 
 
-def _amount_done(document: FioDocument, job: Job) -> bool:
+def amount_done(document: FioDocument, job: Job) -> bool:
     """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
     parts = [part for name in ("read", "write") if (part := document.counters(name))]
     if job.number_ios is not None:

@@ -153,7 +153,7 @@ def _compare(
         sides=sides,
         rows=tuple(_compared_figures(sides)),
         settings=differing(a.start.settings, b.start.settings),
-        job=differing(a.start.job, b.start.job),
+        job=differing(a.start.work, b.start.work),
         provenance=differences(sides),
         between=between,
         disturbances=tuple(disturbances(sides, lambda run: value_of(run.figures, direction, about))),

@@ -131,7 +131,10 @@ def cap_of(ready: Preparation, site: Site, inventory: Inventory) -> int | None:
     Whoever names a run time or a size means it; so does a plan of many runs, which tells all of it before. The default
     run time is a minute, so that no such job writes for longer than ten.
     """
-    named = ready.job.runtime != Job().runtime or ready.job.size is not None or ready.request.steady is not None
+    usual = Job().runtime
+    named = ready.request.steady is not None or all(
+        part.runtime != usual or part.size is not None for part in ready.job.parts
+    )
     agreed = named or ready.request.told or ready.request.fills > 0
     if not ready.destructive or site.judgement is None or agreed:
         return None

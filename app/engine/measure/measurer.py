@@ -16,6 +16,7 @@ from app.engine.fio.job import Job, JobTarget, TargetKind, fit, flushing
 from app.engine.fio.load import Load
 from app.engine.fio.preflight import Preflight
 from app.engine.fio.render import render, render_fill
+from app.engine.fio.sections import change_sections
 from app.engine.measure.beginning import make_folder, run_started
 from app.engine.measure.course_watch import CourseWatch, told_of
 from app.engine.measure.device_access import Gate
@@ -108,15 +109,18 @@ class Measurer:
         """
         if request.steady is not None:
             request.steady.checked()
-        asked, flushed = flushing(request.job)
-        ready = await self._preflight(asked)
-        wanted, substituted = ready.substitute(asked)
         suits_several(request)
+        asked, flushed = change_sections(request.job, flushing)
+        ready = await self._preflight(asked.parts[0])
+        for part in asked.parts[1:]:  # each engine that the job uses is tried
+            ready = await self._preflight(part)
+        wanted, substituted = change_sections(asked, ready.substitute)
         sites = [await self._site(asked, wanted, request) for asked in request.targets]
         if len(sites) > 1:
             await self._require_apart(sites)
             _require_room_for_all(sites)
-        job, notes = fit(wanted, max(site.target.logical_block_size for site in sites))
+        largest = max(site.target.logical_block_size for site in sites)
+        job, notes = change_sections(wanted, partial(fit, logical_block_size=largest))
         notes = (*flushed, *notes, *(note for site in sites for note in _clipped(job, site)))
         targets = [site.target for site in sites]
         rendering = render(job, targets, fio=ready.path, jobfile="job.fio", steady=request.steady)
@@ -129,6 +133,7 @@ class Measurer:
             sites=tuple(sites),
             locks=await self._locks_of(sites),
             command=rendering.argv,
+            jobfile=rendering.text,
             fill_command=fill.argv if request.fills else (),
             notes=(*substituted, *notes),
         )

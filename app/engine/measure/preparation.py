@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
-from app.engine.fio.render import FILL_BLOCK
+from app.engine.fio.render import FILL_BLOCK, NOT_STEADY, ONE_SECTION, SEVERAL_OF_BOTH
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
@@ -164,6 +164,8 @@ class Preparation:
     """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
     command: tuple[str, ...] = ()
     """fio's words, the job file standing for itself."""
+    jobfile: str = ""
+    """The job file, with the targets by their names."""
     fill_command: tuple[str, ...] = ()
     """The same of the fill before it; empty if there is none."""
     notes: tuple[str, ...] = ()
@@ -309,9 +311,17 @@ def require_reading(ready: Preparation) -> None:
 
 
 def suits_several(request: Request) -> None:
-    """Raises InvalidValueError for a job that makes no sense on several targets at the same time."""
+    """Raises InvalidValueError for a job that makes no sense on several targets at the same time.
+
+    Also for a job of several sections that is to run on several targets or to wait for the steady state.
+    """
+    steady = request.steady
+    if request.job.sections and steady is not None and (steady.until or steady.end_early):
+        raise InvalidValueError(NOT_STEADY, hint=ONE_SECTION)
     if len(request.targets) < 2:
         return
+    if request.job.sections:
+        raise InvalidValueError(SEVERAL_OF_BOTH, hint=ONE_SECTION)
     if request.job.ends_by_amount:
         raise InvalidValueError(
             "A job that ends by amount ends on each target at another moment, and no sum is one of the same time",

@@ -57,5 +57,5 @@ def figures_table(subject: Subject, *, ascii: bool = False) -> Table:
 def differing_words(subject: Subject) -> str:
     """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
     starts = [part.runs[0].run.start for part in subject.parts]
-    keys = [*varying([start.settings for start in starts]), *varying([start.job for start in starts])]
+    keys = [*varying([start.settings for start in starts]), *varying([start.work for start in starts])]
     return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""

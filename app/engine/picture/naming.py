@@ -33,7 +33,7 @@ def short_target(target: str) -> str:
 
 def names_of(starts: Sequence[RunStarted]) -> list[str]:
     """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
-    settings, jobs = _told([start.settings for start in starts]), _told([start.job for start in starts])
+    settings, jobs = _told([start.settings for start in starts]), _told([start.work for start in starts])
     targets = [start.target if len({one.target for one in starts}) > 1 else "" for start in starts]
     beneath, times = _told([start.provenance for start in starts]), [units.moment(start.at)[:19] for start in starts]
     for parts in (

@@ -243,7 +243,7 @@ def of_target(
     for one in past:
         folder, session = sessions.get(one.session, (Path(), Session()))
         run = session.run(one.id)
-        if run is not None and run.figures.status is RunStatus.OK and _work(run.start.job) == work:
+        if run is not None and run.figures.status is RunStatus.OK and _work(run.start.work) == work:
             placed = PlacedRun(run=run, folder=folder)
             alike.append(placed)
             if one.condition == last.condition:
@@ -268,7 +268,7 @@ def of_target(
 
 def _work_of(last: PastRun, sessions: Mapping[str, tuple[Path, Session]]) -> object:
     run = sessions[last.session][1].run(last.id) if last.session in sessions else None
-    return None if run is None else _work(run.start.job)
+    return None if run is None else _work(run.start.work)
 
 
 def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from app.engine.fio.job import Job
-from app.engine.session.figures import SIDES, DirectionFigures, DirectionSample, Sample, TargetFigures
+from app.engine.session.figures import (
+    SIDES,
+    DirectionFigures,
+    DirectionSample,
+    GroupFigures,
+    PartFigures,
+    Sample,
+    SectionFigures,
+    SectionSample,
+    TargetFigures,
+    TargetSample,
+)
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.run import outcome_words
 from backends.text import clean
@@ -39,6 +50,7 @@ _RUN = (
     "fio_version",
     "measured_s",
     "row",
+    "section",
 )
 _DIRECTION = (
     "iops",
@@ -61,19 +73,32 @@ _DIRECTION = (
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
 _NOTHING_AFTER = (None,) * len(_AFTER)
-"""Of a single one of several targets nothing of the kind is known."""
+"""Of a single one of several targets or sections nothing of the kind is known."""
 
 _SAID = ("host", "fio_version")
 """What has a column of its own beside the provenance."""
+
+_KINDS: Mapping[type[object], str] = {
+    type(None): "run",
+    TargetFigures: "target",
+    TargetSample: "target",
+    SectionFigures: "section",
+    SectionSample: "section",
+    GroupFigures: "group",
+}
+"""What a row is about."""
 
 Value = str | int | float | bool | None
 
 
 def runs_csv(session: Session) -> str:
-    """One row a run, and below it one for each of several targets: `row` is `run` or `target`. Columns `job_*` are the
-    fields of the job, `setting_*` the settings that were in force, `provenance_*` what else was so.
+    """One row a run, and below it one for each of several targets, sections or groups of sections.
+
+    `row` is `run`, `target`, `section` or `group`. Columns `job_*` are the fields of the job, in the row of a section
+    those of its own. `setting_*` are the settings that were in force, `provenance_*` what else was so.
     """
     fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
+    own = {run.id: {section.name: section.job for section in run.start.sections} for run in session.runs}
     settings = list(dict.fromkeys(key for run in session.runs for key in run.start.settings))
     provenance = list(dict.fromkeys(key for run in session.runs for key in run.provenance if key not in _SAID))
     header = [
@@ -88,7 +113,7 @@ def runs_csv(session: Session) -> str:
     rows = (
         [
             *_identity(run, session, cells.get(run.id, ("", "")), part),
-            *(run.start.job.get(key) for key in fields),
+            *(_job(run, part, own[run.id]).get(key) for key in fields),
             *(value for name in SIDES for value in _direction((part or run.figures).side(name))),
             *(_after(run) if part is None else _NOTHING_AFTER),
             *(run.start.settings.get(key) for key in settings),
@@ -96,34 +121,36 @@ def runs_csv(session: Session) -> str:
         ]
         for run in session.runs
         for known in (run.provenance,)
-        for part in (None, *run.figures.targets)
+        for part in (None, *run.figures.targets, *run.figures.sections, *run.figures.groups)
     )
     return _written(header, rows)
 
 
 def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
-    """One row an interval of a run, and below it one for each of several targets: `row` is `run` or `target`.
+    """One row an interval of a run, and below it one for each of several targets, or for each section that runs: `row`
+    is `run`, `target` or `section`.
 
     `at_s` counts from the start of its phase to the end of the interval.
     """
-    header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row"]
+    header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row", "section"]
     header += [f"{name}_{key}" for name in ("read", "write") for key in _SAMPLE]
     rows = (
         [
             run.id,
-            run.start.target if part is None else part.target,
+            part.target if isinstance(part, TargetSample) else run.start.target,
             run.start.simulated,
-            sample.phase.value,
+            part.phase.value if isinstance(part, SectionSample) and part.phase is not None else sample.phase.value,
             round(sample.at, 3),
             round(sample.seconds, 3),
             sample.stalled,
-            "run" if part is None else "target",
+            _KINDS[type(part)],
+            part.name if isinstance(part, SectionSample) else None,
             *_interval((part or sample).read),
             *_interval((part or sample).write),
         ]
         for run in session.runs
         for sample in samples.get(run.id, ())
-        for part in (None, *sample.targets)
+        for part in (None, *sample.targets, *(one for one in sample.sections if one.phase is not None))
     )
     return _written(header, rows)
 
@@ -152,18 +179,34 @@ def _written(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
     return file.getvalue()
 
 
-def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: TargetFigures | None) -> Iterator[Value]:
+def _identity(run: RunRecord, session: Session, place: tuple[str, str], part: PartFigures | None) -> Iterator[Value]:
     start, mark = run.start, run.start.mark
     devices = {one.target: one.device for one in start.each}
     yield from (run.id, session.id, _utc(start.at))
     yield None if session.machine is None else session.machine.host
-    yield from (start.target, start.device) if part is None else (part.target, devices.get(part.target))
-    yield from (start.title, start.profile)
+    yield from (
+        (part.target, devices.get(part.target)) if isinstance(part, TargetFigures) else (start.target, start.device)
+    )
+    titles = {section.name: section.title for section in start.sections}
+    yield from (titles.get(part.name) if isinstance(part, SectionFigures) else start.title, start.profile)
     yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
     yield from place
     version = f"fio-{start.fio_version}" if start.fio_version else None  # 3.40 is no number, whatever reads this
-    yield from (run.figures.status.value, start.simulated, start.destructive, version, run.figures.seconds)
-    yield "run" if part is None else "target"
+    yield from (run.figures.status.value, start.simulated, start.destructive, version)
+    yield part.seconds if isinstance(part, SectionFigures) else run.figures.seconds
+    yield _KINDS[type(part)]
+    match part:
+        case SectionFigures(name=name):
+            yield name
+        case GroupFigures(sections=names):
+            yield ", ".join(names)
+        case _:
+            yield None
+
+
+def _job(run: RunRecord, part: PartFigures | None, own: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
+    """The fields of the job of a row; `own`: those of each section."""
+    return own.get(part.name, {}) if isinstance(part, SectionFigures) else run.start.job
 
 
 def _utc(at: float) -> str | None:

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.engine.fio.course import Course
 from app.engine.fio.curves import documents_of
 from app.engine.fio.document import FioDocument
 from app.engine.fio.sizes import parse_size
 from app.engine.report.csv import runs_csv
-from app.engine.report.raw import has_ramp, run_folder, seconds_of
+from app.engine.report.raw import course_of, run_folder
 from app.engine.session.figures import DirectionSample, Phase, RunStatus, Sample
 from app.engine.session.state import RunRecord, Session
 from backends.errors import InvalidValueError
@@ -83,7 +82,11 @@ def _places(runs: Sequence[RunRecord]) -> Iterator[_Place]:
     taken: dict[tuple[object, ...], int] = {}
     for run in runs:
         start = run.start
-        if run.figures.status is not RunStatus.OK or not all(start.job.get(key) for key in _TOLD_BY_NAME):
+        if (
+            run.figures.status is not RunStatus.OK
+            or start.sections
+            or not all(start.job.get(key) for key in _TOLD_BY_NAME)
+        ):
             continue
         other = tuple(sorted((key, text) for key, text in start.job.items() if key not in _TOLD_BY_NAME))
         where = start.target if start.scratch is None else start.device or start.target
@@ -107,7 +110,7 @@ def _slug(text: str) -> str:
 
 def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Moment]]:
     """fio's last document, and the measured intervals."""
-    course = Course(ramp=has_ramp(run), planned_s=seconds_of(run.start.job), plan=run.start.steady)
+    course = course_of(run)
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
     moments: list[_Moment] = []

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from backends.values import dataclass
 
+MOST_LINES = 6
+"""Lines that can be told apart in one graph."""
+
 Point = tuple[float, float | None]
 """x and y; without y the line is interrupted."""
 
@@ -87,7 +90,7 @@ class LineGraph:
     x: Axis
     y: Axis
     series: tuple[GraphLine, ...]
-    """At most six."""
+    """At most `MOST_LINES`."""
     from_zero: bool = True
     """A linear y axis begins at 0."""
     shaded: tuple[float, float] | None = None

@@ -6,15 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
 
+from app.engine.fio.course import Course
 from app.engine.fio.curves import samples_of
+from app.engine.fio.job import Job
+from app.engine.fio.sections import JobSection
 from app.engine.joint.record import JointRecord, joint_records
 from app.engine.judge.recorded import shown_experiment
-from app.engine.session.events import NoteAdded, RulePersisted, last_check
+from app.engine.session.events import NoteAdded, RulePersisted, RunStarted, last_check
 from app.engine.session.figures import Sample
 from app.engine.session.json_values import unstructure
 from app.engine.session.state import RunRecord, Session
 from app.engine.view import schema, schema_compare
 from app.engine.view.joint import joint_json
+from backends.errors import InvalidValueError
 from backends.input_file import open_input
 from backends.text import clean
 from backends.values import dataclass
@@ -95,13 +99,27 @@ def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
     place = run_folder(run, folder)
     if place is None:
         return ()
-    return samples_of(
-        place / "fio.out",
+    return samples_of(place / "fio.out", course_of(run))
+
+
+def course_of(run: RunRecord) -> Course:
+    """What takes the documents of a run, as when it was measured."""
+    start = run.start
+    return Course(
         ramp=has_ramp(run),
-        planned_s=seconds_of(run.start.job),
-        steady=run.start.steady,
-        targets=[each.target for each in run.start.targets],
+        planned_s=seconds_of(start.job),
+        plan=start.steady,
+        targets=[each.target for each in start.targets],
+        sections=_sections_of(start),
     )
+
+
+def _sections_of(start: RunStarted) -> tuple[JobSection, ...]:
+    """The sections of a run; none where this version does not know what one of them is."""
+    try:
+        return tuple(JobSection(name=one.name, job=Job.from_fields(one.job)) for one in start.sections)
+    except InvalidValueError:
+        return ()
 
 
 def has_ramp(run: RunRecord) -> bool:

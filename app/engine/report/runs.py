@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from app.engine.judge.comparison import varying
 from app.engine.judge.grouping import repeats
-from app.engine.judge.kinds import FIGURES
+from app.engine.judge.kinds import FIGURES, Figure
 from app.engine.judge.repeats import Repeats, spread_of
 from app.engine.report.blocks import Code, Grid, grid
 from app.engine.report.raw import Raw
 from app.engine.session.events import CommandRan
+from app.engine.session.section_runs import same_sections
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.caches import COLUMNS as CACHE_COLUMNS
 from app.engine.view.caches import cache_cells
@@ -39,7 +40,10 @@ _LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "max", 
 
 
 def results(runs: Sequence[RunRecord]) -> Grid:
-    """Whole runs, those of the same job and settings in one row: means with their 95 % intervals."""
+    """Whole runs, those of the same job and settings in one row: means with their 95 % intervals.
+
+    Below it a row for each section of a job that has several.
+    """
     groups = tuple(repeats(runs).values())
     mixed = len({run.start.simulated for run in runs}) > 1
     keys = varying([in_force_of(group[0].start) for group in groups])
@@ -48,15 +52,22 @@ def results(runs: Sequence[RunRecord]) -> Grid:
     rows = []
     for group in groups:
         start = group[0].start
-        cells = [start.title]
-        for _, direction, figure in shown:
-            seen = spread_of(group, direction, figure)
-            cells.append("" if seen is None else mean_text(seen, shower(figure)))
+        cells = [start.title, *_means(group, shown)]
         marked = " SIMULATED" if start.simulated and mixed else ""
         settings = (text_of(ran_with(start, key)) for key in keys)
         rows.append((*cells, str(len(group)), *settings, start.target, named([run.id for run in group]) + marked))
+        rows += [
+            (f"{name}: {own[0].start.title}", *_means(own, shown), *[""] * (len(keys) + 3))
+            for name, own in same_sections(group)
+        ]
     columns = ("Job", *(name for name, _, _ in shown), "n", *map(key_name, keys), "Target", "Runs")
     return Grid(columns=columns, rows=tuple(rows))
+
+
+def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, Figure]]) -> Iterator[str]:
+    for _, direction, figure in shown:
+        seen = spread_of(group, direction, figure)
+        yield "" if seen is None else mean_text(seen, shower(figure))
 
 
 def every_run(runs: Sequence[RunRecord]) -> Grid:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 from math import log10
 
 from app.engine.fio.curves import timed
-from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
+from app.engine.report.graph import MOST_LINES, Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
 from app.engine.report.raw import Raw
 from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, Sample
 from app.engine.session.state import RunRecord, Session
@@ -37,7 +38,13 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
     found: list[Graph] = []
     for run in pictured(session):
         samples = raw.samples.get(run.id, ())
-        graphs = (_iops(run, samples), *_latencies(run, samples), _percentiles(run))
+        graphs = (
+            _iops(run, samples),
+            *_section_iops(run, samples),
+            *_latencies(run, samples),
+            _percentiles(run),
+            *_section_percentiles(run),
+        )
         found += [graph for graph in graphs if graph is not None]
     return tuple(found)
 
@@ -135,6 +142,27 @@ def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=AxisUnit.IOPS), lines, ramp)
 
 
+def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
+    """A line for each section and direction, in as many graphs as they need."""
+    placed, ramp = _time(samples)
+    lines = [
+        _line(f"{section.name} {side}", placed, partial(_of_section, section.name, side), lambda one: one.iops)
+        for section in run.start.sections
+        for side in ("read", "write")
+    ]
+    there = [line for line in lines if line is not None]
+    axis = Axis(label="IOPS", unit=AxisUnit.IOPS)
+    for number, at in enumerate(range(0, len(there), MOST_LINES), 1):
+        more = f" ({number})" if len(there) > MOST_LINES else ""
+        part = there[at : at + MOST_LINES]
+        yield _over_time(run, f"section-iops-{number}", f"IOPS of each section{more}", axis, part, ramp)
+
+
+def _of_section(name: str, side: str, sample: Sample) -> DirectionSample | None:
+    row = next((row for row in sample.sections if row.name == name), None)
+    return None if row is None else row.read if side == "read" else row.write
+
+
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
     """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
@@ -166,14 +194,36 @@ def _over_time(
 
 
 def _percentiles(run: RunRecord) -> LineGraph | None:
-    both = (("read", run.figures.read), ("write", run.figures.write))
-    lines = [percentile_series(name, [figures]) for name, figures in both if figures is not None]
+    lines = [
+        percentile_series(name, [figures])
+        for name in ("read", "write")
+        if (figures := run.figures.side(name)) is not None
+    ]
+    return _by_percentile(run, "percentiles", "latency by percentile", lines)
+
+
+def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
+    """A line for each section and direction, in as many graphs as they need."""
+    found = [
+        percentile_series(f"{section.name} {name}", [figures])
+        for section in run.figures.sections
+        for name in ("read", "write")
+        if (figures := section.side(name)) is not None
+    ]
+    there = [line for line in found if line is not None]
+    for number, at in enumerate(range(0, len(there), MOST_LINES), 1):
+        more = f" ({number})" if len(there) > MOST_LINES else ""
+        part = there[at : at + MOST_LINES]
+        yield _by_percentile(run, f"section-percentiles-{number}", f"latency of each section by percentile{more}", part)
+
+
+def _by_percentile(run: RunRecord, key: str, what: str, lines: Sequence[GraphLine | None]) -> LineGraph | None:
     there = [line for line in lines if line is not None]
     if not there:
         return None
     return percentile_graph(
-        f"{run.id}-percentiles",
-        f"{run.id}: latency by percentile",
+        f"{run.id}-{key}",
+        f"{run.id}: {what}",
         f"{run.start.title} on {run.start.target}: so many percent of the I/Os took at most so long;"
         f" drawn as far as ten I/Os lie beyond.",
         there,

@@ -11,12 +11,13 @@ from app.engine.session.figures import (
     SIDES,
     Advice,
     DirectionFigures,
+    PartFigures,
     Phase,
     RunFigures,
     RunStatus,
     SteadyFigures,
-    TargetFigures,
 )
+from app.engine.session.section_runs import same_sections
 from app.engine.session.state import ActiveRun, RunRecord
 from app.engine.view.caches import cache_facts
 from app.engine.view.figures import figure_label, mean_text, shower, shown
@@ -107,7 +108,7 @@ def caveat_mark(figures: RunFigures) -> str:
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
-def both_directions(figures: RunFigures | TargetFigures) -> Iterator[tuple[str, DirectionFigures]]:
+def both_directions(figures: RunFigures | PartFigures) -> Iterator[tuple[str, DirectionFigures]]:
     """What did something, by name: reads, writes, flushes."""
     for direction in SIDES:
         if (found := figures.side(direction)) is not None:
@@ -120,7 +121,7 @@ def figure_text(figure: Figure, value: float | None) -> str:
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
-    """All figures of runs, a row for each direction; of several targets together, then of each."""
+    """All figures of runs, a row for each direction; of several targets or sections together, then of each."""
     columns = (
         Column(title="Run"),
         Column(title=""),
@@ -139,10 +140,20 @@ def _figure_rows(run: RunRecord) -> Iterator[Row]:
     for at, (direction, figures) in enumerate(found):
         first, last = (run.id, status) if at == 0 else ("", "")
         yield Row(cells=(first, direction, *_direction_cells(direction, figures), last))
-    for target in run.figures.targets:
-        for at, (direction, figures) in enumerate(both_directions(target)):
-            first = f"  {target.target}" if at == 0 else ""
+    for name, part in parts_of(run.figures):
+        for at, (direction, figures) in enumerate(both_directions(part)):
+            first = f"  {name}" if at == 0 else ""
             yield Row(cells=(first, direction, *_direction_cells(direction, figures), ""))
+
+
+def parts_of(figures: RunFigures) -> Iterator[tuple[str, PartFigures]]:
+    """What the figures of a run add up, by name: each of several targets, or each section and then each group.
+
+    A group of a single section is left out: its figures are those of the section.
+    """
+    yield from ((target.target, target) for target in figures.targets)
+    yield from ((section.name, section) for section in figures.sections)
+    yield from ((" + ".join(group.sections), group) for group in figures.groups if len(group.sections) > 1)
 
 
 def _direction_cells(direction: str, figures: DirectionFigures) -> tuple[str, ...]:
@@ -151,9 +162,13 @@ def _direction_cells(direction: str, figures: DirectionFigures) -> tuple[str, ..
 
 
 def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
-    """What each of several targets did in two runs, side by side without a verdict; no rows where there was one."""
+    """What each of several targets or sections did in two runs, side by side without a verdict.
+
+    A section is beside the section of the same name. No rows where there was one target and one section.
+    """
+    sectioned = bool(a.figures.sections or b.figures.sections)
     columns = (
-        Column(title="Target", shrinks=True),
+        Column(title="Section" if sectioned else "Target", shrinks=True),
         Column(title=""),
         *(Column(title=f"{figure_label(one)} {name}", align=Align.RIGHT) for one in FIGURES[:2] for name in names),
     )
@@ -168,14 +183,14 @@ def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
 
 
 def _targets(run: RunRecord) -> Iterator[str]:
-    return (each.target for each in run.figures.targets)
+    return (name for name, _ in parts_of(run.figures))
 
 
-def _target(run: RunRecord, name: str) -> TargetFigures | None:
-    return next((each for each in run.figures.targets if each.target == name), None)
+def _target(run: RunRecord, name: str) -> PartFigures | None:
+    return next((part for known, part in parts_of(run.figures) if known == name), None)
 
 
-def _pair(direction: str, sides: Sequence[TargetFigures | None]) -> Iterator[str]:
+def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
     for figure in FIGURES[:2]:
         for side in sides:
             found = None if side is None else side.side(direction)
@@ -284,3 +299,5 @@ def means_lines(runs: Sequence[RunRecord], show: Callable[[Figure], bool]) -> It
         ]
         if means:
             yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
+    for name, own in same_sections(whole) if len(whole) > 1 else ():
+        yield from (f"{name}: {line}" for line in means_lines(own, show))

@@ -161,7 +161,7 @@ def against_cell(
     baseline: RunRecord, run: RunRecord, known: Repeats, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
-    if (run.start.target, run.start.job) != (baseline.start.target, baseline.start.job):
+    if (run.start.target, run.start.work) != (baseline.start.target, baseline.start.work):
         return None
     runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
     sides = sides_of(baseline, run, runs, runs, experiments)

@@ -15,7 +15,7 @@ from backends.settings import Reading, Span
 from backends.topology.layers import HELD
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
-    from app.engine.session.events import ChangeEnded, RunTarget
+    from app.engine.session.events import ChangeEnded, RunSection, RunTarget
     from app.engine.session.figures import (
         Advice,
         CacheFigures,
@@ -23,7 +23,9 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
         DirectionSample,
         LatencyFigures,
         MemberFigures,
+        PartFigures,
         Sample,
+        SectionFigures,
         SteadyFigures,
         TargetFigures,
     )
@@ -279,6 +281,8 @@ def run(record: RunRecord, *, session: str) -> Json:
         "write": side(figures.write),
         "sync": side(figures.sync),
         "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
+        "sections": sections(start.sections, figures.sections) or None,
+        "groups": [{"sections": list(one.sections), **_sides(one)} for one in figures.groups] or None,
         "cpu": picked(figures.cpu, "fio_percent_of_core", "host_percent"),
         "members": [member(each) for each in figures.members],
         "caches": [cache(each) for each in figures.caches],
@@ -315,6 +319,16 @@ def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:
             {"target": each.target, "read": _interval(each.read), "write": _interval(each.write)}
             for each in taken.targets
         ]
+    if taken.sections:
+        line["sections"] = [
+            {
+                "name": each.name,
+                "phase": None if each.phase is None else each.phase.value,
+                "read": _interval(each.read),
+                "write": _interval(each.write),
+            }
+            for each in taken.sections
+        ]
     return line | {"members": [member(each) for each in members]} if members else line
 
 
@@ -322,8 +336,30 @@ def _target(started: RunTarget, figures: TargetFigures) -> Json:
     """One of several targets; its rates are those of the time of the whole run, so that they add up."""
     return {
         **picked(started, "target", "device"),
-        **{name: side(figures.side(name)) for name in ("read", "write", "sync")},
+        **_sides(figures),
     }
+
+
+def _sides(figures: PartFigures) -> Json:
+    """The figures of each direction; null of what was not done."""
+    return {name: side(figures.side(name)) for name in ("read", "write", "sync")}
+
+
+def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
+    """The sections of a job that has several, with their figures; its rates are those of its own time, as fio's."""
+    known = {figures.name: figures for figures in measured}
+    return [
+        {
+            **picked(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
+            "job": dict(section.job),
+            **_measured_section(known.get(section.name)),
+        }
+        for section in started
+    ]
+
+
+def _measured_section(figures: SectionFigures | None) -> Json:
+    return {} if figures is None else {"seconds": figures.seconds, **_sides(figures)}
 
 
 def member(figures: MemberFigures) -> Json:

@@ -38,6 +38,11 @@ class FioJob:
         return int(word) if word.isascii() and word.isdigit() else default
 
     @property
+    def waits(self) -> bool:
+        """Whether it starts when all sections above it have ended."""
+        return self.text("stonewall", "0") != "0"
+
+    @property
     def filename(self) -> str:
         r"""The path, `\:` undone."""
         return self.text("filename").replace(r"\:", ":")

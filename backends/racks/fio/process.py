@@ -44,9 +44,11 @@ class SimulatedFio(MadeUpProcess):
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`targets`: a section each, all of one length. `speed`: simulated seconds in a real one."""
+        """`targets`: a section each, in the order of the file. `speed`: simulated seconds in a real one."""
         super().__init__(failure.returncode if failure is not None else 0)
         self._targets = tuple(targets)
+        self._phases = _phases(self._targets)
+        self._phase, self._phase_began = 0, 0.0
         self._speed = max(speed, 1e-6)
         self._failure = failure
         self._ended = ended
@@ -68,38 +70,62 @@ class SimulatedFio(MadeUpProcess):
     async def _documents(self, job: FioJob) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
         started = loop.time()
-        ramp = job.ramp
-        ticks = _ticks(job, max(target.held for target in self._targets))
+        ticks = _ticks(job.interval, _planned(self._phases), max(target.held for target in self._targets))
         for at in ticks:
             step = at - self._elapsed
             if not await self._waited(started + at / self._speed - loop.time()):
                 done = min(step, max(0.0, (loop.time() - started) * self._speed - self._elapsed))
-                self._advance(done)
-                self._elapsed += done
+                self._advance(self._elapsed + done)
                 yield "fio: terminating on signal 2\n"
                 await asyncio.sleep(_LAST_WORDS / self._speed)
                 break
-            before = self._elapsed
-            # fio empties its counters at the end of the ramp, in the middle of an interval.
-            if before < ramp <= at:
-                self._advance(ramp - before)
-                for target in self._targets:
-                    target.clear()
-                self._elapsed, step = ramp, at - ramp
-            self._advance(step)
-            self._elapsed = at
-            if all(target.finished(self._elapsed) for target in self._targets):
+            self._advance(at)
+            if self._phase == len(self._phases):
                 break
             yield self._document(done=False)
         yield self._document(done=True)
 
-    def _advance(self, seconds: float) -> None:
-        for target in self._targets:
-            target.advance(seconds, self._elapsed)
+    def _advance(self, until: float) -> None:
+        """What is done until then: by the sections of the present phase, and by those of later phases after it."""
+        while self._phase < len(self._phases):
+            here = self._phases[self._phase]
+            passed, left = self._elapsed - self._phase_began, until - self._phase_began
+            marks = [mark for target in here for mark in self._marks(target) if passed < mark <= left]
+            reached = min(marks, default=left)
+            for target in here:
+                if not (self._uneven and target.finished(passed)):
+                    target.advance(reached - passed, passed)
+                # fio empties its counters at the end of the ramp, in the middle of an interval.
+                if passed < target.job.ramp <= reached:
+                    target.clear()
+            self._elapsed = self._phase_began + reached if reached < left else until
+            if all(target.finished(reached) for target in here):
+                self._phase, self._phase_began = self._phase + 1, self._elapsed
+            elif self._elapsed >= until:
+                return
+        self._elapsed = until
+
+    @property
+    def _uneven(self) -> bool:
+        """Whether sections end at different times."""
+        return len({(target.job.ramp, target.job.runtime) for target in self._targets}) > 1 or len(self._phases) > 1
+
+    def _marks(self, target: SimulatedTarget) -> tuple[float, ...]:
+        """Seconds of its phase at which it becomes another: the end of its ramp, and its own."""
+        job = target.job
+        ends = (job.ramp + job.runtime,) if self._uneven and job.runtime is not None else ()
+        return (job.ramp, *ends)
+
+    def _running(self, target: SimulatedTarget) -> bool:
+        return (
+            self._phase < len(self._phases)
+            and target in self._phases[self._phase]
+            and not (self._uneven and target.finished(self._elapsed - self._phase_began))
+        )
 
     def _document(self, *, done: bool) -> str:
         entries = [
-            target.entries(self._begun, self._elapsed, number=number, done=done)
+            target.entries(self._begun, self._elapsed, number=number, done=done or not self._running(target))
             for number, target in enumerate(self._targets)
         ]
         return document(self._begun + self._elapsed, entries)
@@ -128,10 +154,31 @@ class SimulatedFio(MadeUpProcess):
         self._ended()
 
 
-def _ticks(job: FioJob, held: float) -> Iterable[float]:
+def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
+    """The sections that run at the same time, in the order in which they follow each other."""
+    found: list[list[SimulatedTarget]] = []
+    for target in targets:
+        if not found or target.job.waits:
+            found.append([])
+        found[-1].append(target)
+    return found
+
+
+def _planned(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
+    """Seconds of all phases; None where one ends by amount alone."""
+    found = 0.0
+    for phase in phases:
+        lengths = [None if one.job.runtime is None else one.job.ramp + one.job.runtime for one in phase]
+        if None in lengths:
+            return None
+        found += max(length for length in lengths if length is not None)
+    return found
+
+
+def _ticks(interval: float, planned: float | None, held: float) -> Iterable[float]:
     """When documents are due; the end of the run is one of them, after `held` seconds at the earliest."""
-    if job.runtime is None:
-        return (_FIRST + number * job.interval for number in range(_MOST))
-    end = max(job.ramp + job.runtime, held + _FIRST if held else 0.0)
-    count = max(0, math.ceil((end - _FIRST) / job.interval))
-    return [*(_FIRST + number * job.interval for number in range(count)), end]
+    if planned is None:
+        return (_FIRST + number * interval for number in range(_MOST))
+    end = max(planned, held + _FIRST if held else 0.0)
+    count = max(0, math.ceil((end - _FIRST) / interval))
+    return [*(_FIRST + number * interval for number in range(count)), end]

@@ -54,7 +54,21 @@ def start(
         targets.append(found)
     if not targets:
         return _failing(Failure(stdout="No job(s) defined\n"))
+    _share_devices(targets)
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
+
+
+def _share_devices(targets: Sequence[SimulatedTarget]) -> None:
+    """Sections that use a device at the same time get no more of it together than it has."""
+    phase = 0
+    beside: dict[tuple[int, str], list[SimulatedTarget]] = {}
+    for number, target in enumerate(targets):
+        phase += bool(number and target.job.waits)
+        beside.setdefault((phase, target.device), []).append(target)
+    for group in beside.values():
+        busy = sum(target.expected.drive_busy for target in group)
+        for target in group if len(group) > 1 else ():
+            target.share = 1 / max(1.0, busy)
 
 
 def _target(

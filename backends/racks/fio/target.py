@@ -47,6 +47,8 @@ class SimulatedTarget:
         """What was asked for."""
         self.expected = expected
         """How fast it is."""
+        self.share = 1.0
+        """What of that is left to it by sections that use the device at the same time."""
         self._device = device
         self._amount = amount
         self._chance = random.Random(seed)
@@ -63,6 +65,11 @@ class SimulatedTarget:
             still = (0.0, held)
         self._stalls = Stalls([still]) if still else bursts(burst, self._chance) if burst > 1 else Stalls()
         self._late: Counter[int] = Counter()
+
+    @property
+    def device(self) -> str:
+        """Kernel name of the disk beneath."""
+        return self._device
 
     def clear(self) -> None:
         """Begin anew, as fio does when the ramp is over."""
@@ -101,7 +108,7 @@ class SimulatedTarget:
             self._late[bucket_of(round(each * 1e9))] += self.job.depth * self.job.numjobs
         if not timed:
             self._late.clear()
-        pace *= self._stalls.pace
+        pace *= self._stalls.pace * self.share
         writes, working = expected.write, self._working() * answering
         moved: list[int] = []
         for direction, counters in ((expected.read, self._read), (writes, self._write)):

@@ -1,0 +1,139 @@
+"""Figures of each interval of a job of several sections: of each section, and of all that run at the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.engine.fio.document import FioDocument
+from app.engine.fio.histogram import Histogram
+from app.engine.fio.render import section_names
+from app.engine.fio.sampler import Bins, LatencyWindow, Sampler, window_percentiles
+from app.engine.fio.sections import JobSection, phases
+from app.engine.fio.summary import amount_done
+from app.engine.session.figures import DirectionSample, Phase, Sample, SectionSample
+
+_ABOUT_OVER = 0.98
+"""Share of its run time from which a section without progress is over."""
+
+
+class SectionSampler:
+    """Feed it the documents of one run in turn; `ending` once the run was told to stop.
+
+    Each section has a sampler of its own, because each starts, ends its ramp and ends at a time of its own. The sample
+    of the whole adds up all sections that did I/O in the interval, those in their ramp too. It belongs to the measured
+    phase as soon as a section is measured.
+    """
+
+    def __init__(self, sections: Sequence[JobSection], *, period_s: float = 0.25) -> None:
+        """`period_s`: seconds between two documents."""
+        names = section_names(len(sections))
+        self._rows = [_Row(entry, section, period_s) for entry, section in zip(names, sections, strict=True)]
+        first = phases(sections)[0]
+        self._phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
+        self._start_ms: float | None = None
+        self._windows = (LatencyWindow(), LatencyWindow())
+        self.bins: tuple[Bins, Bins] = ((), ())
+        """Histograms of the last interval: of all that was read, and of all that was written."""
+
+    @property
+    def phase(self) -> Phase:
+        """Ramp or measuring, as of the last document."""
+        return self._phase
+
+    def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
+        """The interval this document ends; None for one in which no section was running."""
+        taken = [(row, row.take(document, ending=ending)) for row in self._rows]
+        running = [(row, sample) for row, sample in taken if sample is not None]
+        now = document.timestamp_ms
+        if not running or now is None:
+            return None
+        if self._phase is Phase.RAMP and any(sample.phase is Phase.MEASURING for _, sample in running):
+            self._phase, self._start_ms = Phase.MEASURING, None
+        if self._start_ms is None:
+            # Sections of a later ramp do not make it start later.
+            wanted = [sample.at for _, sample in running if sample.phase is self._phase]
+            self._start_ms = now - 1000 * max(wanted)
+        seconds = max(sample.seconds for _, sample in running)
+        read, write = (self._sum(side, running, seconds) for side in (0, 1))
+        return Sample(
+            at=(now - self._start_ms) / 1000,
+            seconds=seconds,
+            phase=self._phase,
+            read=read,
+            write=write,
+            # One section that goes on shows that fio tells its counts.
+            stalled=all(sample.stalled for _, sample in running),
+            sections=tuple(
+                SectionSample(name=row.name)
+                if sample is None
+                else SectionSample(name=row.name, phase=sample.phase, read=sample.read, write=sample.write)
+                for row, sample in taken
+            ),
+        )
+
+    def _sum(self, side: int, running: Sequence[tuple[_Row, Sample]], seconds: float) -> DirectionSample | None:
+        """One direction of all that run, side 0 the reads, side 1 the writes; None where none of them has it."""
+        parts = [
+            (part, sample.seconds) for _, sample in running if (part := (sample.read, sample.write)[side]) is not None
+        ]
+        if not parts:
+            self.bins = self._with_bins(side, ())
+            return None
+        histogram = Histogram.merged(Histogram(dict(row.bins[side])) for row, _ in running)
+        window = self._windows[side]
+        window.add(seconds, histogram)
+        self.bins = self._with_bins(side, window.last)
+        p50, p99, p99_9 = window_percentiles(window, histogram)
+        lowest, spread = histogram.spread()
+        return DirectionSample(
+            iops=sum(part.iops * length for part, length in parts) / seconds,
+            bytes_per_second=sum(part.bytes_per_second * length for part, length in parts) / seconds,
+            ios=sum(part.ios for part, _ in parts),
+            p50_ns=p50,
+            p99_ns=p99,
+            p99_9_ns=p99_9,
+            max_ns=max((part.max_ns for part, _ in parts if part.max_ns is not None), default=None),
+            spread_from=lowest,
+            spread=spread,
+        )
+
+    def _with_bins(self, side: int, bins: Bins) -> tuple[Bins, Bins]:
+        return (bins, self.bins[1]) if side == 0 else (self.bins[0], bins)
+
+
+class _Row:
+    """One section of the file."""
+
+    def __init__(self, entry: str, section: JobSection, period_s: float) -> None:
+        """`entry`: its name in fio's documents."""
+        job = section.job
+        self.name = section.name
+        self._entry = entry
+        self._job = job
+        self._sampler = Sampler(
+            ramp=job.ramp > 0, planned_s=None if job.ends_by_amount else job.runtime, period_s=period_s
+        )
+        self._over = False
+        self._before = (0, 0)
+
+    @property
+    def bins(self) -> tuple[Bins, Bins]:
+        """Histograms of its last interval."""
+        return self._sampler.bins
+
+    def take(self, document: FioDocument, *, ending: bool) -> Sample | None:
+        """Its interval; None before it starts and after its end, for which fio repeats its last counts."""
+        own = document.section(self._entry)
+        parts = [part for name in ("read", "write", "mixed") if (part := own.counters(name)) is not None]
+        now = (max((part.runtime_ms for part in parts), default=0), sum(part.total_ios for part in parts))
+        if self._over or not now[1]:
+            return None
+        done = amount_done(own, self._job)
+        late = now[0] >= 1000 * _ABOUT_OVER * self._job.runtime and self._measured
+        self._over = (done or late) and now == self._before
+        self._before = now
+        return None if self._over else self._sampler.take(own, ending=ending or done)
+
+    @property
+    def _measured(self) -> bool:
+        return self._sampler.phase is not Phase.RAMP
