@@ -14,7 +14,7 @@ from backends.racks.fio.process import Failure, SimulatedFio
 from backends.racks.fio.target import SimulatedTarget
 from backends.racks.hung import answers_after
 from backends.racks.linux.tree import Kernel
-from backends.racks.load import Layout, expect
+from backends.racks.load import Expected, IoPattern, Layout, expect
 from backends.racks.pooling import pool_threads
 from backends.racks.rack import Rack
 
@@ -54,21 +54,33 @@ def start(
         targets.append(found)
     if not targets:
         return _failing(Failure(stdout="No job(s) defined\n"))
-    _share_devices(targets)
+    _share_devices(rack, linux, targets)
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
 
 
-def _share_devices(targets: Sequence[SimulatedTarget]) -> None:
-    """Sections that use a device at the same time get no more of it together than it has."""
+def _share_devices(rack: Rack, linux: Kernel, targets: Sequence[SimulatedTarget]) -> None:
+    """Give sections that use a device at the same time their part of what it does for all of them.
+
+    Each gets what the device would do for its kind of request with all requests in flight, by its share of these.
+    """
     phase = 0
-    beside: dict[tuple[int, str], list[SimulatedTarget]] = {}
+    beside: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, Layout]]] = {}
     for number, target in enumerate(targets):
         phase += bool(number and target.job.waits)
-        beside.setdefault((phase, target.device), []).append(target)
+        layout = rack.layout(target.device, target.job.filename)
+        if layout is not None:
+            work = target.job.workload(*_queue(linux, target.device, target.job, layout))
+            beside.setdefault((phase, target.device), []).append((target, replace(work, rate_iops=None), layout))
     for group in beside.values():
-        busy = sum(target.expected.drive_busy for target in group)
-        for target in group if len(group) > 1 else ():
-            target.share = 1 / max(1.0, busy)
+        in_flight = sum(work.depth * work.jobs for _, work, _ in group)
+        for target, work, layout in group if len(group) > 1 else ():
+            own = work.depth * work.jobs
+            together = _rate(expect(layout, replace(work, depth=max(1, in_flight // work.jobs))))
+            target.share = min(1.0, together * own / in_flight / max(_rate(target.expected), 1e-9))
+
+
+def _rate(expected: Expected) -> float:
+    return sum(one.iops for one in (expected.read, expected.write) if one is not None)
 
 
 def _target(
