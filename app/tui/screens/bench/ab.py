@@ -249,6 +249,11 @@ class Experimenting:
             )
         change = await bench.hardware.plan(thing.target, key, value)
         job, name = self._app.job_choice or (profile(_known(self._app.options.profile)).job, self._app.options.profile)
+        if job.sections:
+            raise BlockedError(
+                f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
+                hint="Open the job file again with o and choose one section.",
+            )
         ready = await bench.jobs.prepare(Request(where=thing.device, name=address, job=job, profile=name, told=True))
         noise = known_noise(bench, ready)
         plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}

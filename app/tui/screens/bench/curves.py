@@ -121,7 +121,8 @@ class Curves:
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = [direction for direction in (sample.read, sample.write) if direction is not None]
-        self.still.take(sample)
+        if both or not self.part:  # a section that waits for its phase, or has ended, does not stand still
+            self.still.take(sample)
         self.parts = parts_of(sample)
         self.heat.append(_heat(at, sample.seconds, both))
         # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.

@@ -22,6 +22,8 @@ def next_words(run: RunRecord, session: Session) -> str:
         return "Next: r run it again, e change the job, T choose another target."
     other = compared_with(run, session)
     compare = f"c compare with {other.id}" if other is not None else "r run it again"
+    if run.start.sections:  # an A/B judges one section
+        return f"Next: {compare}, ] show each section alone, E export."
     return f"Next: B measure against another value, {compare}, E export."
 
 
