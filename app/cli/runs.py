@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -14,7 +14,7 @@ from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current
 from app.cli.output import document, goes_on, lines, paint, say
 from app.cli.render import table_lines
 from app.cli.status import DONE
-from app.engine.judge.comparison import Comparison, compare
+from app.engine.judge.comparison import Comparison, compare, compare_sections
 from app.engine.judge.recorded import judged_again, shown_experiment
 from app.engine.judge.repeats import Repeats
 from app.engine.judge.stats import THRESHOLD_PERCENT
@@ -168,6 +168,15 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         threshold=threshold,
         experiments=where_a.session.experiments,
     )
+    sections = compare_sections(
+        run_a,
+        run_b,
+        where_a.session.runs,
+        where_b.session.runs,
+        names=(a, b),
+        earlier=earlier,
+        threshold=threshold,
+    )
     if where_a.redacted != where_b.redacted:
         say(PSEUDONYMS)
     if as_json:
@@ -181,6 +190,15 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
                 runs_a=[run.id for run in comparison.sides.a],
                 runs_b=[run.id for run in comparison.sides.b],
                 figures=[schema_compare.figure(row) for row in comparison.rows],
+                sections=[
+                    {
+                        "name": name,
+                        "sentence": sentence(each),
+                        "figures": [schema_compare.figure(row) for row in each.rows],
+                    }
+                    for name, each in sections
+                ]
+                or None,
                 settings=[{"key": key, "a": one, "b": other} for key, one, other in comparison.settings],
                 job=[{"key": key, "a": one, "b": other} for key, one, other in comparison.job],
                 provenance=[{"key": key, "a": one, "b": other} for key, one, other in comparison.provenance],
@@ -190,7 +208,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
             )
         )
         return DONE
-    return _side_by_side(comparison, a, b)
+    return _side_by_side(comparison, a, b, sections)
 
 
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
@@ -238,8 +256,10 @@ def found_run(name: str) -> tuple[Loaded, RunRecord]:
     return loaded, run
 
 
-def _side_by_side(comparison: Comparison, a: str, b: str) -> int:
-    lines([paint(clean(sentence(comparison), 1000), "bold"), ""])
+def _side_by_side(comparison: Comparison, a: str, b: str, sections: Sequence[tuple[str, Comparison]] = ()) -> int:
+    lines([paint(clean(sentence(comparison), 1000), "bold")])
+    lines(clean(f"{name}: {sentence(each)}", 1000) for name, each in sections)
+    lines([""])
     lines([*table_lines(sides_table(comparison, a, b)), "", *table_lines(comparison_table(comparison, a, b))])
     each = targets_table(comparison.a, comparison.b, (a, b))
     lines(["", *table_lines(each)] if each.rows else [])

@@ -112,8 +112,11 @@ def _of_each(rule: Rule, each: Sequence[tuple[str, RunFacts]]) -> Advice | None:
     first = said[0][1]
     if len(said) == len(each) and all(advice == first for _, advice in said):
         return first
+    names: dict[str, list[str]] = {}
+    for name, advice in said:
+        names.setdefault(advice.message, []).append(name)
     return replace(
         first,
-        message=" ".join(f"{name}: {advice.message}" for name, advice in said),
+        message=" ".join(f"{', '.join(alike)}: {message}" for message, alike in names.items()),
         do=" ".join(dict.fromkeys(advice.do for _, advice in said if advice.do)),
     )

@@ -162,6 +162,11 @@ def baseline_of(name: str, loaded: Loaded, runs: Sequence[RunRecord]) -> Baselin
             f"{ids}: too few to know how far runs of the same lie apart; {FEWEST_RUNS} are the fewest.",
             hint=f"Measure with `raidbench bench TARGET --repeat {FEWEST_RUNS}` or more.",
         )
+    if any(run.start.sections for run in runs):
+        raise InvalidValueError(
+            f"{ids} ran several sections of a job file at once; a baseline judges one job.",
+            hint="Measure one of them with `raidbench bench TARGET --jobfile FILE --section NAME`.",
+        )
     if any(run.start.fills for run in runs):
         raise InvalidValueError(f"{ids} wrote the device in full first, which is not done again for a check.")
     return Baseline(

@@ -17,6 +17,7 @@ from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between, stopped_answering
 from app.engine.session.events import ExperimentStarted
 from app.engine.session.figures import SIDES
+from app.engine.session.section_runs import of_section, same_sections
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
@@ -121,6 +122,34 @@ def compare(
     planned = None if start is None else start.threshold_percent
     sides = replace(sides, threshold=threshold or planned or THRESHOLD_PERCENT)
     return _compare(a, b, sides, names or (a.id, b.id), earlier, start)
+
+
+def compare_sections(
+    a: RunRecord,
+    b: RunRecord,
+    a_session: Sequence[RunRecord] = (),
+    b_session: Sequence[RunRecord] = (),
+    *,
+    names: tuple[str, str] | None = None,
+    earlier: Sequence[Sequence[RunRecord]] = (),
+    threshold: float | None = None,
+) -> tuple[tuple[str, Comparison], ...]:
+    """The comparison of each section with the section of the same name; see `compare`."""
+    return tuple(
+        (
+            name,
+            compare(
+                own_a,
+                own_b,
+                of_section(a_session, name),
+                of_section(b_session, name),
+                names=names,
+                earlier=[of_section(runs, name) for runs in earlier],
+                threshold=threshold,
+            ),
+        )
+        for name, (own_a, own_b) in same_sections((a, b))
+    )
 
 
 def compare_experiment(session: Session, experiment_id: str, *, rule: int | None = None) -> Comparison | None:

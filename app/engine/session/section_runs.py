@@ -11,9 +11,14 @@ from app.engine.session.state import RunRecord
 
 
 def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
-    """The name of each section and its run: its own job and figures, all else as of the whole run."""
-    figures = {one.name: one for one in run.figures.sections}
-    return tuple((section.name, _of_section(run, section, figures.get(section.name))) for section in run.start.sections)
+    """The name of each section that has figures, and its run: its own job and figures, all else as of the whole run.
+
+    Its start still knows all sections, so that it repeats no run that had other sections beside it.
+    """
+    known = {section.name: section for section in run.start.sections}
+    return tuple(
+        (own.name, _of_section(run, known[own.name], own)) for own in run.figures.sections if own.name in known
+    )
 
 
 def same_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
@@ -24,21 +29,24 @@ def same_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord
     return tuple((name, tuple(one[name] for one in each)) for name in each[0] if all(name in one for one in each))
 
 
-def _of_section(run: RunRecord, section: RunSection, own: SectionFigures | None) -> RunRecord:
-    start = replace(
-        run.start, job=section.job, title=section.title, planned_seconds=section.planned_seconds, sections=()
-    )
-    if run.end is None:
-        return replace(run, start=start)
+def of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
+    """The runs of the section of that name, of all runs that have one."""
+    return tuple(own for run in runs for known, own in section_runs(run) if known == name)
+
+
+def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> RunRecord:
+    start = replace(run.start, job=section.job, title=section.title, planned_seconds=section.planned_seconds)
+    assert run.end is not None  # it has figures of sections
     whole = run.end.figures
     figures = RunFigures(
         status=whole.status,
         reason=whole.reason,
         hint=whole.hint,
-        seconds=0.0 if own is None else own.seconds,
-        read=None if own is None else own.read,
-        write=None if own is None else own.write,
-        sync=None if own is None else own.sync,
+        seconds=own.seconds,
+        read=own.read,
+        write=own.write,
+        sync=own.sync,
         fio_version=whole.fio_version,
+        happened=whole.happened,
     )
     return replace(run, start=start, end=replace(run.end, figures=figures))
