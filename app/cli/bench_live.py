@@ -12,7 +12,7 @@ from app.cli.options import is_terminal
 from app.cli.output import ReaderGoneError, document, say
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.figures import DirectionSample, Phase, Sample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample
 from app.engine.view import schema
 from app.engine.view.run import steady_words
 from widgets.plain import units
@@ -133,22 +133,21 @@ def progress(active: ActiveRun, now: float) -> str:
 
 
 def _figures(sample: Sample) -> list[str]:
-    both = [direction for direction in (sample.read, sample.write) if direction is not None]
+    both = sample.transfers
     if not both:
         return []
-    main = sample.read or sample.write
+    main = both[0]
     if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
     words = [f"{units.iops(direction.iops)} {name}" for name, direction in _named(sample)]
     words += [units.rate(sum(direction.bytes_per_second for direction in both))]
-    if main is not None and main.p99_ns is not None:
+    if main.p99_ns is not None:
         words.append(f"p99 {units.latency(main.p99_ns)}")
     return words
 
 
 def _named(sample: Sample) -> list[tuple[str, DirectionSample]]:
-    pairs = [("IOPS read", sample.read), ("IOPS write", sample.write)]
-    return [(name, direction) for name, direction in pairs if direction is not None]
+    return [(f"IOPS {name}", direction) for name in DIRECTIONS if (direction := sample.side(name)) is not None]
 
 
 def _phase_seconds(active: ActiveRun) -> float | None:

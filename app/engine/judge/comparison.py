@@ -16,7 +16,7 @@ from app.engine.judge.reasons import Doubt, Reason
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between, stopped_answering
 from app.engine.session.events import ExperimentStarted
-from app.engine.session.figures import SIDES
+from app.engine.session.figures import DIRECTIONS, SIDES
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
@@ -255,7 +255,7 @@ def _judged_values(direction: str, figure: Figure, sides: Sides) -> tuple[list[f
 
 def latency_kinds(sides: Sides) -> set[bool]:
     """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
-    both = (one for run in (*sides.a, *sides.b) for one in (run.figures.read, run.figures.write) if one is not None)
+    both = (one for run in (*sides.a, *sides.b) for one in run.figures.transfers)
     return {one.completion_ns is not None for one in both}
 
 
@@ -308,7 +308,7 @@ def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
     about = next((row for row in rows if row.headline), None)
     if about is not None and about.figure.key == "latency_p99_ns":
         return None
-    wanted = (SYNC,) if about is not None and about.direction == SYNC else ("read", "write")
+    wanted = (SYNC,) if about is not None and about.direction == SYNC else DIRECTIONS
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
     found = [row for row in tails if row.judgement and row.judgement.interval]
     return max(found, key=lambda row: row.a or 0.0, default=None)

@@ -91,7 +91,7 @@ def engine_of(run: RunRecord) -> str:
 def silent(run: RunRecord) -> bool:
     """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
     figures = run.figures
-    both = (one for one in (figures.read, figures.write) if one is not None)
+    both = figures.transfers
     answered = any(one.total_ios or one.iops for one in both)
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 

@@ -9,7 +9,7 @@ from math import log10
 from app.engine.fio.curves import timed
 from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
 from app.engine.report.raw import Raw
-from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, Sample
+from app.engine.session.figures import DIRECTIONS, DirectionFigures, DirectionSample, Phase, Sample
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.session_summary import own_runs
 
@@ -117,9 +117,10 @@ def _line(
     return GraphLine(name=name, points=thinned(points))
 
 
-_DIRECTIONS: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
+_SIDES: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
     ("read", lambda sample: sample.read),
     ("write", lambda sample: sample.write),
+    ("trim", lambda sample: sample.trim),
 )
 
 _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] = (
@@ -131,16 +132,16 @@ _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] 
 
 def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     placed, ramp = _time(samples)
-    lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _DIRECTIONS]
+    lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _SIDES]
     return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=AxisUnit.IOPS), lines, ramp)
 
 
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
     """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
-    both = run.figures.read is not None and run.figures.write is not None
+    both = len(run.figures.transfers) > 1
     axis = Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
-    for name, direction in _DIRECTIONS:
+    for name, direction in _SIDES:
         lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
         what = f"{name} latency" if both else "latency"
         yield _over_time(run, f"{name}-latency", what, axis, lines, ramp)
@@ -166,7 +167,7 @@ def _over_time(
 
 
 def _percentiles(run: RunRecord) -> LineGraph | None:
-    both = (("read", run.figures.read), ("write", run.figures.write))
+    both = ((name, run.figures.side(name)) for name in DIRECTIONS)
     lines = [percentile_series(name, [figures]) for name, figures in both if figures is not None]
     there = [line for line in lines if line is not None]
     if not there:

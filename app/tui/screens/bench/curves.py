@@ -8,7 +8,7 @@ from dataclasses import field
 
 from app.engine.fio.standstill import Standstills
 from app.engine.session.events import RunStarted
-from app.engine.session.figures import DirectionSample, Phase, Sample, TargetSample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample, TargetSample
 from backends.values import dataclass
 from widgets.chart import HeatInterval
 
@@ -112,13 +112,13 @@ class Curves:
                 self.measured = True
             case _:
                 at = sample.at
-        for name, direction in (("read", sample.read), ("write", sample.write)):
-            if direction is not None:
+        for name in DIRECTIONS:
+            if (direction := sample.side(name)) is not None:
                 self._point(f"{name} iops", at, direction.iops)
                 self._point(f"{name} rate", at, direction.bytes_per_second)
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
-        both = [direction for direction in (sample.read, sample.write) if direction is not None]
+        both = sample.transfers
         self.still.take(sample)
         self.targets = sample.targets
         self.heat.append(_heat(at, sample.seconds, both))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.engine.session.figures import DirectionFigures, DirectionSample, RunFigures
-from app.engine.view.run import DIRECTIONS
+from app.engine.session.figures import DIRECTIONS, DirectionFigures, DirectionSample, RunFigures
 from app.tui.screens.bench.curves import CurveFigures, Curves
 from widgets.figure_rows import FigureColumn, Figures
 from widgets.plain import units
@@ -48,8 +47,8 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[Figures, ...]:
     each = [
         (target.target, name, _of_interval(part))
         for target in curves.targets
-        for name, part in zip(DIRECTIONS, (target.read, target.write), strict=True)
-        if part is not None
+        for name in DIRECTIONS
+        if (part := target.side(name)) is not None
     ]
     return _sum_first(whole, each, most)
 
