@@ -167,12 +167,13 @@ def _data(job: Job) -> _Problems:
     yield "zero_buffers", not job.zero_buffers or not others, f"zeros, or {', '.join(others)}, not both"
 
 
-_RING = ("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached")
+RING_OPTIONS = ("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached")
+"""Fields of a job that are options of io_uring."""
 
 
 def _ring(job: Job) -> _Problems:
     """Options of the engine io_uring."""
-    for key in _RING:
+    for key in RING_OPTIONS:
         yield key, getattr(job, key) is None or job.ioengine is Engine.IO_URING, "only with the engine io_uring"
     polled = job.sqthread_poll_cpu is None or job.sqthread_poll is True
     yield "sqthread_poll_cpu", polled, "only with sqthread_poll"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.drift import Disturbance, disturbances
-from app.engine.judge.grouping import Order, Sides, pairs_of, sides_of, silent, silent_side
+from app.engine.judge.grouping import Order, Sides, filled_fields, pairs_of, sides_of, silent, silent_side
 from app.engine.judge.kinds import FIGURES, SYNC, Figure, headline, value_of, values_of
 from app.engine.judge.multiplicity import BESIDE, corrected
 from app.engine.judge.pairs import LEVEL, reached, upcoming
@@ -153,7 +153,7 @@ def _compare(
         sides=sides,
         rows=tuple(_compared_figures(sides)),
         settings=differing(a.start.settings, b.start.settings),
-        job=differing(a.start.job, b.start.job),
+        job=differing(filled_fields(a.start.job), filled_fields(b.start.job)),
         provenance=differences(sides),
         between=between,
         disturbances=tuple(disturbances(sides, lambda run: value_of(run.figures, direction, about))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.judge.comparison import headline_beside, varying
-from app.engine.judge.grouping import sides_of
+from app.engine.judge.grouping import filled_fields, sides_of
 from app.engine.judge.kinds import FIGURES, TRIM, Figure
 from app.engine.judge.repeats import Repeats, spread_of
 from app.engine.session.figures import DIRECTIONS
@@ -175,7 +175,7 @@ def against_cell(
     baseline: RunRecord, run: RunRecord, known: Repeats, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
-    if (run.start.target, run.start.job) != (baseline.start.target, baseline.start.job):
+    if run.start.target != baseline.start.target or filled_fields(run.start.job) != filled_fields(baseline.start.job):
         return None
     runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
     sides = sides_of(baseline, run, runs, runs, experiments)
