@@ -338,7 +338,10 @@ def lost_lines(ready: Preparation) -> list[str]:
     told = []
     for site in ready.overwritten:
         assert site.judgement is not None  # only devices are overwritten
-        told.append(f"This run WRITES to {site.judgement.verdict.shown}. All data on it will be lost.")
+        verb = "WRITES to" if ready.job.writes_data or ready.request.fills else "TRIMS"
+        told.append(f"This run {verb} {site.judgement.verdict.shown}. All data on it will be lost.")
+        if loss := ready.loss_of(site):
+            told.append(f"It trims {loss}")
         told += (
             f"  {clean(found, 300)}" for found in site.judgement.verdict.found or ("Nothing known was found on it.",)
         )
@@ -357,7 +360,8 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
         return None
     for row in lost_lines(ready):
         say(row)
-    what = "Write to it" if len(ready.overwritten) == 1 else f"Write to these {len(ready.overwritten)} devices"
+    verb = "Write to" if ready.job.writes_data or ready.request.fills else "Trim"
+    what = f"{verb} it" if len(ready.overwritten) == 1 else f"{verb} these {len(ready.overwritten)} devices"
     return confirmed(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, what=what)
 
 

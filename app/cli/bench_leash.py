@@ -190,10 +190,10 @@ class Leash:
         """Tell what a workbench says of its run."""
         self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
         match event.progress if isinstance(event, LiveEvent) else None:
-            case SampleTaken(sample=sample, read_bins=read, write_bins=write):
-                self._timed = self._timed or bool(read or write)
-                now = time.monotonic()
-                self._writer.put(tick(sample, read, write, monotonic=now, go=self._at, timed=self._timed))
+            case SampleTaken(sample=sample, read_bins=read, write_bins=write, trim_bins=trim):
+                self._timed = self._timed or bool(read or write or trim)
+                now, bins = time.monotonic(), {"read": read, "write": write, "trim": trim}
+                self._writer.put(tick(sample, bins, monotonic=now, go=self._at, timed=self._timed))
             case PhaseChanged(phase=phase, message=message):
                 self.tell(LineKind.PHASE, phase=phase.value, message=message)
             case _:

@@ -12,7 +12,7 @@ from app.cli.options import is_terminal
 from app.cli.output import ReaderGoneError, document, say
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.figures import DirectionSample, Phase, Sample, SectionSample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample, SectionSample
 from app.engine.view import schema
 from app.engine.view.run import steady_words
 from widgets.plain import units
@@ -135,16 +135,16 @@ def progress(active: ActiveRun, now: float) -> str:
 
 
 def _figures(sample: Sample) -> list[str]:
-    both = [direction for direction in (sample.read, sample.write) if direction is not None]
+    both = sample.transfers
     if not both:
         return []
-    main = sample.read or sample.write
+    main = both[0]
     if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
-    running = [row for row in sample.sections if row.read is not None or row.write is not None]
+    running = [row for row in sample.sections if row.transfers]
     words = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
     words += [units.rate(sum(direction.bytes_per_second for direction in both))]
-    if main is not None and main.p99_ns is not None:
+    if main.p99_ns is not None:
         words.append(f"p99 {units.latency(main.p99_ns)}")
     return words
 
@@ -153,9 +153,8 @@ def _rates(part: Sample | SectionSample) -> list[str]:
     return [f"{units.iops(direction.iops)} {name}" for name, direction in _named(part)]
 
 
-def _named(sample: Sample | SectionSample) -> list[tuple[str, DirectionSample]]:
-    pairs = [("IOPS read", sample.read), ("IOPS write", sample.write)]
-    return [(name, direction) for name, direction in pairs if direction is not None]
+def _named(part: Sample | SectionSample) -> list[tuple[str, DirectionSample]]:
+    return [(f"IOPS {name}", direction) for name in DIRECTIONS if (direction := part.side(name)) is not None]
 
 
 def _phase_seconds(active: ActiveRun) -> float | None:

@@ -29,6 +29,8 @@ def fio_said(words: Sequence[str]) -> Said:
         return Said(text=f"{VERSION}\n")
     if "--enghelp" in words:
         return Said(text="\n".join(["Available IO engines:", *(f"\t{name}" for name in _ENGINES), ""]))
+    if "--cmdhelp=sync" in words:
+        return Said(text="valid values: none\n: 0\n: sync\n: 1\n: dsync\n")
     if any(word.startswith("--name=") for word in words):
         counted = {"total_ios": 16, "io_bytes": 65536, "runtime": 1}
         job = {"jobname": "probe", "error": 0, "read": counted, "write": {"total_ios": 0}}

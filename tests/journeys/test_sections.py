@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from app.tui.screens.bench.screen import BenchScreen
 from tests.journeys.bench_walk import type_into
 from tests.journeys.rack import bench, choose
+from tests.journeys.test_several_targets import drawn
 from tests.tui.stage import heard, notices, text_of, until
 from widgets.choice_list import ChoiceDialog
 
@@ -66,17 +67,19 @@ async def walk(folder: Path) -> dict[str, str]:
         await pilot.press("e")
         await until(pilot, lambda: "several sections" in notices(pilot))
         await pilot.press("r")
-        await until(pilot, lambda: "stream" in text_of(pilot) and len(screen.graphs.charts[0].data.series) > 0)
+        await until(pilot, lambda: "stream" in text_of(pilot) and bool(drawn(screen)))
         seen["together"] = text_of(pilot)
         await pilot.press("right_square_bracket", "right_square_bracket")
         await until(pilot, lambda: "IOPS of stream" in text_of(pilot))
         seen["stream"] = text_of(pilot)
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "r1 done" in text_of(pilot))
-        await until(pilot, lambda: bool(screen.graphs.charts[0].data.series))
+        await until(pilot, lambda: bool(drawn(screen)))
         seen["after"] = text_of(pilot)
-        seen["marks"] = " ".join(mark.words for mark in screen.graphs.charts[0].data.marks)
-        seen["first point of after"] = str(round(screen.graphs.charts[0].data.series[0].points[0][0]))
+        data = screen.graphs.charts[0].data
+        assert data is not None
+        seen["marks"] = " ".join(mark.words for mark in data.marks)
+        seen["first point of after"] = str(round(drawn(screen)[0][0]))
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: "IOPS of" not in text_of(pilot))
         seen["over"] = text_of(pilot)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,12 @@ SSD, FLASH, SYSTEM = "megaraid:/c0/v1", "megaraid:/c1/v0", "megaraid:/c0/v0"
 KEYS = {"]": "right_square_bracket", "[": "left_square_bracket"}
 
 
+def drawn(screen: BenchScreen) -> Sequence[tuple[float, float | None]]:
+    """The points of the first curve of the upper graph; none before there is one."""
+    data = screen.graphs.charts[0].data
+    return () if data is None or not data.series else data.series[0].points
+
+
 async def walk(folder: Path) -> dict[str, str]:
     """Two arrays are chosen, measured, stopped; then to be written to."""
     seen = {}
@@ -33,19 +40,18 @@ async def walk(folder: Path) -> dict[str, str]:
         await pilot.press("r")
         await until(pilot, lambda: f" {FLASH} " in text_of(pilot))
         seen["live"] = text_of(pilot)
-        await until(pilot, lambda: len(screen.graphs.charts[0].data.series[0].points) > 2)
+        await until(pilot, lambda: len(drawn(screen)) > 2)
         for key, shown in (("]", f"IOPS of {SSD}"), ("]", f"IOPS of {FLASH}"), ("[", f"IOPS of {SSD}")):
             await pilot.press(KEYS[key])
             await until(pilot, lambda shown=shown: shown in text_of(pilot))  # type: ignore[misc]
         seen["live part"] = text_of(pilot)
-        own = screen.graphs.charts[0].data.series[0].points
+        own = drawn(screen)
         whole = screen.graphs._whole.points("read iops")
-        seen["live share"] = (
-            f"{sum(value or 0 for _, value in own) / sum(value or 0 for _, value in whole[: len(own)]):.2f}"
-        )
+        sums = [sum(value or 0 for _, value in points) for points in (own, whole[: len(own)])]
+        seen["live share"] = f"{sums[0] / sums[1]:.2f}"
         await pilot.press("x")
         await until(pilot, lambda: "r1 stopped" in text_of(pilot).lower())
-        await until(pilot, lambda: bool(screen.graphs.charts[0].data.series))
+        await until(pilot, lambda: bool(drawn(screen)))
         seen["over part"] = text_of(pilot)
         await pilot.press(KEYS["["])
         await until(pilot, lambda: "IOPS of" not in text_of(pilot))

@@ -92,14 +92,14 @@ def _cached(facts: RunFacts) -> bool:
         return bool(now)  # read, and without a word of it; nothing is said before they are read
     reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
     writes = now.get("write_cache") in _WRITES_BACK
-    return (facts.job.reads and reads) or (facts.job.writes and writes)
+    return (facts.job.reads and reads) or (facts.job.writes_data and writes)
 
 
 def cache_not_full(facts: RunFacts) -> Advice | None:
     """A write-back cache that took the first writes of the measured time at its own speed."""
     cache, done = facts.cache_bytes, facts.measured
     policy = facts.before.policies.get("write_cache")
-    if not cache or done is None or not done.ended or policy is None or not facts.job.writes:
+    if not cache or done is None or not done.ended or policy is None or not facts.job.writes_data:
         return None
     moved = done.ramp_bytes
     if policy.in_force not in _WRITES_BACK or moved >= TURNED_OVER * cache or not done.written_bytes:
@@ -115,7 +115,7 @@ def cache_not_full(facts: RunFacts) -> Advice | None:
 def partial_stripes(facts: RunFacts) -> Advice | None:
     """Writes that are not multiples of the full stripe of an array with parity."""
     job, array = facts.job, facts.array
-    if not job.writes or not job.direct or array is None or not array.parity:
+    if not job.writes_data or not job.direct or array is None or not array.parity:
         return None
     if array.strip_bytes is None or array.data_drives is None:
         return None

@@ -150,13 +150,13 @@ def device_busy(facts: RunFacts) -> Advice | None:
     own = done.read_bytes + done.written_bytes
     # A direction that the job does not have needs no subtraction, and so can be told of while it runs.
     reads = done.device.sectors_read * SECTOR - (done.read_bytes if facts.job.reads else 0)
-    writes = done.device.sectors_written * SECTOR - (done.written_bytes if facts.job.writes else 0)
+    writes = done.device.sectors_written * SECTOR - (done.written_bytes if facts.job.writes_data else 0)
     if not done.ended:
         reads = 0 if facts.job.reads else reads
-        writes = 0 if facts.job.writes else writes
+        writes = 0 if facts.job.writes_data else writes
     said = [
         f"{size_words(count)} were {verb}"
-        for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes))
+        for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes_data))
         if count > max(FOREIGN_BYTES, own * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
     ]
     if not said:

@@ -13,10 +13,12 @@ from backends.model import Target
 from backends.settings import Risk
 
 _SEQUENTIAL_WRITE = "write"
+_TRIMS = ("trim", "randtrim")
+"""Patterns that leave blocks unwritten; those of trimwrite write each block again."""
 
 
 def written(session: Session, device: str, targets: Collection[Target], area: int) -> bool | None:
-    """True after a sequential write over all of the first `area` bytes, False after the array was created again.
+    """True after a sequential write over all of the first `area` bytes, False after a trim or a re-created array.
 
     `targets`: what the device is. A format counts as created again. None where the session knows of neither: others may
     have written.
@@ -25,7 +27,9 @@ def written(session: Session, device: str, targets: Collection[Target], area: in
     for event in session.events:
         match event:
             case RunEnded(id=run_id):
-                if _covers(session, run_id, device, area):
+                if _trimmed(session, run_id, device):
+                    known = False
+                elif _covers(session, run_id, device, area):
                     known = True
             case PreconditionEnded(written=done):
                 if done.device == device and done.filled_bytes >= area:
@@ -39,6 +43,12 @@ def written(session: Session, device: str, targets: Collection[Target], area: in
             case _:
                 pass
     return known
+
+
+def _trimmed(session: Session, run_id: str, device: str) -> bool:
+    """Whether the run discarded blocks of the device and left them unwritten."""
+    run = session.run(run_id)
+    return run is not None and run.overwrote(device) and run.start.job.get("rw") in _TRIMS
 
 
 def _covers(session: Session, run_id: str, device: str, area: int) -> bool:

@@ -134,13 +134,13 @@ def sector_misaligned(facts: RunFacts) -> Advice | None:
     unit = facts.physical_block or 512
     flash = facts.media in (Media.SSD, Media.NVME)
     unit = max(unit, FLASH_PAGE) if flash else unit
-    if not job.direct or (job.sequential and not job.writes):
+    if not job.direct or (job.sequential and not job.writes_data):
         return None
     share = misaligned_share(facts, unit)
     if share < MISALIGNED_SHARE:
         return None
     part = f"page of flash ({size_words(unit)} at least)" if flash else f"sector of {size_words(unit)}"
-    cost = "read, modify and write it" if job.writes else "move more than was asked for"
+    cost = "read, modify and write it" if job.writes_data else "move more than was asked for"
     return Advice(
         key="sector-misaligned",
         message=f"{units.fraction(share)} of the requests begin or end within a {part}: the drives {cost}.",

@@ -41,7 +41,7 @@ def answers(facts: RunFacts) -> bool:
         case "arc":
             return job.reads and setting(facts, "primarycache") in (None, "all")
         case "writecache":
-            return job.writes and setting(facts, "cleaner") != "on"
+            return job.writes_data and setting(facts, "cleaner") != "on"
         case _:
             if mode == "passthrough" or passes_by(facts):
                 return False
@@ -92,7 +92,7 @@ def cold(facts: RunFacts) -> Advice | None:
 def fills(facts: RunFacts) -> Advice | None:
     """A writecache that began to be written out in the middle of a run."""
     front, done, area = facts.front, facts.measured, facts.area_bytes
-    if front is None or front.kind != WRITECACHE or not front.size_bytes or done is None or not facts.job.writes:
+    if front is None or front.kind != WRITECACHE or not front.size_bytes or done is None or not facts.job.writes_data:
         return None
     told = setting(facts, "high_watermark") or ""
     high = int(told) if told.isdigit() else HIGH_WATERMARK
@@ -121,7 +121,11 @@ def block_size(facts: RunFacts) -> Advice | None:
         return None
     said = [
         *(["a read fetches all of each that it touches"] if job.reads else []),
-        *(["a write reads what it changes in part, unless the ARC has it, and writes all of it"] if job.writes else []),
+        *(
+            ["a write reads what it changes in part, unless the ARC has it, and writes all of it"]
+            if job.writes_data
+            else []
+        ),
     ]
     return Advice(
         key="zfs-block-size",
@@ -146,12 +150,13 @@ def amplification(align: int, split: tuple[tuple[int, int], ...], block: int) ->
 def sync(facts: RunFacts) -> Advice | None:
     """Writes that ZFS is told not to wait for, or to wait for every time."""
     word, job = setting(facts, "sync"), facts.job
-    if not job.writes or setting(facts, "logbias") is None:
+    if not job.writes_data or setting(facts, "logbias") is None:
         return None
-    if word == "disabled" and job.flushes:
+    if word == "disabled" and job.is_durable:
         return Advice(
             key="zfs-sync",
-            message="sync is disabled: a flush returns at once, and what was flushed is lost with the power.",
+            message="sync is disabled: a flush or a synchronous write returns at once, and its data are lost with the"
+            " power.",
             do="Set sync to standard to measure what is safe.",
         )
     if word == "always":
@@ -165,15 +170,23 @@ def sync(facts: RunFacts) -> Advice | None:
 
 
 def compression(facts: RunFacts) -> Advice | None:
-    """Compressed data, which fio's are not."""
+    """Compressed data, which random data of a job do not show."""
     word = setting(facts, "compression")
-    if word is None or word in _OFF or not facts.job.writes or setting(facts, "logbias") is None:
+    if word is None or word in _OFF or not facts.job.writes_data or setting(facts, "logbias") is None:
+        return None
+    job = facts.job
+    if job.zero_buffers:
+        return Advice(
+            key="zfs-compression",
+            message=f"compression is {word}, and the job writes zeros: ZFS stores holes, which touch no disk.",
+            do="Set buffer_compress_percentage instead of zero_buffers.",
+        )
+    if job.buffer_compress_percentage or job.buffer_pattern is not None:
         return None
     return Advice(
         key="zfs-compression",
         message=f"compression is {word}, and fio's data are random: they stay as large as they are.",
-        do="Expect fewer bytes of real data; in a fio of your own, buffer_compress_percentage makes some (zero_buffers"
-        " makes holes, which touch no disk).",
+        do="Expect fewer bytes of real data, or set buffer_compress_percentage to their share.",
     )
 
 

@@ -140,7 +140,7 @@ class Watch:
         return advise(replace(self._facts, measured=measured, after=after))
 
     def _add(self, sample: Sample) -> None:
-        both = [part for part in (sample.read, sample.write) if part is not None]
+        both = sample.transfers
         moved = fsum(part.bytes_per_second for part in both) * sample.seconds
         done = self._measured
         if sample.phase in (Phase.RAMP, Phase.SETTLING):
@@ -204,7 +204,7 @@ def _of_section(figures: SectionFigures) -> Measured:
 
 def in_flight(figures: RunFigures | SectionFigures) -> float | None:
     """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. Pure."""
-    done = [one for one in (figures.read, figures.write) if one is not None]
+    done = figures.transfers
     if any(one.completion_ns is None for one in done):
         return None
     sides = [*done, *([figures.sync] if figures.sync is not None else [])]

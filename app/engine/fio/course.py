@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.engine.fio.document import FioDocument
@@ -71,8 +71,8 @@ class Course:
         return self._sampler.phase
 
     @property
-    def bins(self) -> tuple[Bins, Bins]:
-        """Histograms of the interval that came last, of reads and writes."""
+    def bins(self) -> Mapping[str, Bins]:
+        """Return the histograms of the last interval by direction."""
         return self._sampler.bins
 
     @property

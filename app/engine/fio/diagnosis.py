@@ -21,7 +21,7 @@ class Diagnosis:
 
 _ENGINE_FAILED = re.compile(r"err=(\d+)/file:[^,]*,\s*func=io_queue_init")
 _FAILED = re.compile(r"fio: pid=-?\d+, err=(\d+)/")
-_IO_ERROR = re.compile(r"io_u error on file ([^:]*(?::(?! )[^:]*)*): [^:]+: (read|write) offset=(\d+)")
+_IO_ERROR = re.compile(r"io_u error on file ([^:]*(?::(?! )[^:]*)*): [^:]+: (read|write|trim) offset=(\d+)")
 _TERMINATED = re.compile(r"fio: terminating on signal (\d+)")
 
 _WORDS: tuple[tuple[re.Pattern[str], Diagnosis], ...] = tuple(
@@ -107,6 +107,10 @@ _ERRNO: dict[int, Diagnosis] = {
         "The kernel refused a request as invalid (EINVAL)",
         "Often the block size is no multiple of the logical block size, or direct I/O is not possible here.",
     ),
+    25: Diagnosis(
+        "The target does not know the request (ENOTTY)",
+        "If the job trims: fio trims block devices only; name a device whose data may be lost.",
+    ),
     24: Diagnosis("Too many open files (EMFILE)", "Use fewer jobs, or raise `ulimit -n`."),
     26: Diagnosis("The target is in use as swap or as a running program (ETXTBSY)", "Choose another target."),
     27: Diagnosis("The file is larger than this filesystem takes (EFBIG)", "Use a smaller file."),
@@ -124,7 +128,8 @@ _ERRNO: dict[int, Diagnosis] = {
     84: Diagnosis("The device reported wrong data protection bytes (EILSEQ)", "Check cabling and the drive."),
     95: Diagnosis(
         "The target does not support the operation (EOPNOTSUPP)",
-        "If the job polls (hipri): the driver has no queues for it, on NVMe see its parameter poll_queues.",
+        "If the job trims: the device takes no discards (queue/discard_max_bytes in sysfs is 0). If it polls (hipri):"
+        " the driver has no queues for it, on NVMe see its parameter poll_queues.",
     ),
     110: Diagnosis("The device did not answer in time (ETIMEDOUT)", "Look into the kernel log for resets."),
     117: Diagnosis("The filesystem is damaged (EUCLEAN)", "Unmount and check it."),

@@ -130,7 +130,7 @@ class FioDocument:
         """
         found: list[float] = []
         for job in self._jobs:
-            spans = [_int(_dict(job.get(name)).get("runtime")) for name in ("read", "write", "mixed")]
+            spans = [_int(_dict(job.get(name)).get("runtime")) for name in ("read", "write", "trim", "mixed")]
             span = max(spans)
             if span <= 0 or not any(key in job for key in ("usr_cpu", "sys_cpu")):
                 continue

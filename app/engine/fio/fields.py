@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from app.engine.fio import job_values as values
-from app.engine.fio.job_values import Arrival, Engine, Pattern
+from app.engine.fio.job_values import Arrival, DedupeMode, Engine, Pattern, SyncMode
 from app.engine.fio.sizes import parse_size
 from app.engine.session.labels import in_unit, within
 from backends.values import dataclass
@@ -57,6 +57,8 @@ class JobField:
         match value:
             case bool():
                 return str(int(value))
+            case SyncMode.SYNC:
+                return "1"  # the spelling that every version knows
             case StrEnum():
                 return value.value
             case _:
@@ -99,11 +101,23 @@ def _flag(key: str, label: str, about: str) -> JobField:
     )
 
 
+def _wish(key: str, label: str, about: str) -> JobField:
+    return JobField(
+        key=key,
+        label=label,
+        help=about,
+        parse=values.parse_wish,
+        format=values.format_flag,
+        choices=("yes", "no"),
+        optional=True,
+    )
+
+
 FIELDS: tuple[JobField, ...] = (
     JobField(
         key="rw",
         label="Pattern",
-        help="Sequential or random, reads, writes or both.",
+        help="Sequential or random; reads, writes or trims. Trimmed data are lost like overwritten data.",
         parse=values.one_of(Pattern, "an I/O pattern"),
         choices=tuple(Pattern),
         aliases=("readwrite",),
@@ -266,19 +280,104 @@ FIELDS: tuple[JobField, ...] = (
         parse=values.parse_memory_policy,
         optional=True,
     ),
+    JobField(
+        key="sync",
+        label="Synchronous writes",
+        help="Open the target with O_SYNC (sync) or O_DSYNC (dsync): a write ends when its data are on stable media.",
+        parse=values.parse_sync,
+        choices=tuple(SyncMode),
+        optional=True,
+    ),
+    _count(
+        "buffer_compress_percentage",
+        "Compressible",
+        "Percent of the written data that compression can remove.",
+        optional=True,
+        unit="%",
+    ),
+    _size(
+        "buffer_compress_chunk",
+        "Compressible chunk",
+        "Bytes over which the compressible share holds; fio's default is 512.",
+        optional=True,
+    ),
+    _count(
+        "dedupe_percentage",
+        "Duplicates",
+        "Percent of the written blocks that are copies of earlier blocks.",
+        optional=True,
+        unit="%",
+    ),
+    JobField(
+        key="dedupe_mode",
+        label="Duplicates of",
+        help="Copy the previous block (repeat) or any block of a working set (working_set).",
+        parse=values.one_of(DedupeMode, "a mode of duplicates"),
+        choices=tuple(DedupeMode),
+        optional=True,
+    ),
+    _count(
+        "dedupe_working_set_percentage",
+        "Duplicate set",
+        "Size of the working set of duplicates, percent of the target; fio's default is 5.",
+        optional=True,
+        unit="%",
+    ),
+    _wish("zero_buffers", "Zeros", "Write zeros only."),
+    _wish("refill_buffers", "Refill buffers", "Fill the buffer with new random data before every write."),
+    JobField(
+        key="scramble_buffers",
+        label="Scramble buffers",
+        help="Change a few bytes of the buffer before every write; fio's default is yes.",
+        parse=values.parse_waiver,
+        format=values.format_flag,
+        choices=("yes", "no"),
+        optional=True,
+    ),
+    JobField(
+        key="buffer_pattern",
+        label="Data pattern",
+        help='Write this pattern: 0xdeadbeef, 1234, "text". File names are refused.',
+        parse=values.parse_buffer_pattern,
+        optional=True,
+    ),
+    _wish("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
+    _count(
+        "sqthread_poll_cpu",
+        "Submission CPU",
+        "Processor of the submission thread (io_uring).",
+        optional=True,
+    ),
+    _wish("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
+    _wish("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
+    JobField(
+        key="nonvectored",
+        label="Non-vectored",
+        help="Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
+        parse=values.parse_waiver,
+        format=values.format_flag,
+        choices=("yes", "no"),
+        optional=True,
+    ),
+    _wish("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
 )
 """All of them, in the order of a job file; forms and helps show them by `GROUPS`."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Load": (
         *("rw", "bs", "iodepth", "numjobs", "rwmixread", "bssplit", "blockalign", "random_distribution"),
-        *("percentage_random", "offset_increment", "norandommap", "randseed", "fsync", "fdatasync"),
+        *("percentage_random", "offset_increment", "norandommap", "randseed", "fsync", "fdatasync", "sync"),
     ),
     "How long, and how much": ("runtime", "ramp", "size", "number_ios", "io_size"),
     "When requests come": ("rate_iops", "rate", "arrival", "thinktime", "thinktime_blocks"),
     "Engine, processors, memory": (
         *("ioengine", "direct", "hipri", "cpus_allowed", "cpus_allowed_policy"),
         *("numa_cpu_nodes", "numa_mem_policy"),
+        *("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached"),
+    ),
+    "Data that is written": (
+        *("buffer_compress_percentage", "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode"),
+        *("dedupe_working_set_percentage", "zero_buffers", "refill_buffers", "scramble_buffers", "buffer_pattern"),
     ),
 }
 """Keys of all fields by the headings under which forms and helps show them."""

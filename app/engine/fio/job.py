@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.engine.fio.fields import FIELDS, JobField
 from app.engine.fio.job_problems import problems_of
-from app.engine.fio.job_values import Arrival, CpuPolicy, Engine, Pattern, Split
+from app.engine.fio.job_values import Arrival, CpuPolicy, DedupeMode, Engine, Pattern, Split, SyncMode
 from app.engine.fio.sizes import format_size
 from backends.errors import InvalidValueError
 from backends.lent import RootHold
@@ -95,7 +95,7 @@ class Job:
     """
 
     rw: Pattern = Pattern.RANDREAD
-    """Sequential or random, reads, writes or both."""
+    """Sequential or random; reads, writes or trims."""
     bs: int = 4096
     """Bytes of one I/O; of no effect beside `bssplit`."""
     bssplit: Split | None = None
@@ -119,7 +119,7 @@ class Job:
     direct: bool = True
     """Past the page cache."""
     rate_iops: int | None = None
-    """Limit of I/Os per second and job, reads and writes together."""
+    """Limit of I/Os per second and job, reads and writes together; of trims and writes in turn, that of each."""
     arrival: Arrival | None = None
     """When the requests of a held rate come; None is evenly."""
     rate: int | None = None
@@ -156,6 +156,38 @@ class Job:
     """NUMA nodes on whose processors jobs run; None is all."""
     numa_mem_policy: str | None = None
     """Where the buffers lie; None is the kernel's choice."""
+    sync: SyncMode | None = None
+    """How the target is opened for synchronous writes; None for plain writes."""
+    buffer_compress_percentage: int | None = None
+    """Percent of the written data that compression can remove; None is fio's default, random data."""
+    buffer_compress_chunk: int | None = None
+    """Bytes over which that share holds; None is fio's default, 512."""
+    dedupe_percentage: int | None = None
+    """Percent of the written blocks that are copies; None is fio's default, none."""
+    dedupe_mode: DedupeMode | None = None
+    """What the copies are copies of; None is fio's default, the previous block."""
+    dedupe_working_set_percentage: int | None = None
+    """Size of the working set of copies, percent of the target; None is fio's default, 5."""
+    zero_buffers: bool | None = None
+    """Zeros are written; None for random data."""
+    refill_buffers: bool | None = None
+    """Every write has new random data; None is fio's default, the first data again."""
+    scramble_buffers: bool | None = None
+    """False where the data stay the same; None is fio's default, a few bytes change with every write."""
+    buffer_pattern: str | None = None
+    """Pattern of the data in fio's words; None for random data."""
+    sqthread_poll: bool | None = None
+    """A kernel thread submits the requests of io_uring."""
+    sqthread_poll_cpu: int | None = None
+    """Processor of that thread; None is any."""
+    fixedbufs: bool | None = None
+    """The buffers are mapped into the kernel once."""
+    registerfiles: bool | None = None
+    """The target is registered with the ring once."""
+    nonvectored: bool | None = None
+    """False for vectored requests of io_uring; None is fio's default, what the kernel takes."""
+    uncached: bool | None = None
+    """Data leave the page cache after the I/O."""
 
     def __post_init__(self) -> None:
         if problems := problems_of(self):
@@ -174,12 +206,22 @@ class Job:
     @property
     def reads(self) -> bool:
         """Whether it reads."""
-        return self.rw not in (Pattern.WRITE, Pattern.RANDWRITE)
+        return self.rw in (Pattern.READ, Pattern.RANDREAD, Pattern.READWRITE, Pattern.RANDRW)
 
     @property
     def writes(self) -> bool:
-        """Whether it writes, so whether the data of the target are lost."""
+        """Whether it writes or trims, so whether the data of the target are lost."""
         return self.rw not in (Pattern.READ, Pattern.RANDREAD)
+
+    @property
+    def trims(self) -> bool:
+        """Whether it trims."""
+        return self.rw in (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether data are written, alone, beside reads or after trims."""
+        return self.writes and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
 
     @property
     def mixed(self) -> bool:
@@ -189,7 +231,7 @@ class Job:
     @property
     def sequential(self) -> bool:
         """Whether offsets follow each other."""
-        return self.rw in (Pattern.READ, Pattern.WRITE, Pattern.READWRITE)
+        return self.rw in (Pattern.READ, Pattern.WRITE, Pattern.READWRITE, Pattern.TRIM, Pattern.TRIMWRITE)
 
     @property
     def block_sizes(self) -> tuple[int, ...]:
@@ -219,6 +261,11 @@ class Job:
     def flushes(self) -> bool:
         """Whether it flushes as it writes."""
         return self.fsync is not None or self.fdatasync is not None
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether its writes reach stable media: by flushes, or because each write is synchronous."""
+        return self.flushes or self.sync is not None
 
     @property
     def ends_by_amount(self) -> bool:
@@ -316,6 +363,22 @@ _WORDS = {
     "numa_cpu_nodes": "on NUMA nodes {}",
     "numa_mem_policy": "memory {}",
     "size": "first {}",
+    "sync": "{} writes",
+    "buffer_compress_percentage": "{} % compressible",
+    "buffer_compress_chunk": "compressible over {}",
+    "dedupe_percentage": "{} % duplicates",
+    "dedupe_mode": "duplicates by {}",
+    "dedupe_working_set_percentage": "duplicates of {} % of the target",
+    "zero_buffers": "zeros",
+    "refill_buffers": "refilled buffers",
+    "scramble_buffers": "unscrambled buffers",
+    "buffer_pattern": "pattern {}",
+    "sqthread_poll": "submission thread",
+    "sqthread_poll_cpu": "submission on CPU {}",
+    "fixedbufs": "fixed buffers",
+    "registerfiles": "registered files",
+    "nonvectored": "vectored requests",
+    "uncached": "uncached",
 }
 """What a description says of a field that is set."""
 
@@ -375,6 +438,8 @@ def fit(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
 
 
 def _action(job: Job) -> str:
+    if job.trims:
+        return "trim and write" if job.writes_data else "trim"
     return "read" if job.reads else "write"
 
 

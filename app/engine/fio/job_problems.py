@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from app.engine.fio.fields import FIELDS
-from app.engine.fio.job_values import Arrival, Engine
+from app.engine.fio.job_values import Arrival, DedupeMode, Engine
 from app.engine.fio.sizes import format_size
 from backends.errors import InvalidValueError
 from backends.sizes import size_words
@@ -27,7 +27,7 @@ _Problems = Iterator[tuple[str, bool, str]]
 def problems_of(job: Job) -> dict[str, str]:
     """A sentence for each field that is wrong, the first complaint of each."""
     found: dict[str, str] = {}
-    for rules in (_texts, _blocks, _load, _times, _place, _held, _flushes, _amount, _processors):
+    for rules in (_texts, _blocks, _load, _times, _place, _held, _flushes, _amount, _processors, _data, _ring):
         for key, sound, sentence in rules(job):
             if not sound:
                 found.setdefault(key, sentence)
@@ -137,8 +137,47 @@ def _held(job: Job) -> _Problems:
 
 def _flushes(job: Job) -> _Problems:
     for key, every in (("fsync", job.fsync), ("fdatasync", job.fdatasync)):
-        yield key, every is None or (every >= 1 and job.writes), "at least 1, and only for jobs that write"
+        yield key, every is None or (every >= 1 and job.writes_data), "at least 1, and only for jobs that write"
+        yield key, every is None or not job.trims, "fio never flushes between trims: use a writing pattern"
     yield "fdatasync", job.fsync is None or job.fdatasync is None, "a flush or a data flush, not both"
+
+    yield "sync", job.sync is None or job.writes_data, "only for jobs that write"
+
+
+_DATA = ("buffer_compress_percentage", "dedupe_percentage", "zero_buffers", "refill_buffers", "buffer_pattern")
+
+
+def _data(job: Job) -> _Problems:
+    """What the written data consist of."""
+    for key in (*_DATA, "scramble_buffers"):
+        yield key, getattr(job, key) is None or job.writes_data, "only for jobs that write"
+    for key in ("buffer_compress_percentage", "dedupe_percentage", "dedupe_working_set_percentage"):
+        share = getattr(job, key)
+        yield key, share is None or 0 <= share <= 100, "a percentage, 0 to 100"
+    chunk = job.buffer_compress_chunk
+    within = chunk is None or 1 <= chunk <= min(_sizes(job))
+    yield "buffer_compress_chunk", within, "between one byte and the smallest block"
+    compressed = chunk is None or job.buffer_compress_percentage is not None
+    yield "buffer_compress_chunk", compressed, "only with buffer_compress_percentage"
+    copied = job.dedupe_mode is None or job.dedupe_percentage is not None
+    yield "dedupe_mode", copied, "only with dedupe_percentage"
+    working_set = job.dedupe_working_set_percentage is None or job.dedupe_mode is DedupeMode.WORKING_SET
+    yield "dedupe_working_set_percentage", working_set, "only with dedupe_mode=working_set"
+    others = [key for key in _DATA if key != "zero_buffers" and getattr(job, key) is not None]
+    yield "zero_buffers", not job.zero_buffers or not others, f"zeros, or {', '.join(others)}, not both"
+
+
+RING_OPTIONS = ("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached")
+"""Fields of a job that are options of io_uring."""
+
+
+def _ring(job: Job) -> _Problems:
+    """Options of the engine io_uring."""
+    for key in RING_OPTIONS:
+        yield key, getattr(job, key) is None or job.ioengine is Engine.IO_URING, "only with the engine io_uring"
+    polled = job.sqthread_poll_cpu is None or job.sqthread_poll is True
+    yield "sqthread_poll_cpu", polled, "only with sqthread_poll"
+    yield "uncached", not job.uncached or not job.direct, "only of buffered I/O: switch direct off"
 
 
 def _amount(job: Job) -> _Problems:

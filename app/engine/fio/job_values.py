@@ -15,7 +15,7 @@ Split = tuple[tuple[int, int], ...]
 
 
 class Pattern(StrEnum):
-    """fio's `rw`, without the trims: a trim destroys data and measures no transfer."""
+    """fio's `rw`."""
 
     READ = "read"
     WRITE = "write"
@@ -23,6 +23,10 @@ class Pattern(StrEnum):
     RANDWRITE = "randwrite"
     READWRITE = "rw"
     RANDRW = "randrw"
+    TRIM = "trim"
+    RANDTRIM = "randtrim"
+    TRIMWRITE = "trimwrite"
+    RANDTRIMWRITE = "randtrimwrite"
 
 
 class Engine(StrEnum):
@@ -53,6 +57,20 @@ class CpuPolicy(StrEnum):
 
     SHARED = "shared"
     SPLIT = "split"
+
+
+class SyncMode(StrEnum):
+    """fio's `sync`: how the target is opened for synchronous writes."""
+
+    SYNC = "sync"
+    DSYNC = "dsync"
+
+
+class DedupeMode(StrEnum):
+    """fio's `dedupe_mode`."""
+
+    REPEAT = "repeat"
+    WORKING_SET = "working_set"
 
 
 _SECONDS = {"": 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
@@ -95,6 +113,43 @@ def parse_flag(text: str) -> bool:
 def parse_wish(text: str) -> bool | None:
     """Yes, or None for no: what fio leaves out unless asked. Raises InvalidValueError."""
     return parse_flag(text) or None
+
+
+def parse_waiver(text: str) -> bool | None:
+    """Return False for no, or None for yes, which is fio's default. Raises InvalidValueError."""
+    return None if parse_flag(text) else False
+
+
+_SYNC = {"none": None, "0": None, "sync": SyncMode.SYNC, "1": SyncMode.SYNC, "dsync": SyncMode.DSYNC}
+
+
+def parse_sync(text: str) -> SyncMode | None:
+    """Return the mode of synchronous writes, None for plain writes. Raises InvalidValueError."""
+    word = text.strip().lower()
+    if word not in _SYNC:
+        raise InvalidValueError(
+            f"'{clean(text, 40)}' is not a mode of synchronous writes", hint="Write sync, dsync or none."
+        )
+    return _SYNC[word]
+
+
+_PATTERN = re.compile(r'(?:0[xX][0-9a-fA-F]+|-?\d{1,19}|%o|"[ !%&()+,./0-9:<=>@A-Z^_a-z{|}~-]*")+', re.ASCII)
+_LONGEST_PATTERN = 512
+
+
+def parse_buffer_pattern(text: str) -> str:
+    """Return fio's `buffer_pattern`: numbers, strings in double quotes, or both. Raises InvalidValueError.
+
+    A name in single quotes is refused: fio would read that file.
+    """
+    words = text.strip()
+    if "'" in words:
+        raise InvalidValueError("a pattern in single quotes is a file, and fio would read other files")
+    if len(words) > _LONGEST_PATTERN or not _PATTERN.fullmatch(words):
+        raise InvalidValueError(
+            f"'{clean(text, 40)}' is not a data pattern", hint='Write 0xdeadbeef, 1234 or "text" in double quotes.'
+        )
+    return words
 
 
 def parse_split(text: str) -> Split:

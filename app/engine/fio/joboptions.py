@@ -13,22 +13,39 @@ from backends.text import clean
 _PROGRAM = "it would run a program"
 _TARGET = "the target is chosen in raidbench, never by a file"
 ELSEWHERE = "it would read or write other files"
+_ZONES = "raidbench measures no zoned disks: run the job with fio itself"
+_SEARCH = "fio would change the load to meet a latency: hold the load with rate_iops, or sweep iodepth"
+_CHARACTER_DEVICES = (
+    "io_uring_cmd sends commands to NVMe character devices, which the guard does not judge: use ioengine=io_uring on"
+    " the block device"
+)
 
 _REFUSED: Mapping[str, str] = {
     **dict.fromkeys(("exec_prerun", "exec_postrun", "exec_preinit", "trigger", "trigger_file"), _PROGRAM),
     **dict.fromkeys(("trigger_remote", "trigger_timeout"), _PROGRAM),
     **dict.fromkeys(("filename", "directory", "opendir", "filename_format", "nrfiles", "lockfile"), _TARGET),
     **dict.fromkeys(("read_iolog", "write_iolog", "merge_blktrace_file", "replay_redirect"), ELSEWHERE),
-    **dict.fromkeys(("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "buffer_pattern"), ELSEWHERE),
+    **dict.fromkeys(("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"), ELSEWHERE),
     **dict.fromkeys(("verify_state_save", "verify_state_load", "mmap_file", "aux-path", "aux_path"), ELSEWHERE),
     "allow_mounted_write": "nothing mounted is ever written to",
     "allow_file_create": "a mistyped device name would become a file in memory",
     "include": ELSEWHERE,
     "kb_base": "sizes would mean something else",
+    **dict.fromkeys(("read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits"), _ZONES),
+    "max_latency": "fio would end the run at the first slow I/O: raidbench reports the slowest instead",
+    "cmd_type": _CHARACTER_DEVICES,
     "unlink": "the target would be deleted",
     "unlink_each_loop": "the target would be deleted",
 }
-_REFUSED_STARTS = (("write_", ELSEWHERE), ("trigger", _PROGRAM), ("verify", "raidbench measures, it does not verify"))
+_REFUSED_STARTS = (
+    ("zone", _ZONES),
+    ("latency_", _SEARCH),
+    ("write_", ELSEWHERE),
+    ("trigger", _PROGRAM),
+    ("verify", "raidbench measures, it does not verify"),
+)
+_SWITCHED_OFF: Mapping[str, str] = {"zonemode": "none", "zonesize": "0", "latency_target": "0", "max_latency": "0"}
+"""fio's defaults of options that are refused with any other value."""
 _NO_LATENCY = "latencies would be missing"
 _REFUSED_ENGINES = ("exec", "external", "net", "netsplice", "cpuio", "libhdfs", "nbd", "http", "rbd", "rados")
 
@@ -42,8 +59,6 @@ PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it mak
     "exitall": "",
     "exitall_on_error": "",
     "new_group": "",
-    "refill_buffers": "",
-    "scramble_buffers": "",
     "create_serialize": "",
     "create_on_open": "",
     "overwrite": "",
@@ -65,6 +80,7 @@ PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it mak
     "end_fsync": "",
     "softrandommap": "",
     "random_generator": "",
+    **dict.fromkeys(_SWITCHED_OFF, ""),
 }
 
 ALIASES: Mapping[str, str] = {name: field.key for field in FIELDS for name in (field.fio, *field.aliases)}
@@ -78,10 +94,14 @@ _BY_KEY = {field.key: field for field in FIELDS}
 
 def refusal(key: str, value: str) -> str:
     """Why an option is refused; "" if it is not."""
+    if value.strip() == _SWITCHED_OFF.get(key):
+        return ""
     if key in _REFUSED:
         return _REFUSED[key]
     if key == "ioengine":
         engine = value.partition(":")[0].strip().lower()
+        if engine == "io_uring_cmd":
+            return _CHARACTER_DEVICES
         if engine in _REFUSED_ENGINES or "/" in value or ":" in value:
             return "this engine runs programs, loads code or leaves the machine"
     if key.startswith("disable_") or key == "gtod_reduce":
@@ -159,14 +179,18 @@ def _rate(key: str) -> Callable[[str, dict[str, str], list[str]], None]:
         rates = [_BY_KEY[key].parse(part) for part in value.split(",") if part.strip()]
         if not rates:
             raise InvalidValueError("names no rate")
-        reads, writes = (rate if isinstance(rate, int) else 0 for rate in (rates[0], rates[min(1, len(rates) - 1)]))
+        reads, writes, trims = (
+            rate if isinstance(rate, int) else 0 for rate in (rates[min(at, len(rates) - 1)] for at in range(3))
+        )
         match texts.get("rw", "read"):
             case "rw" | "readwrite" | "randrw":
                 share = round(100 * reads / max(1, reads + writes))
                 texts |= {key: str(reads + writes), "rwmixread": str(share)}
                 notes.append(f"{key}={clean(value, 40)} holds reads and writes each: {share} % of the I/Os are reads")
-            case "write" | "randwrite":
+            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # the trims follow the writes
                 texts[key] = str(writes)
+            case "trim" | "randtrim":
+                texts[key] = str(trims)
             case _:
                 texts[key] = str(reads)
 

@@ -10,10 +10,11 @@ from dataclasses import field, replace
 
 from app.engine.fio.diagnosis import Diagnosis, diagnose, engine_refusal
 from app.engine.fio.job import Job
-from app.engine.fio.job_values import Engine
+from app.engine.fio.job_problems import RING_OPTIONS
+from app.engine.fio.job_values import Engine, SyncMode
 from app.engine.fio.stream import Document, Noise, StreamParser
 from app.engine.installing import how_to_get
-from backends.errors import ToolFailedError, ToolMissingError
+from backends.errors import RefusedError, ToolFailedError, ToolMissingError
 from backends.host import Command, Host
 from backends.text import clean, clean_lines
 from backends.values import dataclass
@@ -45,11 +46,17 @@ class Preflight:
     def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
         """The job with an engine that works here, and a sentence if it is another one.
 
-        io_uring falls back to libaio, libaio to psync; with psync a queue depth has no meaning.
+        io_uring falls back to libaio, libaio to psync; with psync a queue depth has no meaning. Raises RefusedError for
+        a job with options that only the missing engine has.
         """
         engine = job.ioengine
         if self._works(engine):
             return job, ()
+        if wanted := [key for key in (*RING_OPTIONS, "hipri") if getattr(job, key) is not None]:
+            why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
+            raise RefusedError(
+                f"{why}, and {', '.join(wanted)} need it.", hint="Leave them out to measure with another engine."
+            )
         later = _FALLBACK[_FALLBACK.index(engine) + 1 :] if engine in _FALLBACK else _FALLBACK[1:]
         instead = next((other for other in later if self._works(other)), Engine.PSYNC)
         why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
@@ -85,6 +92,8 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
     Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
     """
     ready = await known_fio(host)
+    if job is not None and job.sync is SyncMode.DSYNC:
+        await _require_dsync(host, ready)
     while (engine := ready.untried(job)) is not None:
         refusal = await _try(host, ready.path, engine)
         refused = ready.refused if refusal is None else {**ready.refused, engine: refusal}
@@ -126,6 +135,15 @@ async def _version(host: Host, path: str) -> str:
             hint=f"{how_to_get(host, 'fio')}. {_ELSEWHERE}",
         )
     return match[0]
+
+
+async def _require_dsync(host: Host, ready: Preflight) -> None:
+    """Raise ToolMissingError where fio knows O_SYNC only; its help names all values, and older ones name none."""
+    said = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
+    if "sync" in said.stdout and "dsync" not in said.stdout:
+        raise ToolMissingError(
+            f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {how_to_get(host, 'fio')}"
+        )
 
 
 async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:

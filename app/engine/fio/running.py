@@ -163,8 +163,8 @@ class Running:
         phase = self._course.phase if sample is None else sample.phase
         self._follow(phase)
         if sample is not None:
-            read, write = self._course.bins
-            self.queue.put_nowait(SampleTaken(sample=sample, read_bins=read, write_bins=write))
+            bins = {f"{name}_bins": part for name, part in self._course.bins.items()}
+            self.queue.put_nowait(SampleTaken(sample=sample, **bins))
         if judged and (steady := self._course.steady) is not None:
             self.queue.put_nowait(SteadinessSeen(steady=steady))
         self._follow(self._course.phase)  # the interval that ends the wait belongs to it

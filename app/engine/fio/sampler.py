@@ -6,11 +6,12 @@ import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import TypeVar
 
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.histogram import LAST_VALUE, Histogram
 from app.engine.fio.render import section_names
-from app.engine.session.figures import DirectionSample, Phase, Sample, TargetSample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample, TargetSample
 from backends.values import dataclass
 
 # -- what a run did between two of its documents ----------------------------------------------------------------------
@@ -64,13 +65,15 @@ def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float |
 
 # -- fio's running totals turned into figures of each interval --------------------------------------------------------
 
-_DIRECTIONS = ("read", "write", "mixed")
+_DIRECTIONS = (*DIRECTIONS, "mixed")
 # Clock and run time of one document differ by up to some tens of milliseconds on a busy machine; more is a stall.
 _STALL_S = 0.1
 _WINDOW_S = 5.0
 # I/Os that a percentile needs: one must lie beyond it.
 _NEEDED = {50.0: 1, 99.0: 100, 99.9: 1000}
 _IN_TURN = tuple(_NEEDED)
+
+_Part = TypeVar("_Part")
 
 Bins = tuple[tuple[int, int], ...]
 """(Bucket value in ns, count), ascending."""
@@ -159,8 +162,8 @@ class Sampler:
         self._before: _Snapshot | None = None
         self._start_ms = self._start_runtime_ms = 0
         self._lag = 0.0
-        self.bins: tuple[Bins, Bins] = ((), ())
-        """Histograms of the last interval: of what was read, or has no direction, and of what was written."""
+        self.bins: Mapping[str, Bins] = {}
+        """Histograms of the last interval by direction; what has no direction is with the reads."""
         self._windows = {name: LatencyWindow() for name in _DIRECTIONS}
         self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
 
@@ -244,33 +247,33 @@ class Sampler:
 
         def sides(
             windows: Mapping[str, LatencyWindow], now: Mapping[str, Counters], before: Mapping[str, Counters]
-        ) -> tuple[DirectionSample | None, DirectionSample | None]:
+        ) -> dict[str, DirectionSample]:
             found = {
                 name: _direction(windows[name], now[name], before.get(name), seconds, by_runtime)
                 for name in _DIRECTIONS
                 if name in now
             }
-            # unified_rw_reporting has no directions; what it has is shown in the first one.
-            return found.get("read") or (found.get("mixed") if "write" not in found else None), found.get("write")
+            return _directed(found)
 
-        read, write = sides(self._windows, now.parts, before.parts)
-        parts = {name: window.last for name, window in self._windows.items() if name in now.parts}
-        unified = parts.get("mixed", ()) if "write" not in parts else ()
-        self.bins = (parts.get("read") or unified, parts.get("write", ()))
+        whole = sides(self._windows, now.parts, before.parts)
+        self.bins = _directed({name: window.last for name, window in self._windows.items() if name in now.parts})
         earlier = before.rows or tuple({} for _ in now.rows)
         rows = [sides(*one) for one in zip(self._row_windows, now.rows, earlier, strict=True)]
         return Sample(
             at=(now.at_ms - self._start_ms) / 1000,
             seconds=seconds,
             phase=self._phase,
-            read=read,
-            write=write,
             stalled=stalled,
-            targets=tuple(
-                TargetSample(target=target, read=read, write=write)
-                for target, (read, write) in zip(self._targets, rows, strict=True)
-            ),
+            targets=tuple(TargetSample(target=target, **row) for target, row in zip(self._targets, rows, strict=True)),
+            read=whole.get("read"),
+            write=whole.get("write"),
+            trim=whole.get("trim"),
         )
+
+
+def _directed(found: Mapping[str, _Part]) -> dict[str, _Part]:
+    """Return the parts by direction: unified_rw_reporting has none, and is shown as reads."""
+    return {"read" if name == "mixed" else name: part for name, part in found.items()}
 
 
 def _direction(

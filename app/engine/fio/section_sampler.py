@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from app.engine.fio.document import FioDocument
 from app.engine.fio.histogram import Histogram
@@ -10,7 +10,7 @@ from app.engine.fio.render import section_names
 from app.engine.fio.sampler import Bins, LatencyWindow, Sampler, window_percentiles
 from app.engine.fio.sections import JobSection, phases
 from app.engine.fio.summary import amount_done
-from app.engine.session.figures import DirectionSample, Phase, Sample, SectionSample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample, SectionSample
 
 _ABOUT_OVER = 0.98
 """Share of its run time from which a section without progress is over."""
@@ -31,9 +31,9 @@ class SectionSampler:
         first = phases(sections)[0]
         self._phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
         self._start_ms: float | None = None
-        self._windows = (LatencyWindow(), LatencyWindow())
-        self.bins: tuple[Bins, Bins] = ((), ())
-        """Histograms of the last interval: of all that was read, and of all that was written."""
+        self._windows = {name: LatencyWindow() for name in DIRECTIONS}
+        self.bins: Mapping[str, Bins] = {}
+        """Histograms of the last interval by direction, of all sections together."""
 
     @property
     def phase(self) -> Phase:
@@ -54,35 +54,35 @@ class SectionSampler:
             wanted = [sample.at for _, sample in running if sample.phase is self._phase]
             self._start_ms = now - 1000 * max(wanted)
         seconds = max(sample.seconds for _, sample in running)
-        read, write = (self._sum(side, running, seconds) for side in (0, 1))
+        sums = {name: found for name in DIRECTIONS if (found := self._sum(name, running, seconds)) is not None}
+        self.bins = {name: self._windows[name].last for name in sums}
         return Sample(
             at=(now - self._start_ms) / 1000,
             seconds=seconds,
             phase=self._phase,
-            read=read,
-            write=write,
+            read=sums.get("read"),
+            write=sums.get("write"),
+            trim=sums.get("trim"),
             # One section that goes on shows that fio tells its counts.
             stalled=all(sample.stalled for _, sample in running),
             sections=tuple(
                 SectionSample(name=row.name)
                 if sample is None
-                else SectionSample(name=row.name, phase=sample.phase, read=sample.read, write=sample.write)
+                else SectionSample(
+                    name=row.name, phase=sample.phase, read=sample.read, write=sample.write, trim=sample.trim
+                )
                 for row, sample in taken
             ),
         )
 
-    def _sum(self, side: int, running: Sequence[tuple[_Row, Sample]], seconds: float) -> DirectionSample | None:
-        """One direction of all that run, side 0 the reads, side 1 the writes; None where none of them has it."""
-        parts = [
-            (part, sample.seconds) for _, sample in running if (part := (sample.read, sample.write)[side]) is not None
-        ]
+    def _sum(self, name: str, running: Sequence[tuple[_Row, Sample]], seconds: float) -> DirectionSample | None:
+        """One direction of all that run; None where none of them has it."""
+        parts = [(part, sample.seconds) for _, sample in running if (part := sample.side(name)) is not None]
         if not parts:
-            self.bins = self._with_bins(side, ())
             return None
-        histogram = Histogram.merged(Histogram(dict(row.bins[side])) for row, _ in running)
-        window = self._windows[side]
+        histogram = Histogram.merged(Histogram(dict(row.bins.get(name, ()))) for row, _ in running)
+        window = self._windows[name]
         window.add(seconds, histogram)
-        self.bins = self._with_bins(side, window.last)
         p50, p99, p99_9 = window_percentiles(window, histogram)
         lowest, spread = histogram.spread()
         return DirectionSample(
@@ -96,9 +96,6 @@ class SectionSampler:
             spread_from=lowest,
             spread=spread,
         )
-
-    def _with_bins(self, side: int, bins: Bins) -> tuple[Bins, Bins]:
-        return (bins, self.bins[1]) if side == 0 else (self.bins[0], bins)
 
 
 class _Row:
@@ -117,14 +114,14 @@ class _Row:
         self._before = (0, 0)
 
     @property
-    def bins(self) -> tuple[Bins, Bins]:
-        """Histograms of its last interval."""
+    def bins(self) -> Mapping[str, Bins]:
+        """Histograms of its last interval by direction."""
         return self._sampler.bins
 
     def take(self, document: FioDocument, *, ending: bool) -> Sample | None:
         """Its interval; None before it starts and after its end, for which fio repeats its last counts."""
         own = document.section(self._entry)
-        parts = [part for name in ("read", "write", "mixed") if (part := own.counters(name)) is not None]
+        parts = [part for name in (*DIRECTIONS, "mixed") if (part := own.counters(name)) is not None]
         now = (max((part.runtime_ms for part in parts), default=0), sum(part.total_ios for part in parts))
         if self._over or not now[1]:
             return None

@@ -91,4 +91,4 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
 
 
 def _completed(sample: Sample) -> int:
-    return sum(part.ios for part in (sample.read, sample.write) if part is not None)
+    return sum(part.ios for part in sample.transfers)

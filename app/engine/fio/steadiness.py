@@ -67,7 +67,7 @@ class SteadyWatch:
 
     def take(self, sample: Sample) -> bool:
         """Whether this sample ended a round."""
-        self._ios += sum(direction.ios for direction in (sample.read, sample.write) if direction is not None)
+        self._ios += sum(direction.ios for direction in sample.transfers)
         self._held += sample.seconds
         if self._held < self._plan.round_s - _HALF_A_SAMPLE:
             return False

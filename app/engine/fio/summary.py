@@ -16,6 +16,7 @@ from app.engine.fio.render import section_names
 from app.engine.fio.sampler import counters_since
 from app.engine.fio.sections import JobSection, groups, phases
 from app.engine.session.figures import (
+    DIRECTIONS,
     SIDES,
     CpuFigures,
     DirectionFigures,
@@ -112,16 +113,17 @@ def summarize(
     status, diagnosis = _verdict(outcome, document, lines, seconds, job)
     if parts and status is not RunStatus.STOPPED:
         status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines)
-    read, write, sync = (counted.get(name) for name in SIDES)
+    sides = _sides(counted)
     return RunFigures(
         status=status,
         reason=diagnosis.reason or None,
         hint=diagnosis.hint,
         evidence=evidence,
         seconds=seconds,
-        read=direction_figures(read) if read else None,
-        write=direction_figures(write) if write else None,
-        sync=direction_figures(sync) if sync and write else None,
+        read=sides.get("read"),
+        write=sides.get("write"),
+        trim=sides.get("trim"),
+        sync=sides.get("sync"),
         cpu=cpu or CpuFigures(fio_percent_of_core=document.cpu_percent_of_core),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
@@ -206,16 +208,17 @@ def _sides(counted: _Counted) -> dict[str, DirectionFigures | None]:
 
 def _measured(outcome: Outcome, job: Job | None) -> dict[str, Counters]:
     """What counts, by direction."""
-    read, write, mixed, sync = (outcome.measured(name) for name in ("read", "write", "mixed", "sync"))
-    if read is None and write is None:
-        read = mixed
-    if job and job.ramp and not any(part.completed for part in (read, write) if part):
-        read = write = None  # it ended in the ramp: what was counted until then is not what was asked for
-    return {name: part for name, part in (("read", read), ("write", write), ("sync", sync)) if part is not None}
+    found = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
+    if not found and (mixed := outcome.measured("mixed")) is not None:
+        found = {"read": mixed}
+    if job and job.ramp and not any(part.completed for part in found.values()):
+        return {}  # it ended in the ramp: what was counted until then is not what was asked for
+    sync = outcome.measured("sync") if "write" in found else None
+    return found if sync is None else {**found, "sync": sync}
 
 
 def _seconds(counted: Mapping[str, Counters]) -> float:
-    return max((counted[name].runtime_ms for name in ("read", "write") if name in counted), default=0) / 1000
+    return max((counted[name].runtime_ms for name in DIRECTIONS if name in counted), default=0) / 1000
 
 
 def _row(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetFigures:
@@ -260,6 +263,8 @@ def _latency(part: Counters) -> LatencyFigures:
         p99=percentile(99.0),
         p99_9=percentile(99.9),
         p99_99=percentile(99.99),
+        p99_999=percentile(99.999),
+        p99_9999=percentile(99.9999),
         max=part.max_ns,
     )
 
@@ -355,7 +360,7 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
 
 def amount_done(document: FioDocument, job: Job) -> bool:
     """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
-    parts = [part for name in ("read", "write") if (part := document.counters(name))]
+    parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     if job.number_ios is not None:
         return sum(part.completed for part in parts) >= job.number_ios * job.numjobs
     if job.io_size is not None:
@@ -378,7 +383,7 @@ def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]
 
 def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
     """Errors that were passed over: fio counts failed I/Os as if they had been done."""
-    parts = [part for name in ("read", "write") if (part := document.counters(name))]
+    parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     # With latency switched off nothing is timed, and nothing can be missing.
     issued = sum(part.total_ios for part in parts if part.completed)
     missing = issued - sum(part.completed for part in parts)
@@ -395,7 +400,7 @@ def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
 
 def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
     """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
-    parts = [part for name in ("read", "write") if (part := document.counters(name))]
+    parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     done = sum(part.completed for part in parts)
     moved = sum(part.io_bytes for part in parts)
     # Half, because a mix of block sizes is a draw; reads beyond the end move nothing at all.
@@ -416,7 +421,7 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets:
         for target in targets
         if job is not None and job.size is not None and job.size > target.size
     ]
-    for name in ("read", "write"):
+    for name in DIRECTIONS:
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):
             found.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")

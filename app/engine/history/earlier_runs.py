@@ -8,7 +8,7 @@ from app.engine.fio.job import Job
 from app.engine.judge.caveats import forbidden
 from app.engine.judge.kinds import FIGURES, Figure, headline, value_of
 from app.engine.session.events import InventorySeen, RunStarted, SessionStarted
-from app.engine.session.figures import DirectionFigures, RunFigures
+from app.engine.session.figures import RunFigures
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.session.sweep_record import SweepEnded, SweepResumed, SweepStarted
@@ -203,5 +203,4 @@ def job_words(job: Mapping[str, str]) -> str:
 
 
 def _p99(figures: RunFigures) -> float | None:
-    both: list[DirectionFigures] = [one for one in (figures.read, figures.write) if one is not None]
-    return max((one.latency_ns.p99 for one in both if one.latency_ns.p99 is not None), default=None)
+    return max((one.latency_ns.p99 for one in figures.transfers if one.latency_ns.p99 is not None), default=None)

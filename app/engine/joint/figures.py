@@ -9,11 +9,8 @@ from statistics import fmean, stdev
 from app.engine.fio.document import Counters
 from app.engine.fio.histogram import Histogram
 from app.engine.fio.summary import direction_figures
-from app.engine.session.figures import DirectionFigures
+from app.engine.session.figures import DIRECTIONS, DirectionFigures
 from backends.values import dataclass
-
-DIRECTIONS = ("read", "write")
-"""What a host may have figures of, in the order to tell them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

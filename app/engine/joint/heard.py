@@ -9,9 +9,9 @@ from dataclasses import field
 from typing import Any
 
 from app.engine.fio.histogram import LAST_BUCKET, Histogram, bucket_of, value_of
-from app.engine.joint.figures import DIRECTIONS, IosMoved
+from app.engine.joint.figures import IosMoved
 from app.engine.joint.words import PROTOCOL, LineKind
-from app.engine.session.figures import Phase
+from app.engine.session.figures import DIRECTIONS, Phase
 from backends.errors import RaidbenchError
 from backends.text import clean
 from backends.values import dataclass

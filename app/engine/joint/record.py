@@ -15,6 +15,7 @@ from typing import Any, TextIO
 from app.engine.joint.figures import IosMoved, JointFigures, Pool
 from app.engine.joint.heard import TickTold, moved
 from app.engine.joint.window import CommonWindow, Span
+from app.engine.session.figures import DIRECTIONS
 from app.engine.session.joint_names import NAMES, joint_folders
 from app.engine.session.json_values import structure, unstructure
 from backends.errors import StorageError
@@ -146,7 +147,7 @@ class JointFolder:
             with open(file.name, encoding="utf-8") as lines:
                 for line in lines:
                     body = json.loads(line)
-                    sides = {name: moved(body[name]) for name in ("read", "write") if name in body}
+                    sides = {name: moved(body[name]) for name in DIRECTIONS if name in body}
                     yield (body["begin"], body["end"]), body["seconds"], sides
         except OSError as error:
             raise _unwritten(self.path, error) from error

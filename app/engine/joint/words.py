@@ -6,11 +6,11 @@ To the run a word a line: `ping ID`, `go AT` (seconds of its own wall clock sinc
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from app.engine.session.figures import DirectionSample, Sample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, Sample
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
@@ -106,14 +106,13 @@ def refused_start(at: float, now: float) -> str:
 
 def tick(
     sample: Sample,
-    read_bins: Sequence[Sequence[int]],
-    write_bins: Sequence[Sequence[int]],
+    bins: Mapping[str, Sequence[Sequence[int]]],
     *,
     monotonic: float,
     go: float | None = None,
     timed: bool = True,
 ) -> dict[str, Any]:
-    """Return an interval. `monotonic`: the clock as it was told.
+    """Return an interval. `bins`: its histograms by direction. `monotonic`: the clock as it was told.
 
     `go`: the start that it belongs to. `timed`: whether the run has latencies; the I/Os of an interval are those of
     its histogram then, which fio counts a moment apart from its other counters.
@@ -126,8 +125,7 @@ def tick(
         "seconds": round(sample.seconds, 6),
         "phase": sample.phase.value,
         "stalled": sample.stalled,
-        "read": _side(sample.read, sample.seconds, read_bins, timed),
-        "write": _side(sample.write, sample.seconds, write_bins, timed),
+        **{name: _side(sample.side(name), sample.seconds, bins.get(name, ()), timed) for name in DIRECTIONS},
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.engine.judge.caveats import weakened, weighed
 from app.engine.judge.drift import Disturbance, disturbances
-from app.engine.judge.grouping import Order, Sides, pairs_of, sides_of, silent, silent_side
+from app.engine.judge.grouping import Order, Sides, filled_fields, pairs_of, sides_of, silent, silent_side
 from app.engine.judge.kinds import FIGURES, SYNC, Figure, headline, value_of, values_of
 from app.engine.judge.multiplicity import BESIDE, corrected
 from app.engine.judge.pairs import LEVEL, reached, upcoming
@@ -16,7 +16,7 @@ from app.engine.judge.reasons import Doubt, Reason
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between, stopped_answering
 from app.engine.session.events import ExperimentStarted
-from app.engine.session.figures import SIDES
+from app.engine.session.figures import DIRECTIONS, SIDES
 from app.engine.session.section_runs import of_section, same_sections
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
@@ -182,7 +182,7 @@ def _compare(
         sides=sides,
         rows=tuple(_compared_figures(sides)),
         settings=differing(a.start.settings, b.start.settings),
-        job=differing(a.start.work, b.start.work),
+        job=differing(filled_fields(a.start.work), filled_fields(b.start.work)),
         provenance=differences(sides),
         between=between,
         disturbances=tuple(disturbances(sides, lambda run: value_of(run.figures, direction, about))),
@@ -284,7 +284,7 @@ def _judged_values(direction: str, figure: Figure, sides: Sides) -> tuple[list[f
 
 def latency_kinds(sides: Sides) -> set[bool]:
     """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
-    both = (one for run in (*sides.a, *sides.b) for one in (run.figures.read, run.figures.write) if one is not None)
+    both = (one for run in (*sides.a, *sides.b) for one in run.figures.transfers)
     return {one.completion_ns is not None for one in both}
 
 
@@ -337,7 +337,7 @@ def tail_of(rows: Sequence[FigureComparison]) -> FigureComparison | None:
     about = next((row for row in rows if row.headline), None)
     if about is not None and about.figure.key == "latency_p99_ns":
         return None
-    wanted = (SYNC,) if about is not None and about.direction == SYNC else ("read", "write")
+    wanted = (SYNC,) if about is not None and about.direction == SYNC else DIRECTIONS
     tails = (row for row in rows if row.figure.key == "latency_p99_ns" and row.direction in wanted)
     found = [row for row in tails if row.judgement and row.judgement.interval]
     return max(found, key=lambda row: row.a or 0.0, default=None)

@@ -74,13 +74,18 @@ SUBJECT = (
 Condition = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...], tuple[str | None, ...]]
 
 
+def filled_fields(job: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of a job that have a value: an empty one says as little as one that an old log lacks."""
+    return {key: text for key, text in job.items() if text}
+
+
 def condition(run: RunRecord) -> Condition:
     """What makes runs repeats of each other: target, job, every recorded setting, and the thing itself."""
     start = run.start
     # A scratch file is known by what lies beneath it: its name may be another one in each run.
     where = start.target if start.scratch is None else start.device or start.target
     subject = tuple(start.provenance.get(key) for key in SUBJECT)
-    return where, tuple(sorted(start.work.items())), tuple(sorted(start.settings.items())), subject
+    return where, tuple(sorted(filled_fields(start.work).items())), tuple(sorted(start.settings.items())), subject
 
 
 def engine_of(run: RunRecord) -> str:
@@ -91,7 +96,7 @@ def engine_of(run: RunRecord) -> str:
 def silent(run: RunRecord) -> bool:
     """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
     figures = run.figures
-    both = (one for one in (figures.read, figures.write) if one is not None)
+    both = figures.transfers
     answered = any(one.total_ios or one.iops for one in both)
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.engine.session.figures import DirectionFigures, RunFigures
+from app.engine.session.figures import DIRECTIONS, DirectionFigures, RunFigures
 from app.engine.session.state import RunRecord
 from backends.values import dataclass
 
 Read = Callable[[DirectionFigures], float | None]
 
 BOTH = "both"
-"""Reads and writes of a mixed job together."""
+"""All directions of a mixed job together."""
+
+TRIM = "trim"
+"""The trims of a job."""
 
 SYNC = "sync"
 """The flushes of a job that writes."""
@@ -32,6 +35,8 @@ class Figure:
     """More of it is faster; of times less is."""
     judged: bool = True
     """Whether it is a figure of a whole run that repeats can settle."""
+    rare: bool = False
+    """Whether few runs have enough I/Os for it, so that it is shown only where it is known."""
 
     @property
     def is_latency(self) -> bool:
@@ -56,7 +61,9 @@ FIGURES: tuple[Figure, ...] = (
     Figure(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
     Figure(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
     Figure(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
-    # One request decides it.
+    # One request decides the largest, ten decide the others.
+    Figure(key="latency_p99_999_ns", read=lambda of: of.latency_ns.p99_999, judged=False, rare=True),
+    Figure(key="latency_p99_9999_ns", read=lambda of: of.latency_ns.p99_9999, judged=False, rare=True),
     Figure(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),
 )
 """In the order to show them."""
@@ -76,18 +83,18 @@ def headline(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
         return _KNOWN["latency_mean_ns"], SYNC
     if job.get("rate_iops") or job.get("rate"):
         return _tail_of(runs)
-    both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
+    both = [one for one in figures.transfers if one.total_ios]
     ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)
     about = FIGURES[1] if ios and moved / ios >= LARGE_BLOCK else FIGURES[0]
     if len(both) == 2:
         return about, BOTH
-    return about, "read" if not both or both[0] is figures.read else "write"
+    return about, next((name for name in DIRECTIONS if both and figures.side(name) is both[0]), "read")
 
 
 def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
     """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
     figures = runs[0].figures
-    counts = {name: one.total_ios for name in ("read", "write") if (one := figures.side(name)) is not None}
+    counts = {name: one.total_ios for name in DIRECTIONS if (one := figures.side(name)) is not None}
     direction = max(counts, key=lambda name: counts[name], default="read")
     for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
         if None not in values_of(runs, direction, _KNOWN[key]):
@@ -98,7 +105,7 @@ def _tail_of(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
 def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | None:
     """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
     if direction == BOTH:
-        values = [figure.read(one) for one in (figures.read, figures.write) if one is not None]
+        values = [figure.read(one) for one in figures.transfers]
         there = [value for value in values if value is not None]
         return sum(there) if there and len(there) == len(values) else None
     one = figures.side(direction)

@@ -160,6 +160,7 @@ class Measurer:
         return Site(asked=asked, target=target, judgement=judgement, device=judgement.device, area=area)
 
     async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
+        _require_no_trims(job)
         plan = await self._scratching.plan(asked.where, job.size, writes=writes)
         await self._scratching.require_free(plan)
         device, block = await self._gate.beneath(await self._scratching.beneath(plan))
@@ -219,6 +220,7 @@ class Measurer:
                 scratch=False,
                 whole_disk=disk in (None, request.where),
             )
+        _require_no_trims(job)
         plan = await self._scratching.plan(request.where, job.size, writes=job.writes)
         device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
         holes = plan.holes and not plan.fill
@@ -440,6 +442,12 @@ def _require_room_for_all(sites: Sequence[Site]) -> None:
     rooms = [room.asked(site.area) for site in sites for room in site.taking]
     if reasons := refusals(f"{together} together", rooms, WHOLE):
         raise RefusedError(" ".join(reasons), hint="Measure them one after another, or with a smaller --size.")
+
+
+def _require_no_trims(job: Job) -> None:
+    """Raise RefusedError for a job that trims a file: fio discards blocks of a device only."""
+    if job.trims:
+        raise RefusedError("fio trims block devices only, no files.", hint="Name a device whose data may be lost.")
 
 
 def _clipped(job: Job, site: Site) -> Iterator[str]:

@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
-from app.engine.fio.render import FILL_BLOCK, NOT_STEADY, ONE_SECTION, SEVERAL_OF_BOTH
+from app.engine.fio.render import FILL_BLOCK, NOT_STEADY, ONE_SECTION, SEVERAL_OF_BOTH, usable_size
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
 from backends.errors import InvalidValueError, RefusedError
 from backends.guard import require
 from backends.nameplate import word_of
+from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.room import WHOLE, Area, taken
 from backends.values import dataclass
@@ -223,6 +224,14 @@ class Preparation:
     def overwritten(self) -> tuple[Site, ...]:
         """The devices that lose their data; none of a run that only reads."""
         return tuple(site for site in self.sites if site.scratch is None) if self.request.writes else ()
+
+    def loss_of(self, site: Site) -> str:
+        """Return what the job trims of a device, with the range; "" for a job that only writes."""
+        if not self.job.trims:
+            return ""
+        size = usable_size(self.job, site.target)
+        part = f"all {size_words(size)}" if size == site.target.size else f"the first {size_words(size)}"
+        return f"{part} of {site.name} (bytes 0 to {size - 1}): the device discards the data, no tool restores them."
 
     @property
     def plates(self) -> tuple[Nameplate, ...]:

@@ -22,10 +22,12 @@ UNRATED = f"{RATED}: unknown, no drive reports it"
 def wear_words(
     ready: Preparation, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1
 ) -> tuple[str, ...]:
-    """How much a job writes to a device, and what its drives tell of their endurance; nothing of other jobs.
+    """How much a job writes to a device, and what its drives tell of their endurance; nothing of jobs without writes.
 
     `runs`: earlier ones, which tell how fast the device is written; `times`: how often it is run.
     """
+    if not ready.job.writes_data and not ready.request.fills:
+        return ()
     told = [row for site in ready.overwritten for row in _words(ready, site, tuple(runs), inventory, times)]
     return tuple(dict.fromkeys(told))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from app.engine.picture.asked import AskedPicture, Made, NothingError, best, count_words, failed
 from app.engine.picture.subject import MOST, PlacedRun, Subject, whole
+from app.engine.session.figures import DIRECTIONS
 from widgets.plain import units
 from widgets.plain.picture.latencies import BEYOND, total_of
 from widgets.plain.picture.values import HistogramData, Latencies, PercentileData
@@ -16,9 +17,9 @@ def _latencies(subject: Subject) -> tuple[tuple[Latencies, ...], str]:
     runs = whole(subject.runs)
     if not runs:
         raise NothingError(failed(subject.runs))
-    both = len({name for placed in runs for name in ("read", "write") if _bins([placed], name)}) == 2
+    both = len({name for placed in runs for name in DIRECTIONS if _bins([placed], name)}) > 1
     if both and len(subject.parts) == 1:
-        series = [Latencies(name=f"{name}s", bins=_bins(runs, name)) for name in ("read", "write")]
+        series = [Latencies(name=f"{name}s", bins=_bins(runs, name)) for name in DIRECTIONS]
         return tuple(one for one in series if one.bins), ""
     side = _slower(runs)
     series = [Latencies(name=part.name, bins=_bins(whole(part.runs), side)) for part in best(subject)]
@@ -53,7 +54,7 @@ def _slower(runs: Sequence[PlacedRun]) -> str:
         name: max(
             (figures.latency_ns.p99 or 0 for placed in runs if (figures := placed.run.figures.side(name))), default=-1
         )
-        for name in ("read", "write")
+        for name in DIRECTIONS
     }
     return max(tails, key=lambda name: tails[name])
 

@@ -45,7 +45,7 @@ def _course(samples: Sequence[Sample], unit: Unit) -> tuple[CourseInterval, ...]
 
 
 def _interval(at: float, sample: Sample, unit: Unit) -> CourseInterval:
-    both = [one for one in (sample.read, sample.write) if one is not None]
+    both = sample.transfers
     rate = sum(one.bytes_per_second for one in both) / MEBI if unit is Unit.RATE else sum(one.iops for one in both)
     p50, p99, p99_9, worst = (_worse(both, read) for read in _READS)
     return CourseInterval(at=at, rate=rate, p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from app.engine.fio.job import Job
 from app.engine.session.figures import (
+    DIRECTIONS,
     SIDES,
     DirectionFigures,
     DirectionSample,
@@ -69,6 +70,8 @@ _DIRECTION = (
     "completion_mean_ns",
     "completion_p99_ns",
     "submission_mean_ns",
+    "latency_p99_999_ns",
+    "latency_p99_9999_ns",
 )
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
@@ -133,7 +136,7 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
     `at_s` counts from the start of its phase to the end of the interval.
     """
     header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row", "section"]
-    header += [f"{name}_{key}" for name in ("read", "write") for key in _SAMPLE]
+    header += [f"{name}_{key}" for name in DIRECTIONS for key in _SAMPLE]
     rows = (
         [
             run.id,
@@ -145,8 +148,7 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
             sample.stalled,
             _KINDS[type(part)],
             part.name if isinstance(part, SectionSample) else None,
-            *_interval((part or sample).read),
-            *_interval((part or sample).write),
+            *(value for name in DIRECTIONS for value in _interval((part or sample).side(name))),
         ]
         for run in session.runs
         for sample in samples.get(run.id, ())
@@ -224,7 +226,8 @@ def _direction(figures: DirectionFigures | None) -> Sequence[Value]:
     every = (times.mean, times.stddev, times.min, times.p50, times.p95, times.p99, times.p99_9, times.max, times.p99_99)
     done, begun = figures.completion_ns, figures.submission_ns
     apart = (None, None) if done is None else (done.mean, done.p99)
-    return (*sums, *every, *apart, None if begun is None else begun.mean)
+    beyond = (times.p99_999, times.p99_9999)
+    return (*sums, *every, *apart, None if begun is None else begun.mean, *beyond)
 
 
 def _interval(sample: DirectionSample | None) -> Sequence[Value]:

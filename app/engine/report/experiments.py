@@ -10,6 +10,7 @@ from app.engine.report.blocks import Grid, grid
 from app.engine.report.graph import Axis, AxisUnit, Graph, GraphLine, IntervalGraph, LineGraph, Spacing, Whisker
 from app.engine.report.series import percentile_graph, percentile_series
 from app.engine.report.svg.scales import Scale
+from app.engine.session.figures import DIRECTIONS
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view.comparison import comparison_table
 from app.engine.view.comparison_words import counted, letters, row_name
@@ -95,7 +96,7 @@ def _wide(rows: Sequence[Whisker]) -> bool:
 def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
     series = []
     for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
-        values = [sum(each.iops for each in (run.figures.read, run.figures.write) if each is not None) for run in runs]
+        values = [sum(each.iops for each in run.figures.transfers) for run in runs]
         points = tuple((float(pair), value) for pair, value in enumerate(values, start=1))
         series.append(GraphLine(name=name, points=points, measured=True, joined=False))
     if len(series[0].points) < 2:
@@ -118,10 +119,10 @@ def _pairs(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None
 def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph | None:
     series = []
     for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
-        reads = [run.figures.read for run in runs if run.figures.read is not None]
-        writes = [run.figures.write for run in runs if run.figures.write is not None]
-        for direction, figures in (("read", reads), ("write", writes)):
-            label = f"{name}, {direction}" if reads and writes else name
+        found = {way: [side for run in runs if (side := run.figures.side(way)) is not None] for way in DIRECTIONS}
+        there = {way: figures for way, figures in found.items() if figures}
+        for direction, figures in there.items():
+            label = f"{name}, {direction}" if len(there) > 1 else name
             line = percentile_series(label, figures)
             series += [line] if line is not None else []
     if len(series) < 2:

@@ -17,14 +17,13 @@ from app.engine.fio.document import FioDocument
 from app.engine.fio.sizes import parse_size
 from app.engine.report.csv import runs_csv
 from app.engine.report.raw import course_of, run_folder
-from app.engine.session.figures import DirectionSample, Phase, RunStatus, Sample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, RunStatus, Sample
 from app.engine.session.state import RunRecord, Session
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
 
 _TOLD_BY_NAME = ("rw", "iodepth", "numjobs")
-_DIRECTIONS = ("read", "write")
 _KIBI = 1024
 _STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _SHARES = (("latency_ns", 1, _STEPS), ("latency_us", 1000, _STEPS), ("latency_ms", 1_000_000, (*_STEPS, 2000)))
@@ -129,7 +128,7 @@ def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
     found: dict[tuple[str, str], tuple[float, int]] = {}
     jobs = data.get("jobs")
     for job in jobs if isinstance(jobs, list) else []:
-        for direction in _DIRECTIONS:
+        for direction in DIRECTIONS:
             entry = job.get(direction) if isinstance(job, dict) else None
             for kind in ("lat", "clat"):
                 times = entry.get(f"{kind}_ns") if isinstance(entry, dict) else None
@@ -158,8 +157,8 @@ def _means(
 def _rows(kind: str, moments: Sequence[_Moment], block: int) -> Iterator[str]:
     """Lines of a fio log: milliseconds, value, direction, block size, offset."""
     for moment in moments:
-        both = (moment.sample.read, moment.sample.write)
-        for number, (name, sample) in enumerate(zip(_DIRECTIONS, both, strict=True)):
+        for number, name in enumerate(DIRECTIONS):
+            sample = moment.sample.side(name)
             value = None if sample is None else _value(kind, sample, moment.means.get((kind, name)))
             if value is not None:
                 yield f"{round(moment.sample.at * 1000)}, {value}, {number}, {block}, 0"
@@ -189,7 +188,7 @@ def _completed(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]
 
 def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
     """fio's shares of I/Os by latency, for documents that lack them."""
-    counts = [part.histogram.counts for name in _DIRECTIONS if (part := job.counters(name)) is not None]
+    counts = [part.histogram.counts for name in DIRECTIONS if (part := job.counters(name)) is not None]
     every = [(value, count) for part in counts for value, count in part.items()]
     total = sum(count for _, count in every) or 1
     found: dict[str, dict[str, float]] = {}
@@ -257,7 +256,12 @@ def _patterns(runs: Sequence[RunRecord]) -> Iterator[tuple[str, str, list[str]]]
 
 def _drawing(folder: str, pattern: str, jobs: str, depths: Sequence[str]) -> Iterator[str]:
     mixed = pattern in ("rw", "readwrite", "randrw")
-    for direction in _DIRECTIONS if mixed else ("write" if "write" in pattern else "read",):
+    for direction in ("read", "write") if mixed else _drawn(pattern):
         common = f'-i {folder} -T "{folder}" -r {pattern} -f {direction} -n {jobs}'
         yield f"  fio-plot {common} -d {' '.join(depths)} -l -o {pattern}-{direction}.png"
         yield f"  fio-plot {common} -d {depths[-1]} -g -t iops lat -o {pattern}-{direction}-time.png"
+
+
+def _drawn(pattern: str) -> tuple[str, ...]:
+    """Return the directions of a pattern that fio-plot draws: it knows no trims."""
+    return ("write",) if "write" in pattern else () if "trim" in pattern else ("read",)

@@ -10,7 +10,7 @@ from math import log10
 from app.engine.fio.curves import timed
 from app.engine.report.graph import MOST_LINES, Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
 from app.engine.report.raw import Raw
-from app.engine.session.figures import DirectionFigures, DirectionSample, Phase, Sample
+from app.engine.session.figures import DIRECTIONS, DirectionFigures, DirectionSample, Phase, Sample
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.session_summary import own_runs
 
@@ -124,9 +124,10 @@ def _line(
     return GraphLine(name=name, points=thinned(points))
 
 
-_DIRECTIONS: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
+_SIDES: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
     ("read", lambda sample: sample.read),
     ("write", lambda sample: sample.write),
+    ("trim", lambda sample: sample.trim),
 )
 
 _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] = (
@@ -138,7 +139,7 @@ _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] 
 
 def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     placed, ramp = _time(samples)
-    lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _DIRECTIONS]
+    lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _SIDES]
     return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=AxisUnit.IOPS), lines, ramp)
 
 
@@ -148,7 +149,7 @@ def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGra
     lines = [
         _line(f"{section.name} {side}", placed, partial(_of_section, section.name, side), lambda one: one.iops)
         for section in run.start.sections
-        for side in ("read", "write")
+        for side in DIRECTIONS
     ]
     there = [line for line in lines if line is not None]
     axis = Axis(label="IOPS", unit=AxisUnit.IOPS)
@@ -166,9 +167,9 @@ def _of_section(name: str, side: str, sample: Sample) -> DirectionSample | None:
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
     """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
-    both = run.figures.read is not None and run.figures.write is not None
+    both = len(run.figures.transfers) > 1
     axis = Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
-    for name, direction in _DIRECTIONS:
+    for name, direction in _SIDES:
         lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
         what = f"{name} latency" if both else "latency"
         yield _over_time(run, f"{name}-latency", what, axis, lines, ramp)
@@ -195,9 +196,7 @@ def _over_time(
 
 def _percentiles(run: RunRecord) -> LineGraph | None:
     lines = [
-        percentile_series(name, [figures])
-        for name in ("read", "write")
-        if (figures := run.figures.side(name)) is not None
+        percentile_series(name, [figures]) for name in DIRECTIONS if (figures := run.figures.side(name)) is not None
     ]
     return _by_percentile(run, "percentiles", "latency by percentile", lines)
 
@@ -207,7 +206,7 @@ def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
     found = [
         percentile_series(f"{section.name} {name}", [figures])
         for section in run.figures.sections
-        for name in ("read", "write")
+        for name in DIRECTIONS
         if (figures := section.side(name)) is not None
     ]
     there = [line for line in found if line is not None]

@@ -202,6 +202,8 @@ class SampleTaken:
     """Histogram of its reads: (bucket value in ns, count), ascending; kept nowhere."""
     write_bins: tuple[tuple[int, int], ...] = ()
     """The same of its writes."""
+    trim_bins: tuple[tuple[int, int], ...] = ()
+    """Histogram of its trims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

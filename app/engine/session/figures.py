@@ -48,13 +48,17 @@ class LatencyFigures:
     """99.9th percentile."""
     p99_99: int | None = None
     """99.99th percentile; None in logs of earlier versions."""
+    p99_999: int | None = None
+    """99.999th percentile; None in logs of earlier versions."""
+    p99_9999: int | None = None
+    """99.9999th percentile; None in logs of earlier versions."""
     max: int | None = None
     """Largest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionFigures:
-    """One direction (read, write, or the flushes) of a whole run, from fio's last document."""
+    """One direction (read, write, trim, or the flushes) of a whole run, from fio's last document."""
 
     iops: float
     """Completed I/Os per second over the measured time."""
@@ -108,6 +112,17 @@ class PartSample:
     """None if it does not read."""
     write: DirectionSample | None = None
     """None if it does not write."""
+    trim: DirectionSample | None = None
+    """None if it does not trim, and in logs of earlier versions."""
+
+    def side(self, name: str) -> DirectionSample | None:
+        """Return the sample of `read`, `write` or `trim`; None where the part does not."""
+        return {"read": self.read, "write": self.write, "trim": self.trim}.get(name)
+
+    @property
+    def transfers(self) -> tuple[DirectionSample, ...]:
+        """All directions that the part has."""
+        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +135,7 @@ class TargetSample(PartSample):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionSample(PartSample):
-    """One of several sections of a job in one interval; without read and write it was not running."""
+    """One of several sections of a job in one interval; without a direction it was not running."""
 
     name: str
     """Its name, as in the start of the run."""
@@ -142,12 +157,23 @@ class Sample:
     """None if the job does not read."""
     write: DirectionSample | None = None
     """None if the job does not write."""
+    trim: DirectionSample | None = None
+    """None if the job does not trim, and in logs of earlier versions."""
     stalled: bool = False
     """fio fell silent in this interval: some I/O did not come back in time."""
     targets: tuple[TargetSample, ...] = ()
     """Each of several targets, whose sum the rest is; empty of a run on one."""
     sections: tuple[SectionSample, ...] = ()
     """Each section of a job that has several, running or not, whose sum the rest is; empty for a job of one."""
+
+    def side(self, name: str) -> DirectionSample | None:
+        """`read`, `write` or `trim`; None where the job does not."""
+        return {"read": self.read, "write": self.write, "trim": self.trim}.get(name)
+
+    @property
+    def transfers(self) -> tuple[DirectionSample, ...]:
+        """All directions that the job has."""
+        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,12 +302,19 @@ class PartFigures:
     """None if nothing was read."""
     write: DirectionFigures | None = None
     """None if nothing was written."""
+    trim: DirectionFigures | None = None
+    """None if nothing was trimmed, and in logs of earlier versions."""
     sync: DirectionFigures | None = None
     """Flushes; None without them."""
 
     def side(self, name: str) -> DirectionFigures | None:
         """As of a run."""
-        return {"read": self.read, "write": self.write, "sync": self.sync}.get(name)
+        return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
+
+    @property
+    def transfers(self) -> tuple[DirectionFigures, ...]:
+        """Figures of all directions that did something, without the flushes."""
+        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,6 +361,8 @@ class RunFigures:
     """None if nothing was read."""
     write: DirectionFigures | None = None
     """None if nothing was written."""
+    trim: DirectionFigures | None = None
+    """None if nothing was trimmed, and in logs of earlier versions."""
     sync: DirectionFigures | None = None
     """Flushes; None without them."""
     cpu: CpuFigures = CpuFigures()
@@ -362,8 +397,16 @@ class RunFigures:
 
     def side(self, name: str) -> DirectionFigures | None:
         """`read`, `write`, or `sync` for the flushes; None of what it did not do."""
-        return {"read": self.read, "write": self.write, "sync": self.sync}.get(name)
+        return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
+
+    @property
+    def transfers(self) -> tuple[DirectionFigures, ...]:
+        """Figures of all directions that did something, without the flushes."""
+        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
 
 
-SIDES = ("read", "write", "sync")
+DIRECTIONS = ("read", "write", "trim")
+"""What moves or discards data, in the order to show it."""
+
+SIDES = (*DIRECTIONS, "sync")
 """All that a run may have figures of, in the order to tell them."""

@@ -330,7 +330,7 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
                 total_bytes=told.total_bytes if fresh or told.total_bytes is not None else active.total_bytes,
             )
         case SampleTaken(sample=sample):
-            both = (part for part in (sample.read, sample.write) if part is not None)
+            both = sample.transfers
             moved = sum(part.bytes_per_second for part in both) * sample.seconds
             samples = (*active.samples, sample)
             active = replace(active, samples=samples, moved_bytes=active.moved_bytes + moved, silent_s=0.0)

@@ -74,7 +74,7 @@ def score(run: RunRecord | None) -> Score | None:
 
 def score_of(figures: RunFigures) -> Score | None:
     """The figures in both directions together; None when nothing was measured."""
-    both = [one for one in (figures.read, figures.write) if one is not None and one.total_ios]
+    both = [one for one in figures.transfers if one.total_ios]
     if not both:
         return None
     return Score(

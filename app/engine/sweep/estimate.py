@@ -47,7 +47,7 @@ def seconds_of(design: Design) -> float:
 def writing_seconds(design: Design, where: str) -> float:
     """For how long a target is written to, at most: all steps, a confirmation of each winner, and what is searched."""
     jobs = {cell.id: Job.from_fields(cell.job) for cell in design.cells if cell.where == where}
-    lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes}
+    lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes_data}
     winners = len({cell.column for cell in design.cells if cell.id in lengths})
     later = later_runs(design) + 2 * design.pairs * winners
     return sum(lengths.get(step.cell, 0.0) for step in design.steps) + later * max(lengths.values(), default=0.0)

@@ -19,6 +19,8 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "latency_p99_ns": "p99",
         "latency_p99_9_ns": "p99.9",
         "latency_p99_99_ns": "p99.99",
+        "latency_p99_999_ns": "p99.999",
+        "latency_p99_9999_ns": "p99.9999",
         "latency_max_ns": "max",
     }
 )

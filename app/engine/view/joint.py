@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from app.engine.joint.conductor import Conductor, Seat
-from app.engine.joint.figures import DIRECTIONS
 from app.engine.joint.record import FAILED, LOST, NEVER, HostRecord, JointRecord
-from app.engine.session.figures import DirectionFigures
+from app.engine.session.figures import DIRECTIONS, DirectionFigures
 from app.engine.view.schema import Json, picked
 from app.engine.view.schema import side as direction_json
 from app.engine.view.table import Align, Cell, Column, Mark, Row, Table, Tone

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from app.engine.fio.standstill import Standstills
-from app.engine.judge.kinds import FIGURES, SYNC, Figure
+from app.engine.judge.kinds import FIGURES, SYNC, TRIM, Figure
 from app.engine.judge.repeats import spread_of
 from app.engine.session.figures import (
     SIDES,
@@ -88,9 +88,6 @@ def outcome_words(seen: SteadyFigures) -> str:
 
 # -- what is told of runs: the list of them, and every figure of one --------------------------------------------------
 
-DIRECTIONS = ("read", "write")
-"""In the order to tell them."""
-
 RUN_TONES: dict[RunStatus, Tone] = {
     RunStatus.OK: Tone.GOOD,
     RunStatus.STOPPED: Tone.ATTENTION,
@@ -109,7 +106,7 @@ def caveat_mark(figures: RunFigures) -> str:
 
 
 def both_directions(figures: RunFigures | PartFigures) -> Iterator[tuple[str, DirectionFigures]]:
-    """What did something, by name: reads, writes, flushes."""
+    """What did something, by name: reads, writes, trims, flushes."""
     for direction in SIDES:
         if (found := figures.side(direction)) is not None:
             yield direction, found
@@ -122,28 +119,35 @@ def figure_text(figure: Figure, value: float | None) -> str:
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
     """All figures of runs, a row for each direction; of several targets or sections together, then of each."""
+    shown = _known_figures(side for run in runs for _, side in both_directions(run.figures))
     columns = (
         Column(title="Run"),
         Column(title=""),
-        *(Column(title=figure_label(figure).removesuffix(" latency"), align=Align.RIGHT) for figure in FIGURES),
+        *(Column(title=figure_label(figure).removesuffix(" latency"), align=Align.RIGHT) for figure in shown),
         Column(title="I/Os", align=Align.RIGHT),
         Column(title="Status"),
     )
-    return Table(columns=columns, rows=tuple(row for run in runs for row in _figure_rows(run)))
+    return Table(columns=columns, rows=tuple(row for run in runs for row in _figure_rows(run, shown)))
 
 
-def _figure_rows(run: RunRecord) -> Iterator[Row]:
+def _known_figures(sides: Iterable[DirectionFigures]) -> tuple[Figure, ...]:
+    """Return the figures to show: rare ones only where one of the sides has them."""
+    known = tuple(sides)
+    return tuple(one for one in FIGURES if not one.rare or any(one.read(side) is not None for side in known))
+
+
+def _figure_rows(run: RunRecord, shown: Sequence[Figure]) -> Iterator[Row]:
     status = Cell(run.figures.status.value, RUN_TONES[run.figures.status])
     found = list(both_directions(run.figures))
     if not found:
-        yield Row(cells=(run.id, *[""] * (len(FIGURES) + 2), status))
+        yield Row(cells=(run.id, *[""] * (len(shown) + 2), status))
     for at, (direction, figures) in enumerate(found):
         first, last = (run.id, status) if at == 0 else ("", "")
-        yield Row(cells=(first, direction, *_direction_cells(direction, figures), last))
+        yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), last))
     for name, part in parts_of(run.figures):
         for at, (direction, figures) in enumerate(both_directions(part)):
             first = f"  {name}" if at == 0 else ""
-            yield Row(cells=(first, direction, *_direction_cells(direction, figures), ""))
+            yield Row(cells=(first, direction, *_direction_cells(direction, figures, shown), ""))
 
 
 def parts_of(figures: RunFigures) -> Iterator[tuple[str, PartFigures]]:
@@ -156,9 +160,9 @@ def parts_of(figures: RunFigures) -> Iterator[tuple[str, PartFigures]]:
     yield from ((" + ".join(group.sections), group) for group in figures.groups if len(group.sections) > 1)
 
 
-def _direction_cells(direction: str, figures: DirectionFigures) -> tuple[str, ...]:
-    shown = (figure_text(figure, figure.read(figures)) if figure.of(direction) else "" for figure in FIGURES)
-    return (*shown, str(figures.total_ios))
+def _direction_cells(direction: str, figures: DirectionFigures, shown: Sequence[Figure]) -> tuple[str, ...]:
+    cells = (figure_text(figure, figure.read(figures)) if figure.of(direction) else "" for figure in shown)
+    return (*cells, str(figures.total_ios))
 
 
 def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
@@ -226,11 +230,11 @@ def _direction_facts(name: str, direction: DirectionFigures) -> Iterator[FactLin
         yield FactLine("Bandwidth", units.rate(direction.bytes_per_second))
     yield FactLine("I/Os" if name != SYNC else "Flushes", f"{direction.total_ios:,}")
     if name != SYNC:
-        yield FactLine("Moved", size_words(direction.total_bytes))
+        yield FactLine("Moved" if name != TRIM else "Trimmed", size_words(direction.total_bytes))
     yield FactLine("Time", units.duration(direction.runtime_s))
     yield FactLine("Deviation", units.latency(latency.stddev))
     yield FactLine("Min", units.latency(latency.min))
-    for figure in FIGURES:
+    for figure in _known_figures((direction,)):
         if figure.is_latency:
             label = figure_label(figure).removesuffix(" latency").capitalize()
             yield FactLine(label, figure_text(figure, figure.read(direction)))
@@ -272,8 +276,10 @@ def direction_line(direction: str, figures: DirectionFigures) -> str:
     if direction == SYNC:
         return f"sync {units.iops(figures.iops)} flushes/s, mean {units.latency(times.mean)}, {percentiles}"
     moved = f"{units.iops(figures.iops)} IOPS, {units.rate(figures.bytes_per_second)}"
+    beyond = f", p99.999 {units.latency(times.p99_999)}" if times.p99_999 is not None else ""
+    beyond += f", p99.9999 {units.latency(times.p99_9999)}" if times.p99_9999 is not None else ""
     most = "" if times.max is None else f", max {units.latency(times.max)}"
-    return f"{direction} {moved}, {percentiles}{most}"
+    return f"{direction} {moved}, {percentiles}{beyond}{most}"
 
 
 def result_line(figures: RunFigures) -> str:

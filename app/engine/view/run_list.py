@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.engine.judge.comparison import headline_beside, varying
-from app.engine.judge.grouping import sides_of
-from app.engine.judge.kinds import FIGURES, Figure
+from app.engine.judge.grouping import filled_fields, sides_of
+from app.engine.judge.kinds import FIGURES, TRIM, Figure
 from app.engine.judge.repeats import Repeats, spread_of
+from app.engine.session.figures import DIRECTIONS
 from app.engine.session.state import ExperimentRecord, RunRecord
 from app.engine.view.comparison import verdict_sign, verdict_tone
 from app.engine.view.comparison_words import row_percent
 from app.engine.view.device import in_force_of, ran_with
 from app.engine.view.figures import mean_text, shown
 from app.engine.view.names import key_name
-from app.engine.view.run import DIRECTIONS, RUN_TONES, caveat_mark
+from app.engine.view.run import RUN_TONES, caveat_mark
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
 from app.engine.view.verdict_words import judgement_word
 from backends.values import dataclass
@@ -62,16 +63,17 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
     keys = varying([in_force_of(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
     figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
+    directions = _directions_of(listed)
     columns = (
         Column(title="Run", key="id"),
         Column(title="A/B", key="ab", priority=4),
         Column(title="When" if whole else "Time", key="time"),
         Column(title="Target", key="target", priority=4, shrinks=True),
         Column(title="Job", key="job", priority=3, shrinks=True),
-        *(_direction_column(direction, *figure) for figure in figures[:1] for direction in DIRECTIONS),
+        *(_direction_column(direction, *figure) for figure in figures[:1] for direction in directions),
         Column(title="Over time", key="spark", priority=1),
         Column(title="Mean of repeats", key="mean", priority=6),
-        *(_direction_column(direction, *figure) for figure in figures[1:] for direction in DIRECTIONS),
+        *(_direction_column(direction, *figure) for figure in figures[1:] for direction in directions),
         *((Column(title="fio CPU", key="cpu", align=Align.RIGHT),) if whole else ()),
         *(Column(title=key_name(key), key=key, priority=3) for key in keys),
         Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
@@ -79,7 +81,7 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
         Column(title="", key="simulated", priority=8),
     )
     shown = [key for key, _, _ in figures]
-    table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, whole=whole) for run in listed))
+    table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, directions, whole=whole) for run in listed))
     alike = () if whole else _alike(listed)
     return table.only(*(column.key for column in columns if column.key not in alike))
 
@@ -107,10 +109,18 @@ def _direction_column(direction: str, key: str, title: str, priority: int) -> Co
     )
 
 
-def _listed_row(listed: ListedRun, keys: Sequence[str], shown: Sequence[str], *, whole: bool) -> Row:
+def _directions_of(listed: Sequence[ListedRun]) -> tuple[str, ...]:
+    """Return the directions that have columns: trims only where a run has them."""
+    trimmed = any(run.record.figures.trim is not None for run in listed)
+    return tuple(name for name in DIRECTIONS if name != TRIM or trimmed)
+
+
+def _listed_row(
+    listed: ListedRun, keys: Sequence[str], shown: Sequence[str], directions: Sequence[str], *, whole: bool
+) -> Row:
     run = listed.record
     where = run.start.target
-    figures = [[_list_figure(run, direction, key) for direction in DIRECTIONS] for key in shown]
+    figures = [[_list_figure(run, direction, key) for direction in directions] for key in shown]
     cpu = run.figures.cpu.fio_percent_of_core
     return Row(
         key=listed.key or listed.name,
@@ -150,10 +160,14 @@ def place_of(run: RunRecord) -> str:
     return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
 
 
+def _first_direction(run: RunRecord) -> str:
+    return next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
+
+
 def mean_of(run: RunRecord, known: Repeats) -> str:
     """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
     alike = known.of(run)
-    seen = spread_of(alike, "read" if run.figures.read else "write", FIGURES[0]) if len(alike) > 1 else None
+    seen = spread_of(alike, _first_direction(run), FIGURES[0]) if len(alike) > 1 else None
     return "" if seen is None else f"{mean_text(seen, units.iops)} ({seen.n})"
 
 
@@ -161,7 +175,7 @@ def against_cell(
     baseline: RunRecord, run: RunRecord, known: Repeats, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
     """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
-    if (run.start.target, run.start.work) != (baseline.start.target, baseline.start.work):
+    if run.start.target != baseline.start.target or filled_fields(run.start.work) != filled_fields(baseline.start.work):
         return None
     runs = (*(known.of(baseline) or (baseline,)), *(known.of(run) or (run,)))
     sides = sides_of(baseline, run, runs, runs, experiments)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
         LatencyFigures,
         MemberFigures,
         PartFigures,
+        PartSample,
+        RunFigures,
         Sample,
         SectionFigures,
         SteadyFigures,
@@ -277,9 +279,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         **picked(figures, "status", "reason"),
         "job": dict(start.job),
         "seconds": figures.seconds,
-        "read": side(figures.read),
-        "write": side(figures.write),
-        "sync": side(figures.sync),
+        **_sides(figures),
         "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
         "sections": sections(start.sections, figures.sections) or None,
         "groups": [{"sections": list(one.sections), **_sides(one)} for one in figures.groups] or None,
@@ -313,23 +313,29 @@ def advice(given: Advice) -> Json:
 
 def sample(taken: Sample, members: Sequence[MemberFigures] = ()) -> Json:
     """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
-    line: Json = {"at": round(taken.at, 3), "read": _interval(taken.read), "write": _interval(taken.write)}
+    line: Json = {"at": round(taken.at, 3), **_intervals(taken)}
     if taken.targets:
-        line["targets"] = [
-            {"target": each.target, "read": _interval(each.read), "write": _interval(each.write)}
-            for each in taken.targets
-        ]
+        line["targets"] = [{"target": each.target, **_intervals(each)} for each in taken.targets]
     if taken.sections:
         line["sections"] = [
-            {
-                "name": each.name,
-                "phase": None if each.phase is None else each.phase.value,
-                "read": _interval(each.read),
-                "write": _interval(each.write),
-            }
+            {"name": each.name, "phase": None if each.phase is None else each.phase.value, **_intervals(each)}
             for each in taken.sections
         ]
     return line | {"members": [member(each) for each in members]} if members else line
+
+
+def _intervals(taken: Sample | PartSample) -> Json:
+    """Each direction of an interval, null where the job has none."""
+    from app.engine.session.figures import DIRECTIONS
+
+    return {name: _interval(taken.side(name)) for name in DIRECTIONS}
+
+
+def _sides(figures: RunFigures | PartFigures) -> Json:
+    """All figures of a run by direction, null where there are none."""
+    from app.engine.session.figures import SIDES
+
+    return {name: side(figures.side(name)) for name in SIDES}
 
 
 def _target(started: RunTarget, figures: TargetFigures) -> Json:
@@ -338,11 +344,6 @@ def _target(started: RunTarget, figures: TargetFigures) -> Json:
         **picked(started, "target", "device"),
         **_sides(figures),
     }
-
-
-def _sides(figures: PartFigures) -> Json:
-    """The figures of each direction; null of what was not done."""
-    return {name: side(figures.side(name)) for name in ("read", "write", "sync")}
 
 
 def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
@@ -402,7 +403,9 @@ def side(figures: DirectionFigures | None) -> Json | None:
 def _latency(figures: LatencyFigures | None) -> Json | None:
     if figures is None:
         return None
-    return picked(figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "max", "min", "stddev")
+    return picked(
+        figures, "mean", "p50", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999", "max", "min", "stddev"
+    )
 
 
 def _steady(seen: SteadyFigures | None) -> Json | None:

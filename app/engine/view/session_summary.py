@@ -11,7 +11,7 @@ from app.engine.judge.kinds import FIGURES
 from app.engine.judge.recorded import shown_experiment
 from app.engine.judge.repeats import spread_of
 from app.engine.judge.verdict import Verdict
-from app.engine.session.figures import RunStatus
+from app.engine.session.figures import DIRECTIONS, RunStatus
 from app.engine.session.labels import in_words
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from app.engine.sweep.results import results
@@ -19,7 +19,6 @@ from app.engine.view.comparison import experiment_lines
 from app.engine.view.comparison_words import row_name
 from app.engine.view.figures import shown
 from app.engine.view.names import key_name, key_value, worded
-from app.engine.view.run import DIRECTIONS
 from app.engine.view.sweep_findings import MOST_EFFECTS, shown_effects, standings
 from widgets.plain import units
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from app.engine.fio.job import Job
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.sweep_steps import Design, Purpose, Step, SweepCell
 from app.engine.sweep.estimate import later_runs, switches
@@ -161,8 +162,7 @@ def _destroying(design: Design) -> str:
 
 
 def _destroys(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:
-    writes = "write" in cell.job.get("rw", "") or cell.job.get("rw") in ("rw", "randrw")
-    return writes or any(
+    return Job.from_fields(cell.job).writes or any(
         setting.slow and before.get((setting.target, setting.key)) != setting.value for setting in cell.settings
     )
 

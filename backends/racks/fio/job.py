@@ -50,12 +50,27 @@ class FioJob:
     @property
     def reads(self) -> bool:
         """Whether it reads."""
-        return self.text("rw", "read") not in ("write", "randwrite")
+        return self.text("rw", "read") in ("read", "randread", "rw", "readwrite", "randrw")
 
     @property
     def writes(self) -> bool:
-        """Whether it writes."""
+        """Whether it writes or trims, so whether fio refuses it in read-only mode."""
         return self.text("rw", "read") not in ("read", "randread")
+
+    @property
+    def trims(self) -> bool:
+        """Whether it trims."""
+        return "trim" in self.text("rw")
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether it writes, alone or after trims."""
+        return self.writes and self.text("rw") not in ("trim", "randtrim")
+
+    @property
+    def syncs(self) -> bool:
+        """Whether each write waits for stable media."""
+        return self.text("sync", "0") not in ("0", "none")
 
     @property
     def runtime(self) -> float | None:
@@ -131,7 +146,7 @@ class FioJob:
         region = self.text("size")
         return IoPattern(
             read_share=share,
-            sequential=pattern in ("read", "write", "rw", "readwrite"),
+            sequential=pattern in ("read", "write", "rw", "readwrite", "trim", "trimwrite"),
             sizes=self.sizes,
             align=size(self.text("blockalign")) or None,
             depth=depth,

@@ -27,6 +27,7 @@ _NO_LIMIT = 1 << 20
 _MOUNTED = "fio: {path} appears mounted, and 'allow_mounted_write' isn't set. Aborting.\n"
 _NO_FILE = "fio: pid=0, err=2/file:filesetup.c:790, func=open({path}), error=No such file or directory\n"
 _NO_CREATE = "fio: file creation disallowed by allow_file_create=0\n"
+_NO_TRIM = "fio: pid=0, err=25/file:ioengines.c:399, func=td_io_queue, error=Inappropriate ioctl for device\n"
 _READ_ONLY = "fio: job has write or trim bit set, but fio is in read-only mode\n"
 
 
@@ -180,6 +181,8 @@ def _refusal(rack: Rack, linux: Kernel, job: FioJob, path: str) -> Failure | Non
         return Failure(stderr=_MOUNTED.format(path=path), returncode=0) if job.writes and used else None
     if path.startswith("/dev/"):
         return Failure(stdout=_NO_FILE.format(path=path))
+    if job.trims:
+        return Failure(stderr=_NO_TRIM)
     if path not in rack.scratch and not job.may_create:
         return Failure(stderr=_NO_CREATE)
     return None

@@ -53,7 +53,7 @@ class SimulatedTarget:
         self._amount = amount
         self._chance = random.Random(seed)
         self._done = done
-        self._read, self._write, self._flushes = RunCounters(), RunCounters(), RunCounters()
+        self._read, self._write, self._trim, self._flushes = (RunCounters() for _ in range(4))
         # Runs of the same job differ by more than intervals of one run do: a level for each run, a walk within it.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
         self._wander = 0.0
@@ -73,7 +73,7 @@ class SimulatedTarget:
 
     def clear(self) -> None:
         """Begin anew, as fio does when the ramp is over."""
-        for counters in (self._read, self._write, self._flushes):
+        for counters in (self._read, self._write, self._trim, self._flushes):
             counters.clear()
         self._runtime = 0.0
 
@@ -86,8 +86,12 @@ class SimulatedTarget:
             over = elapsed >= self.job.ramp + runtime - 1e-9
             if over or self._amount is None:
                 return over
-        moved = self._read.io_bytes + self._write.io_bytes
-        return self._amount is None or moved >= self._amount
+        return self._amount is None or self._moved >= self._amount
+
+    @property
+    def _moved(self) -> int:
+        """Bytes by which an end by amount goes: of trims that are written again, those of the writes."""
+        return self._read.io_bytes + (self._write.io_bytes if self.job.writes_data else self._trim.io_bytes)
 
     def advance(self, seconds: float, elapsed: float) -> None:
         """What is done in so many seconds, the run being `elapsed` seconds old."""
@@ -109,18 +113,38 @@ class SimulatedTarget:
         if not timed:
             self._late.clear()
         pace *= self._stalls.pace * self.share
-        writes, working = expected.write, self._working() * answering
+        writes, working = self._writes(), self._working() * answering
         moved: list[int] = []
-        for direction, counters in ((expected.read, self._read), (writes, self._write)):
+        if self.job.trims and writes is not None:
+            self._count(writes, self._trim, pace, seconds, working=working, timed=timed)
+        written = writes if self.job.writes_data else None
+        for direction, counters in ((expected.read, self._read), (written, self._write)):
             before = counters.ios, counters.io_bytes
             if direction is not None:
                 self._count(direction, counters, pace, seconds, working=working, timed=timed)
             moved += [counters.ios - before[0], counters.io_bytes - before[1]]
         self._done((moved[0], moved[1], moved[2], moved[3]), seconds)
-        if writes is not None and (every := self.job.flush_every):
-            flushes = replace(writes, iops=writes.iops / every, mean_us=expected.flush_us, spread=0.6, tail=6.0)
+        if written is not None and (every := self.job.flush_every):
+            flushes = replace(written, iops=written.iops / every, mean_us=expected.flush_us, spread=0.6, tail=6.0)
             self._count(flushes, self._flushes, pace, seconds, working=working, timed=timed)
         self._runtime += seconds
+
+    def _writes(self) -> Direction | None:
+        """Return what becomes of the writes, or of the trims, which take as long: each waits for stable media if the
+        job asks for that, and one of two is a trim where they alternate.
+        """
+        found = self.expected.write
+        if found is None:
+            return None
+        if self.job.trims and self.job.writes_data:
+            found = replace(found, iops=found.iops / 2)
+        if not self.job.syncs:
+            return found
+        took = found.mean_us + self.expected.flush_us
+        most = found.iops * found.mean_us / took
+        if self.job.rate_iops:
+            most = min(found.iops, self.job.depth * self.job.numjobs * 1e6 / took)
+        return replace(found, iops=most, mean_us=took, fast_share=0.0)
 
     def _working(self) -> float:
         """Share of the time that a job does not wait for its flushes."""
@@ -146,7 +170,7 @@ class SimulatedTarget:
         block = sum(size * share for size, share in self.job.sizes)
         moved = int(ios * block) // 512 * 512
         if self._amount is not None:  # a layout ends with its last byte
-            left = max(0, self._amount - self._read.io_bytes - self._write.io_bytes)
+            left = max(0, self._amount - (counters.io_bytes if self.job.trims else self._moved))
             moved = min(moved, left)
             ios = min(ios, math.ceil(left / block))
         found = None
@@ -188,5 +212,7 @@ class SimulatedTarget:
             device=self._device,
             busy=1.0 if expected.drive_busy > 0.9 else 0.93 + expected.drive_busy * 0.06,
         )
-        figures = job_entry(self.job, moment, self._read, self._write, self._flushes, number=number, done=done)
+        figures = job_entry(
+            self.job, moment, self._read, self._write, self._trim, self._flushes, number=number, done=done
+        )
         return figures, disk_entry(moment, self._read, self._write)

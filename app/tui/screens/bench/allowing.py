@@ -34,16 +34,24 @@ def _overwriting(app: Port, ready: Preparation) -> Confirmation:
     """The question before one device or several are written to."""
     devices = list(map(_shown, ready.overwritten))
     lost = "it" if len(devices) == 1 else "them"
+    losses = (f"It trims {loss}" for site in ready.overwritten if (loss := ready.loss_of(site)))
+    overwritten = (f"{device} is overwritten." for device in devices if ready.job.writes_data)
+    verb = "writes to" if ready.job.writes_data else "trims"
     return Confirmation(
-        title=f"{ready.job.describe()} writes to {', '.join(devices)}",
+        title=f"{ready.job.describe()} {verb} {', '.join(devices)}",
         tier="destructive",
         summary=f"All data on {lost} is lost. There is no undo.",
         commands=(ready.command,),
-        risks=(*(f"{device} is overwritten." for device in devices), *_wear(app, ready), *ready.notes),
+        risks=(
+            *losses,
+            *overwritten,
+            *_wear(app, ready),
+            *ready.notes,
+        ),
         evidence=tuple(found for site in ready.overwritten for found in _found(site)),
         devices=tuple(plate.sentence for plate in ready.plates),
         required=ready.confirm_text or "",
-        apply_label="Overwrite",
+        apply_label="Overwrite" if ready.job.writes_data else "Trim",
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from app.engine.fio.standstill import Standstills
 from app.engine.session.events import RunStarted
-from app.engine.session.figures import DirectionSample, PartSample, Phase, Sample
+from app.engine.session.figures import DIRECTIONS, DirectionSample, PartSample, Phase, Sample
 from backends.values import dataclass
 from widgets.chart import HeatInterval
 
@@ -114,13 +114,13 @@ class Curves:
                 self.measured = True
             case _:
                 at = sample.at
-        for name, direction in (("read", sample.read), ("write", sample.write)):
-            if direction is not None:
+        for name in DIRECTIONS:
+            if (direction := sample.side(name)) is not None:
                 self._point(f"{name} iops", at, direction.iops)
                 self._point(f"{name} rate", at, direction.bytes_per_second)
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
-        both = [direction for direction in (sample.read, sample.write) if direction is not None]
+        both = sample.transfers
         if both or not self.part:  # a section that waits for its phase, or has ended, does not stand still
             self.still.take(sample)
         self.parts = parts_of(sample)
@@ -165,7 +165,7 @@ class Curves:
 def part_of(sample: Sample, name: str) -> Sample:
     """Return the interval of one target or section of the job alone; it has no direction while the part does no I/O."""
     own = dict(parts_of(sample)).get(name, PartSample())
-    return replace(sample, read=own.read, write=own.write)
+    return replace(sample, read=own.read, write=own.write, trim=own.trim)
 
 
 def parts_of(sample: Sample) -> tuple[tuple[str, PartSample], ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.engine.session.figures import DirectionFigures, DirectionSample, PartFigures, RunFigures
-from app.engine.view.run import DIRECTIONS
+from app.engine.session.figures import DIRECTIONS, DirectionFigures, DirectionSample, PartFigures, RunFigures
 from app.tui.screens.bench.curves import CurveFigures, Curves
 from widgets.figure_rows import FigureColumn, Figures
 from widgets.plain import units
@@ -48,8 +47,8 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[Figures, ...]:
     each = [
         (part, name, _of_interval(side))
         for part, sample in curves.parts
-        for name, side in zip(DIRECTIONS, (sample.read, sample.write), strict=True)
-        if side is not None
+        for name in DIRECTIONS
+        if (side := sample.side(name)) is not None
     ]
     return _sum_first(whole, each, most)
 

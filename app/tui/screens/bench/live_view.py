@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.engine.session.event_values import SteadyPlan
-from app.engine.session.figures import Advice, Phase, SteadyFigures
+from app.engine.session.figures import DIRECTIONS, Advice, Phase, SteadyFigures
 from app.engine.session.state import ActiveRun, RunRecord, Session
 from app.engine.view.comparison import ab_progress
-from app.engine.view.run import DIRECTIONS, cpu_line, steady_words
+from app.engine.view.run import cpu_line, steady_words
 from app.tui.screens.bench.curves import Curves
 from app.tui.screens.bench.following_advice import command_of
 from widgets.bars import Progress
@@ -76,9 +76,9 @@ def throughput_chart(
     over: bool = False,
     close: bool = False,
 ) -> ChartData:
-    """The upper graph: IOPS or bytes per second of reads and writes, and what they are compared with."""
+    """The upper graph: IOPS or bytes per second of reads, writes and trims, and what they are compared with."""
     unit = "rate" if rate else "iops"
-    colors = {"read": "$primary", "write": "$warning"}
+    colors = {"read": "$primary", "write": "$warning", "trim": "$error"}
     series = tuple(
         Series(name=name, points=curves.points(f"{name} {unit}"), color=color)
         for name, color in colors.items()

@@ -388,7 +388,7 @@ def _run_of(run: RunRecord, part: str) -> RunRecord:
     own = dict(parts_of_run(run.figures)).get(part)
     if run.end is None or own is None:
         return run
-    figures = replace(run.figures, read=own.read, write=own.write, sync=own.sync)
+    figures = replace(run.figures, read=own.read, write=own.write, trim=own.trim, sync=own.sync)
     return replace(run, end=replace(run.end, figures=figures))
 
 

@@ -37,7 +37,7 @@ def measured_points(samples: Sequence[Sample], *, latency: bool) -> Iterator[tup
 
 
 def _value(sample: Sample, latency: bool) -> float | None:
-    both = [direction for direction in (sample.read, sample.write) if direction is not None]
+    both = sample.transfers
     if not latency:
         return sum(direction.iops for direction in both) if both else None
     values = [direction.p99_ns for direction in both if direction.p99_ns is not None]
