@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from app.engine.fio.job import InvalidJobError, Job
+from app.engine.fio.job_values import parse_flag
 from app.engine.fio.joboptions import ALIASES, ELSEWHERE, LAST, PASSED_OVER, refusal, take
 from backends.errors import InvalidValueError
 from backends.text import clean
@@ -21,6 +22,7 @@ _LONGEST_LINE = 4096
 _MOST_LINES = 10_000
 _MOST_SECTIONS = 200
 _SHOWN_PROBLEMS = 20
+_FULL_NAMES = {"wait_for_previous": "stonewall"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,12 @@ class ImportedJob:
     """Sentences about what was not taken over."""
     told: bool = False
     """Whether it names its run time."""
+    stonewall: bool = False
+    """Whether it waits for the jobs above it; fio also starts a new group with it."""
+    new_group: bool = False
+    """Whether a new group of figures starts with it."""
+    raw: Mapping[str, str] = field(default_factory=dict)
+    """All options of the section and the globals above it, by fio's own names, as the file writes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +172,7 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
                 problems.append(f"line {number}: {shown}: {error.message}")
     if len(problems) > before:
         return None
+    raw = {_FULL_NAMES.get(key, key): value for key, (value, _) in options.items()}
     told = "runtime" in texts
     if not told:
         notes.append("The file names no run time: 60 s were taken")
@@ -179,4 +188,20 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
             at = f"line {where[field_key]}" if field_key in where else f"[{section.name}]"
             problems.append(f"{at}: {field_key}: {sentence}")
         return None
-    return ImportedJob(name=section.name, job=job, notes=tuple(dict.fromkeys(notes)), told=told)
+    return ImportedJob(
+        name=section.name,
+        job=job,
+        notes=tuple(dict.fromkeys(notes)),
+        told=told,
+        stonewall=_is_set(raw, "stonewall"),
+        new_group=_is_set(raw, "new_group"),
+        raw=raw,
+    )
+
+
+def _is_set(raw: Mapping[str, str], key: str) -> bool:
+    """Whether a flag of fio is set; a value that is no flag counts as set."""
+    try:
+        return parse_flag(raw.get(key, "0"))
+    except InvalidValueError:
+        return True

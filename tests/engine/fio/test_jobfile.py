@@ -203,3 +203,15 @@ def test_the_way_requests_arrive_is_understood() -> None:
 def test_a_file_that_names_a_run_time_of_a_minute_means_it(line: str, told: bool) -> None:
     (job,) = import_jobfile(f"[reads]\nrw=read\n{line}\n").jobs
     assert (job.job.runtime, job.told) == (60, told)
+
+
+def test_a_section_says_how_it_follows_the_one_above() -> None:
+    first, second, third = import_jobfile(
+        "[global]\nruntime=9\n[a]\n[b]\nwait_for_previous\n[c]\nnew_group\nstonewall=0\nstartdelay=3\n"
+    ).jobs
+    assert [(job.stonewall, job.new_group) for job in (first, second, third)] == [
+        (False, False),
+        (True, False),
+        (False, True),
+    ]
+    assert third.raw["startdelay"] == "3"
