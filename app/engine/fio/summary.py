@@ -12,7 +12,7 @@ from dataclasses import replace
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.job import Job, JobTarget
-from app.engine.fio.render import section_names
+from app.engine.fio.render import region_of_a_job, section_names, start_of, usable_size
 from app.engine.fio.sampler import counters_since
 from app.engine.session.figures import (
     SIDES,
@@ -29,6 +29,7 @@ from backends.values import dataclass
 
 _ENOUGH_BEYOND = 10
 _SHARE_OF_PLAN = 0.98
+_SHARE_OF_REGION = 0.9
 _INTERRUPTED = 128
 
 
@@ -102,7 +103,8 @@ def summarize(
         return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
     counted = _measured(outcome, job)
     seconds = _seconds(counted)
-    status, diagnosis = _verdict(outcome, document, lines, seconds, job)
+    amount = _amount_of(job, targets)
+    status, diagnosis = _verdict(outcome, document, lines, seconds, job, amount)
     if parts and status is not RunStatus.STOPPED:
         status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines, job)
     read, write, sync = (counted.get(name) for name in SIDES)
@@ -233,9 +235,14 @@ _Verdict = tuple[RunStatus, Diagnosis]
 
 
 def _verdict(
-    outcome: Outcome, document: FioDocument, lines: Sequence[str], seconds: float, job: Job | None
+    outcome: Outcome,
+    document: FioDocument,
+    lines: Sequence[str],
+    seconds: float,
+    job: Job | None,
+    amount: float | None = None,
 ) -> _Verdict:
-    """The rules, hardest first."""
+    """The rules, hardest first. `amount`: see `_amount_of`."""
     # fio catches SIGINT and SIGTERM and ends in good order, with figures and an exit status of its own: only its words
     # tell that somebody stopped it.
     signal = signal_from_outside(lines)
@@ -248,10 +255,15 @@ def _verdict(
     )
     if failure is not None:
         return failure
-    if job is not None and _long_enough(outcome, document, seconds, job):
+    if job is not None and (
+        _long_enough(outcome, document, seconds, job, amount)
+        or _ended_after_its_ramp(outcome, seconds, job, interrupted=interrupted)
+    ):
         return RunStatus.OK, Diagnosis("")
     if job is None and not interrupted:
         return RunStatus.OK, Diagnosis("")
+    if job is not None and job.ramp and job.ends_by_amount and not seconds and not interrupted:
+        return RunStatus.FAILED, _DONE_IN_THE_RAMP
     how = _when(outcome, seconds, job)
     if interrupted:
         by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
@@ -277,8 +289,21 @@ def _broken_off(outcome: Outcome, document: FioDocument, lines: Sequence[str]) -
     return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
 
 
-def _long_enough(outcome: Outcome, document: FioDocument, seconds: float, job: Job) -> bool:
-    return seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or _amount_done(document, job)
+_DONE_IN_THE_RAMP = Diagnosis(
+    "All of the job was done during the ramp: nothing was measured", "Use a shorter ramp, or a larger amount."
+)
+
+
+def _long_enough(
+    outcome: Outcome, document: FioDocument, seconds: float, job: Job, amount: float | None = None
+) -> bool:
+    by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
+    return by_time or outcome.window.ended_early or _amount_done(document, job, amount)
+
+
+def _ended_after_its_ramp(outcome: Outcome, seconds: float, job: Job, *, interrupted: bool) -> bool:
+    """Whether fio ended a job by its amount, of which the part in the ramp is in no document."""
+    return job.ends_by_amount and job.ramp > 0 and seconds > 0 and not interrupted and outcome.returncode == 0
 
 
 def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
@@ -286,18 +311,29 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
     if job is None:
         return ""
     if seconds:
-        return f" after {seconds:.1f} of {job.runtime} s"
+        return f" after {seconds:.1f} of {job.runtime} s" if job.runtime else f" after {seconds:.1f} s"
     return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
 
 
-def _amount_done(document: FioDocument, job: Job) -> bool:
+def _amount_of(job: Job | None, targets: Sequence[JobTarget]) -> float | None:
+    """Return the bytes after which a job ends at the earliest; None where they are not known, or do not end it."""
+    if job is None:
+        return None
+    each = (job.passes or 1) * job.numjobs
+    if job.io_size is not None:
+        return (job.io_size - max(job.block_sizes)) * each
+    if job.passes is None or len(targets) != 1:
+        return None
+    # The last blocks of a region with several block sizes find no place, so fio ends a little earlier.
+    return (region_of_a_job(job, targets[0]) * _SHARE_OF_REGION - max(job.block_sizes)) * each
+
+
+def _amount_done(document: FioDocument, job: Job, amount: float | None) -> bool:
     """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
     parts = [part for name in ("read", "write") if (part := document.counters(name))]
-    if job.number_ios is not None:
-        return sum(part.completed for part in parts) >= job.number_ios * job.numjobs
-    if job.io_size is not None:
-        return sum(part.io_bytes for part in parts) > (job.io_size - max(job.block_sizes)) * job.numjobs
-    return False
+    if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
+        return True
+    return amount is not None and sum(part.io_bytes for part in parts) > amount
 
 
 def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> _Verdict | None:
@@ -332,11 +368,13 @@ def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
 
 def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
     """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
-    parts = [part for name in ("read", "write") if (part := document.counters(name))]
-    done = sum(part.completed for part in parts)
-    moved = sum(part.io_bytes for part in parts)
+    parts = {name: part for name in ("read", "write") if (part := document.counters(name))}
+    done = sum(part.completed for part in parts.values())
+    moved = sum(part.io_bytes for part in parts.values())
+    if job is None or done < 100:
+        return None
     # Half, because a mix of block sizes is a draw; reads beyond the end move nothing at all.
-    if job is None or done < 100 or moved >= done * job.mean_block_size / 2:
+    if moved >= sum(part.completed * job.mean_size_of(name) for name, part in parts.items()) / 2:
         return None
     return RunStatus.FAILED, Diagnosis(
         f"{done} I/Os moved only {moved} bytes: most of them lay beyond the end of the target",
@@ -349,9 +387,10 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets:
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
     found += [
-        f"{size_words(job.size)} were asked for, but {target.name} has {size_words(target.size)}: all of it was used"
+        f"{size_words(job.size)} were asked for, but {target.name} has {size_words(usable_size(job, target))}"
+        f"{' from its start' if start_of(job, target) else ''}: all of it was used"
         for target in targets
-        if job is not None and job.size is not None and job.size > target.size
+        if job is not None and job.size is not None and job.size > usable_size(job, target)
     ]
     for name in ("read", "write"):
         part = document.counters(name)
