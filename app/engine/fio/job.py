@@ -275,6 +275,12 @@ class Job:
         return self.number_ios is not None or self.io_size is not None or self.passes is not None
 
     @property
+    def reach(self) -> int | None:
+        """Bytes from the start of the target to the end of what is used; None where the target decides."""
+        whole = self.size is None or self.offset_percent is not None
+        return None if whole or self.size is None else (self.offset or 0) + self.size
+
+    @property
     def longest_s(self) -> float | None:
         """Seconds of ramp and run time; None for a job that only an amount ends."""
         return float(self.ramp + self.runtime) if self.runtime else None

@@ -181,6 +181,20 @@ def region_of_a_job(job: Job, target: JobTarget) -> int:
     return next(int(size) for key, size in _placed(job, target) if key == "size")
 
 
+def amount_of(job: Job, target: JobTarget | None) -> int | None:
+    """Return the bytes after which the job has ended, of all its threads; None where no number of bytes ends it."""
+    each = (job.passes or 1) * job.numjobs
+    if job.io_size is not None:
+        return job.io_size * each
+    return None if job.passes is None or target is None else region_of_a_job(job, target) * each
+
+
+def most_bytes(job: Job, target: JobTarget) -> int | None:
+    """Return the bytes that a job that ends by amount moves at most; None for a job that ends by time alone."""
+    counts = [amount_of(job, target), job.number_ios and job.number_ios * max(job.block_sizes) * job.numjobs]
+    return min((count for count in counts if count is not None), default=None)
+
+
 def _whole_blocks(job: Job, size: int) -> int:
     """Return a share of a target, rounded down to whole blocks as fio rounds it."""
     unit = math.lcm(min(job.block_sizes), _SECTOR)

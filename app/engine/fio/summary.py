@@ -12,7 +12,7 @@ from dataclasses import replace
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
 from app.engine.fio.document import Counters, FioDocument
 from app.engine.fio.job import Job, JobTarget
-from app.engine.fio.render import region_of_a_job, section_names, start_of, usable_size
+from app.engine.fio.render import amount_of, section_names, start_of, usable_size
 from app.engine.fio.sampler import counters_since
 from app.engine.session.figures import (
     SIDES,
@@ -103,7 +103,7 @@ def summarize(
         return RunFigures(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
     counted = _measured(outcome, job)
     seconds = _seconds(counted)
-    amount = _amount_of(job, targets)
+    amount = _least_amount(job, targets)
     status, diagnosis = _verdict(outcome, document, lines, seconds, job, amount)
     if parts and status is not RunStatus.STOPPED:
         status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines, job)
@@ -242,7 +242,7 @@ def _verdict(
     job: Job | None,
     amount: float | None = None,
 ) -> _Verdict:
-    """The rules, hardest first. `amount`: see `_amount_of`."""
+    """The rules, hardest first. `amount`: see `_least_amount`."""
     # fio catches SIGINT and SIGTERM and ends in good order, with figures and an exit status of its own: only its words
     # tell that somebody stopped it.
     signal = signal_from_outside(lines)
@@ -315,17 +315,13 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
     return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
 
 
-def _amount_of(job: Job | None, targets: Sequence[JobTarget]) -> float | None:
-    """Return the bytes after which a job ends at the earliest; None where they are not known, or do not end it."""
-    if job is None:
+def _least_amount(job: Job | None, targets: Sequence[JobTarget]) -> float | None:
+    """Return the bytes after which a job ends at the earliest; None where no number of bytes ends it."""
+    if job is None or len(targets) > 1 or (amount := amount_of(job, targets[0] if targets else None)) is None:
         return None
-    each = (job.passes or 1) * job.numjobs
-    if job.io_size is not None:
-        return (job.io_size - max(job.block_sizes)) * each
-    if job.passes is None or len(targets) != 1:
-        return None
-    # The last blocks of a region with several block sizes find no place, so fio ends a little earlier.
-    return (region_of_a_job(job, targets[0]) * _SHARE_OF_REGION - max(job.block_sizes)) * each
+    # fio leaves out a last piece of a block in each pass, and of several block sizes the last find no place.
+    share = 1.0 if job.io_size is not None else _SHARE_OF_REGION
+    return amount * share - max(job.block_sizes) * (job.passes or 1) * job.numjobs
 
 
 def _amount_done(document: FioDocument, job: Job, amount: float | None) -> bool:

@@ -39,7 +39,7 @@ def run_started(
         profile=ready.request.profile,
         job={key: text for key, text in ready.job.texts().items() if text},
         title=ready.title,
-        planned_seconds=float(ready.job.ramp + ready.job.runtime),
+        planned_seconds=ready.job.longest_s or 0.0,
         settings=dict(settings),
         destructive=ready.destructive,
         found=ready.found,

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
-from app.engine.fio.render import FILL_BLOCK
+from app.engine.fio.render import FILL_BLOCK, usable_size
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
@@ -141,7 +141,7 @@ class Site:
             job=job,
             name=self.name,
             device=self.disk,
-            area_bytes=min(job.size or self.size, self.size) or None,
+            area_bytes=usable_size(job, self.target) or None,
             scratch=self.scratch is not None,
             whole_disk=self.judgement is None or self.judgement.disk == self.judgement.device,
             holes=self.scratch is not None and self.scratch.holes and not self.scratch.fill,

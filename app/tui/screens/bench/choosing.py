@@ -74,7 +74,7 @@ class ChoosingScreen(WorkbenchScreen):
     def request(self) -> Request:
         """What `r` would measure."""
         job = self.job
-        if job.size is None and self.target_name is None:
+        if job.size is None and job.size_percent is None and self.target_name is None:
             job = Job.from_fields({"size": str(self.scratch_size)}, job)
         name = self.target_name or self.where
         return Request(
@@ -90,7 +90,7 @@ class ChoosingScreen(WorkbenchScreen):
     @property
     def scratch_size(self) -> int:
         """Bytes of a scratch file."""
-        return self.job.size or self.workbench_app.options.scratch_size or DEFAULT_SIZE
+        return self.job.reach or self.workbench_app.options.scratch_size or DEFAULT_SIZE
 
     def action_profile(self) -> None:
         """Choose a workload."""
