@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from app.engine.fio.extra import EXTRA
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.job_values import parse_flag
 from app.engine.fio.joboptions import ALIASES, ELSEWHERE, FIRST, TARGET_NAMES, Draft, complete, refusal, take
+from app.engine.fio.option_table import SHIPPED, OptionTable, option_names
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
@@ -61,8 +63,8 @@ class _Section:
     options: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
-def import_jobfile(content: str | bytes) -> Imported:
-    """The jobs of a `.fio` file.
+def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Imported:
+    """The jobs of a `.fio` file; `table` has the options that the fio knows which is to run them.
 
     Raises InvalidValueError naming each refused line with its reason; never anything else.
     """
@@ -78,7 +80,7 @@ def import_jobfile(content: str | bytes) -> Imported:
         above = base[section.name, section.line]
         # The section's own options come last, so that one wins over another that sets the same of [global].
         options = {**{key: above[key] for key in above if key not in section.options}, **section.options}
-        if (found := _job(section, options, problems)) is not None:
+        if (found := _job(section, options, table, problems)) is not None:
             jobs.append(found)
     if problems or not jobs:
         _refuse(problems)
@@ -86,6 +88,12 @@ def import_jobfile(content: str | bytes) -> Imported:
     if len(jobs) > 1:
         notes = (f"The file holds {len(jobs)} jobs; fio would run them at once, raidbench runs one at a time",)
     return Imported(jobs=tuple(jobs), notes=notes)
+
+
+def depends_on_fio(content: str | bytes) -> bool:
+    """Return whether a job file names options that not every fio has, so that the installed one should be asked."""
+    names = option_names(content)
+    return bool(names - SHIPPED.names) or not names.isdisjoint(EXTRA)
 
 
 def _refuse(problems: list[str]) -> None:
@@ -158,7 +166,9 @@ def _sections(
     return above, sections
 
 
-def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: list[str]) -> ImportedJob | None:
+def _job(
+    section: _Section, options: Mapping[str, tuple[str, int]], table: OptionTable, problems: list[str]
+) -> ImportedJob | None:
     """The job of a section; None with problems added if it is refused."""
     before = len(problems)
     draft = Draft()
@@ -169,7 +179,9 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
             continue
         try:
             if not take(key, value, draft):
-                problems.append(f"line {number}: {key} is refused, raidbench does not know it")
+                problems.append(f"line {number}: {key} is refused, {_unknown(key, table)}")
+            elif table.installed and key in EXTRA and table.lacks(key):
+                problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
             where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
         except InvalidValueError as error:
             problems.append(f"line {number}: {key}: {error.message}")
@@ -196,6 +208,13 @@ def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: li
         new_group=_is_set(raw, "new_group"),
         raw=raw,
     )
+
+
+def _unknown(key: str, table: OptionTable) -> str:
+    """Why an option without a rule is refused."""
+    if table.lacks(key):
+        return f"{table.version} does not know it"
+    return "raidbench does not support this option of fio"
 
 
 def _is_set(raw: Mapping[str, str], key: str) -> bool:

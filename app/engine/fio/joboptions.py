@@ -138,7 +138,6 @@ FIO_ALIASES: Mapping[str, str] = {
     "ratemin": "rate_min",
     "ratecycle": "rate_cycle",
     "wait_for_previous": "stonewall",
-    "start_delay": "startdelay",
     "disable_bw": "disable_bw_measurement",
     "ss": "steadystate",
     "ss_dur": "steadystate_duration",
@@ -361,7 +360,7 @@ def _distribution(value: str, draft: Draft) -> None:
     name, colon, rest = value.partition(":")
     if name == "zoned" and colon:
         zones = [zone.partition("/") for zone in _of_one_side(rest, draft).split(":")]
-        shares = filled_up([read_number(zone[0]) if zone[0] else None for zone in zones])
+        shares = [read_number(zone[0]) for zone in zones]
         places = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
         value = "zoned:" + ":".join(f"{share}/{place}" for share, place in zip(shares, places, strict=True))
     draft.texts["random_distribution"] = value

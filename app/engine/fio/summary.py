@@ -29,7 +29,6 @@ from backends.values import dataclass
 
 _ENOUGH_BEYOND = 10
 _SHARE_OF_PLAN = 0.98
-_SHARE_OF_REGION = 0.9
 _INTERRUPTED = 128
 
 
@@ -257,7 +256,7 @@ def _verdict(
         return failure
     if job is not None and (
         _long_enough(outcome, document, seconds, job, amount)
-        or _ended_after_its_ramp(outcome, seconds, job, interrupted=interrupted)
+        or _ended_by_itself(outcome, seconds, job, interrupted=interrupted)
     ):
         return RunStatus.OK, Diagnosis("")
     if job is None and not interrupted:
@@ -298,12 +297,14 @@ def _long_enough(
     outcome: Outcome, document: FioDocument, seconds: float, job: Job, amount: float | None = None
 ) -> bool:
     by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
-    return by_time or outcome.window.ended_early or _amount_done(document, job, amount)
+    by_amount = _amount_done(document, job, amount) and not (job.ramp and not seconds)
+    return by_time or by_amount or outcome.window.ended_early
 
 
-def _ended_after_its_ramp(outcome: Outcome, seconds: float, job: Job, *, interrupted: bool) -> bool:
-    """Whether fio ended a job by its amount, of which the part in the ramp is in no document."""
-    return job.ends_by_amount and job.ramp > 0 and seconds > 0 and not interrupted and outcome.returncode == 0
+def _ended_by_itself(outcome: Outcome, seconds: float, job: Job, *, interrupted: bool) -> bool:
+    """Whether fio ended a job in good order by an amount that no document shows: one of which a ramp hides a part."""
+    unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
+    return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 
 
 def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
@@ -317,11 +318,16 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
 
 def _least_amount(job: Job | None, targets: Sequence[JobTarget]) -> float | None:
     """Return the bytes after which a job ends at the earliest; None where no number of bytes ends it."""
-    if job is None or len(targets) > 1 or (amount := amount_of(job, targets[0] if targets else None)) is None:
+    if job is None or _is_uneven(job) or len(targets) > 1:
         return None
-    # fio leaves out a last piece of a block in each pass, and of several block sizes the last find no place.
-    share = 1.0 if job.io_size is not None else _SHARE_OF_REGION
-    return amount * share - max(job.block_sizes) * (job.passes or 1) * job.numjobs
+    amount = amount_of(job, targets[0] if targets else None)
+    # fio leaves out a last piece of a block in each pass.
+    return None if amount is None else amount - max(job.block_sizes) * (job.passes or 1) * job.numjobs
+
+
+def _is_uneven(job: Job) -> bool:
+    """Whether fio ends a pass of the job where it finds no free place, which may be long before its end."""
+    return job.io_size is None and (len(job.block_sizes) > 1 or job.percentage_random is not None)
 
 
 def _amount_done(document: FioDocument, job: Job, amount: float | None) -> bool:

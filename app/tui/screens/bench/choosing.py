@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 from app.engine.fio.job import Job
-from app.engine.fio.jobfile import import_jobfile
+from app.engine.fio.jobfile import depends_on_fio, import_jobfile
+from app.engine.fio.option_table import SHIPPED, OptionTable
+from app.engine.fio.preflight import option_table
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.measure.measurer import Request
 from app.engine.measure.preparation import NamedTarget
@@ -141,11 +143,23 @@ class ChoosingScreen(WorkbenchScreen):
         if not name:
             return
         try:
-            imported = import_jobfile(read_input(os.path.expanduser(name), MEBIBYTE))
+            content = read_input(os.path.expanduser(name), MEBIBYTE)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             self.say(f"{clean(name)} cannot be read: {reason or error}.", severity="error")
             return
+        if depends_on_fio(content):
+            self.run_worker(self._import_as_installed(content), group="import", exclusive=True)
+        else:
+            self._import(content, SHIPPED)
+
+    async def _import_as_installed(self, content: bytes) -> None:
+        """Take the job of a file with options that not every fio has."""
+        self._import(content, await option_table(self.workbench_app.workbench.host))
+
+    def _import(self, content: bytes, table: OptionTable) -> None:
+        try:
+            imported = import_jobfile(content, table)
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not a job for raidbench")
             return
