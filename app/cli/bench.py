@@ -39,7 +39,7 @@ from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.view import schema, schema_compare
 from app.engine.workbench import Workbench
-from backends.errors import RefusedError, StorageError
+from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
@@ -132,6 +132,10 @@ def bench_command(
     if nodes is not None:
         from app.cli.bench_hosts import SentHow, measure_on_hosts
 
+        if not job.runtime:
+            raise InvalidValueError(
+                "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
+            )
         words = _words_for_hosts(targets, texts if jobfile is None else job.texts(), profile or config.profile)
         how = SentHow(stagger_s=stagger or 0.0, lease_s=lease or LEASE_S, as_json=as_json, dry_run=dry_run)
         return measure_on_hosts(nodes, ", ".join(targets), words, how)
@@ -220,10 +224,11 @@ def _may_be_device(target: str) -> bool:
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
     """The job with the configured size, when only new scratch files are to be made and nobody named a size."""
     new = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
-    if given or config.scratch_size is None or not new or all(part.size is not None for part in job.parts):
+    sized = all(part.size_named for part in job.parts)
+    if given or sized or config.scratch_size is None or not new:
         return job
     size = config.scratch_size
-    return change_sections(job, lambda one: (one if one.size is not None else replace(one, size=size), ()))[0]
+    return change_sections(job, lambda one: (one if one.size_named else replace(one, size=size), ()))[0]
 
 
 async def _show(bench: Workbench, request: Request, repeat: int, *, as_json: bool) -> int:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.cli.opening import host_of
+from app.cli.options import current
 from app.cli.output import say
+from app.cli.running import run
 from app.engine.config import Config
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.profiles import profile as profile_named
@@ -19,6 +22,7 @@ from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.fio.jobfile import ImportedJob
+    from app.engine.fio.option_table import OptionTable
 
 
 def job_of(
@@ -68,6 +72,19 @@ def _changed(base: Job, texts: Mapping[str, str]) -> Job:
         raise InvalidValueError("; ".join(told)) from None
 
 
+def _table_for(content: bytes) -> OptionTable:
+    """Return the options of fio; the installed one is asked for a file with options that not every fio has."""
+    from app.engine.fio.jobfile import depends_on_fio
+    from app.engine.fio.option_table import SHIPPED
+
+    if not depends_on_fio(content):
+        return SHIPPED
+    from app.engine.fio.preflight import option_table
+
+    host = host_of(current(), dry=True)
+    return run(lambda _: option_table(host))
+
+
 def _imported(file: Path, section: str | None, alone: str) -> ImportedJob:
     from app.engine.fio.jobfile import import_jobfile
 
@@ -78,7 +95,7 @@ def _imported(file: Path, section: str | None, alone: str) -> ImportedJob:
         raise NotFoundError(f"There is no job file {shown}.", hint="Check the path after --jobfile.") from None
     except OSError as error:
         raise InvalidValueError(f"The job file {shown} cannot be read: {error.strerror}.") from error
-    imported = import_jobfile(content)
+    imported = import_jobfile(content, _table_for(content))
     if alone and section is None and len(imported.jobs) > 1:
         raise InvalidValueError(
             f"{alone}, and the job file has {len(imported.jobs)} sections: {', '.join(imported.names)}.",

@@ -169,7 +169,7 @@ def _left(active: ActiveRun, now: float) -> float | None:
     match active.phase:
         case Phase.RAMP:
             waits = active.start.steady is not None and active.start.steady.until
-            return None if waits else active.start.planned_seconds - passed
+            return None if waits or not active.start.planned_seconds else active.start.planned_seconds - passed
         case Phase.FILLING:
             return active.amount_left(now)
         case Phase.MEASURING:

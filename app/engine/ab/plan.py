@@ -182,6 +182,10 @@ def _drawn(
     pairs = looks[-1].pairs
     if not 1 <= pairs <= MOST_PAIRS:
         raise InvalidValueError(f"{pairs} pairs: 1 to {MOST_PAIRS} can be measured.", hint="20 at most are usual.")
+    if not ready.job.runtime:
+        raise InvalidValueError(
+            "The job has no run time, so the length of an experiment is unknown.", hint="Name one with --runtime."
+        )
     drawn = Random().randrange(2**32) if seed is None else seed
     random = Random(drawn)
     letters = order(looks, random)

@@ -121,14 +121,15 @@ def partial_stripes(facts: RunFacts) -> Advice | None:
         return None
     strip, data = array.strip_bytes, array.data_drives
     align = job.blockalign or min(job.block_sizes)
-    split = job.bssplit or ((job.bs, 100),)
+    split = job.shares if job.bs_write is None else ((job.bs_write, 100),)
+    sizes = [size for size, percent in split if percent]
     costs = [(stripe_cost(s, align, strip=strip, data=data, parity=array.parity), p / 100) for s, p in split if p]
     share = sum(cost.partial_share * weight for cost, weight in costs)
     if share < PARTIAL_SHARE:
         return None
     stripe = f"a full stripe is {exact_words(strip * data)} ({data} x {exact_words(strip)})"
-    what = _one_size(costs[0][0], job.bs) if len(costs) == 1 else _several([cost for cost, _ in costs], share)
-    gathered = " Unless a cache gathers them," if job.sequential and job.bs < strip * data else ""
+    what = _one_size(costs[0][0], sizes[0]) if len(costs) == 1 else _several([cost for cost, _ in costs], share)
+    gathered = " Unless a cache gathers them," if job.sequential and max(sizes) < strip * data else ""
     tail = " the rest of a stripe is read first." if gathered else ""
     return Advice(
         key="stripe-read-modify-write",

@@ -154,7 +154,7 @@ def misaligned_share(facts: RunFacts, unit: int) -> float:
     fio draws random offsets as multiples of the alignment, which is the smallest block size unless it is set.
     """
     job = facts.job
-    split = job.bssplit or ((job.bs, 100),)
+    split = job.shares
     step = job.blockalign or min(size for size, percent in split if percent)
     begins = gcd(step, unit) / unit
     return 1 - sum(percent / 100 * begins for size, percent in split if size % unit == 0)

@@ -109,7 +109,8 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
     if done is None or not done.ended or not done.seconds or not job.held:
         return None
     ios, moved = done.reads + done.writes, done.read_bytes + done.written_bytes
-    each, came, unit = (job.rate_iops, ios, "IOPS") if job.rate is None else (job.rate / MIB, moved / MIB, "MiB/s")
+    rate = job.whole_rate
+    each, came, unit = (job.whole_rate_iops, ios, "IOPS") if rate is None else (rate / MIB, moved / MIB, "MiB/s")
     asked, reached = (each or 0) * job.numjobs, came / done.seconds
     if reached < asked * (1 - RATE_OFF):
         what = f"{asked:.5g} {unit} were asked for, {reached:.5g} came"

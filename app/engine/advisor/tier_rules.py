@@ -116,7 +116,7 @@ def block_size(facts: RunFacts) -> Advice | None:
     if name is None or not told.isdigit() or not int(told) or job.sequential:
         return None
     block = int(told)
-    times = amplification(job.blockalign or min(job.block_sizes), job.bssplit or ((job.bs, 100),), block)
+    times = amplification(job.blockalign or min(job.block_sizes), job.shares, block)
     if times < AMPLIFIED:
         return None
     said = [

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from app.engine.fio import job_values as values
+from app.engine.fio.extra import format_extra, parse_extra
 from app.engine.fio.job_values import Arrival, DedupeMode, Engine, Pattern, SyncMode
 from app.engine.fio.sizes import parse_size
 from app.engine.session.labels import in_unit, within
@@ -113,6 +114,8 @@ def _wish(key: str, label: str, about: str) -> JobField:
     )
 
 
+_OF_ONE = "Hold every job that reads and writes at this many {} per second of its {}; empty for no limit."
+
 FIELDS: tuple[JobField, ...] = (
     JobField(
         key="rw",
@@ -132,6 +135,21 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
     ),
     _size(
+        "bs_write",
+        "Block size of writes",
+        "Bytes of one write of a job that reads and writes; empty for the same as of reads.",
+        optional=True,
+    ),
+    JobField(
+        key="bsrange",
+        label="Block size range",
+        help="Block sizes between two, all equally often, instead of one: 4k-64k.",
+        parse=values.parse_span,
+        format=values.format_span,
+        optional=True,
+        aliases=("blocksize_range",),
+    ),
+    _size(
         "blockalign",
         "Alignment",
         "Random offsets are multiples of it; fio's default is the smallest block size.",
@@ -144,7 +162,7 @@ FIELDS: tuple[JobField, ...] = (
     JobField(
         key="runtime",
         label="Run time",
-        help="Measured seconds, after the ramp.",
+        help="Measured seconds, after the ramp; 0 for no limit of a job that ends by amount.",
         parse=values.parse_seconds,
         unit="s",
         aliases=("timeout",),
@@ -163,6 +181,9 @@ FIELDS: tuple[JobField, ...] = (
         "Use only this much of the target, from its start; empty for all of it.",
         optional=True,
     ),
+    _count("size_percent", "Region share", "Use only this much of the target.", optional=True, unit="%"),
+    _size("offset", "Start", "Use the target from here on; empty for its start.", optional=True),
+    _count("offset_percent", "Start share", "Use the target from this share of its size on.", optional=True, unit="%"),
     JobField(
         key="ioengine",
         label="I/O engine",
@@ -183,6 +204,10 @@ FIELDS: tuple[JobField, ...] = (
         "Hold every job at this many bytes per second, reads and writes together: 20M.",
         optional=True,
     ),
+    _count("rate_iops_read", "IOPS limit of reads", _OF_ONE.format("I/Os", "reads"), optional=True),
+    _count("rate_iops_write", "IOPS limit of writes", _OF_ONE.format("I/Os", "writes"), optional=True),
+    _size("rate_read", "Rate limit of reads", _OF_ONE.format("bytes", "reads"), optional=True),
+    _size("rate_write", "Rate limit of writes", _OF_ONE.format("bytes", "writes"), optional=True),
     JobField(
         key="arrival",
         label="Arrivals",
@@ -241,6 +266,12 @@ FIELDS: tuple[JobField, ...] = (
         "Every job ends after so many bytes, or at its run time.",
         optional=True,
         aliases=("io_limit",),
+    ),
+    _count(
+        "passes",
+        "End after passes",
+        "Every job ends after it moved its region, or the bytes to end after, so many times, or at its run time.",
+        optional=True,
     ),
     JobField(
         key="hipri",
@@ -360,20 +391,35 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
     ),
     _wish("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
+    JobField(
+        key="extra",
+        label="More options",
+        help="Rare options of fio, as fio writes them: iodepth_low=8 end_fsync=1.",
+        parse=parse_extra,
+        format=format_extra,
+        optional=True,
+    ),
 )
 """All of them, in the order of a job file; forms and helps show them by `GROUPS`."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Load": (
-        *("rw", "bs", "iodepth", "numjobs", "rwmixread", "bssplit", "blockalign", "random_distribution"),
+        *("rw", "bs", "iodepth", "numjobs", "rwmixread", "bs_write", "bssplit", "bsrange", "blockalign"),
+        "random_distribution",
         *("percentage_random", "offset_increment", "norandommap", "randseed", "fsync", "fdatasync", "sync"),
     ),
-    "How long, and how much": ("runtime", "ramp", "size", "number_ios", "io_size"),
-    "When requests come": ("rate_iops", "rate", "arrival", "thinktime", "thinktime_blocks"),
+    "How long, and how much": (
+        *("runtime", "ramp", "size", "size_percent", "offset", "offset_percent"),
+        *("number_ios", "io_size", "passes"),
+    ),
+    "When requests come": (
+        *("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"),
+        *("arrival", "thinktime", "thinktime_blocks"),
+    ),
     "Engine, processors, memory": (
         *("ioengine", "direct", "hipri", "cpus_allowed", "cpus_allowed_policy"),
         *("numa_cpu_nodes", "numa_mem_policy"),
-        *("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached"),
+        *("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached", "extra"),
     ),
     "Data that is written": (
         *("buffer_compress_percentage", "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode"),

@@ -8,9 +8,10 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from app.engine.fio.extra import Extra
 from app.engine.fio.fields import FIELDS, JobField
 from app.engine.fio.job_problems import problems_of
-from app.engine.fio.job_values import Arrival, CpuPolicy, DedupeMode, Engine, Pattern, Split, SyncMode
+from app.engine.fio.job_values import Arrival, CpuPolicy, DedupeMode, Engine, Pattern, Span, Split, SyncMode
 from app.engine.fio.sizes import format_size
 from backends.errors import InvalidValueError
 from backends.lent import RootHold
@@ -97,9 +98,13 @@ class Job:
     rw: Pattern = Pattern.RANDREAD
     """Sequential or random; reads, writes or trims."""
     bs: int = 4096
-    """Bytes of one I/O; of no effect beside `bssplit`."""
+    """Bytes of one I/O; of no effect beside `bssplit` or `bsrange`."""
+    bs_write: int | None = None
+    """Bytes of one write of a mixed pattern; None is those of a read."""
     bssplit: Split | None = None
     """Block sizes with percentages that add up to 100."""
+    bsrange: Span | None = None
+    """The smallest and the largest block size, with all multiples of the smallest between them."""
     blockalign: int | None = None
     """Random offsets are multiples of it; None is fio's default, the smallest block size."""
     iodepth: int = 1
@@ -109,11 +114,17 @@ class Job:
     rwmixread: int = 50
     """Percent of reads of a mixed pattern."""
     runtime: int = 60
-    """Measured seconds, after the ramp."""
+    """Measured seconds, after the ramp; 0 is no limit, for a job that ends by amount."""
     ramp: int = 10
     """Seconds of warm-up before."""
     size: int | None = None
-    """Bytes of the target to use, from its start; None is all of it."""
+    """Bytes of the target to use, from its start or `offset`; None is all of it."""
+    size_percent: int | None = None
+    """Percent of the target to use, instead of `size`."""
+    offset: int | None = None
+    """Bytes of the target before the part that is used."""
+    offset_percent: int | None = None
+    """Percent of the target before the part that is used."""
     ioengine: Engine = Engine.LIBAIO
     """How requests reach the kernel."""
     direct: bool = True
@@ -124,6 +135,14 @@ class Job:
     """When the requests of a held rate come; None is evenly."""
     rate: int | None = None
     """Limit of bytes per second and job, reads and writes together."""
+    rate_iops_read: int | None = None
+    """Limit of reads per second and job of a mixed pattern; None is no limit."""
+    rate_iops_write: int | None = None
+    """Limit of writes per second and job of a mixed pattern; None is no limit."""
+    rate_read: int | None = None
+    """Limit of bytes read per second and job of a mixed pattern; None is no limit."""
+    rate_write: int | None = None
+    """Limit of bytes written per second and job of a mixed pattern; None is no limit."""
     thinktime: int | None = None
     """Microseconds that each job pauses."""
     thinktime_blocks: int | None = None
@@ -146,6 +165,8 @@ class Job:
     """I/Os after which each job ends; None for by time alone."""
     io_size: int | None = None
     """Bytes after which each job ends; None for by time alone."""
+    passes: int | None = None
+    """How often each job moves its region, or `io_size`, until it ends; None for by time alone."""
     hipri: bool | None = None
     """Completions are polled for; None is by interrupts."""
     cpus_allowed: str | None = None
@@ -188,6 +209,8 @@ class Job:
     """False for vectored requests of io_uring; None is fio's default, what the kernel takes."""
     uncached: bool | None = None
     """Data leave the page cache after the I/O."""
+    extra: Extra | None = None
+    """Rare options of fio with their values, passed on to it."""
 
     def __post_init__(self) -> None:
         if problems := problems_of(self):
@@ -224,6 +247,11 @@ class Job:
         return self.writes and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
 
     @property
+    def size_named(self) -> bool:
+        """Whether it says how much of the target it uses."""
+        return self.size is not None or self.size_percent is not None
+
+    @property
     def mixed(self) -> bool:
         """Whether it reads and writes."""
         return self.reads and self.writes
@@ -236,26 +264,65 @@ class Job:
     @property
     def block_sizes(self) -> tuple[int, ...]:
         """All block sizes in use, ascending, bytes."""
-        if self.bssplit is None:
-            return (self.bs,)
-        return tuple(sorted({size for size, percent in self.bssplit if percent}))
+        return tuple(sorted({size for size, percent in self.shares if percent}))
+
+    @property
+    def shares(self) -> Split:
+        """All block sizes with their percentages; of a range a few of those between its ends."""
+        if self.bssplit is not None:
+            return self.bssplit
+        if self.bsrange is not None:
+            first, last = self.bsrange
+            parts = min(10, max(1, last // first))
+            sizes = [first + (last - first) * place // max(1, parts - 1) // first * first for place in range(parts)]
+            return tuple((size, 100 // parts + (place < 100 % parts)) for place, size in enumerate([*sizes[:-1], last]))
+        if self.bs_write is not None and self.mixed:
+            return ((self.bs, self.rwmixread), (self.bs_write, 100 - self.rwmixread))
+        return ((self.bs, 100),)
 
     @property
     def mean_block_size(self) -> float:
         """Bytes of an average I/O."""
-        if self.bssplit is None:
-            return float(self.bs)
-        return sum(size * percent for size, percent in self.bssplit) / 100
+        reads = self.rwmixread / 100 if self.mixed else float(self.reads)
+        return reads * self.mean_size_of("read") + (1 - reads) * self.mean_size_of("write")
+
+    def mean_size_of(self, direction: str) -> float:
+        """Bytes of an average `read` or `write`."""
+        if self.bssplit is not None:
+            return sum(size * percent for size, percent in self.bssplit) / 100
+        if self.bsrange is not None:
+            return sum(self.bsrange) / 2
+        return float(self.bs if direction == "read" or self.bs_write is None else self.bs_write)
+
+    def smallest_of(self, direction: str) -> int:
+        """Bytes of the smallest `read` or `write`."""
+        if self.bssplit is None and self.bsrange is None:
+            return int(self.mean_size_of(direction))
+        return self.block_sizes[0]
+
+    @property
+    def whole_rate_iops(self) -> int | None:
+        """Limit of I/Os per second and job; None where not all of them are limited by their count."""
+        if self.rate_iops_read is not None and self.rate_iops_write is not None:
+            return self.rate_iops_read + self.rate_iops_write
+        return self.rate_iops
+
+    @property
+    def whole_rate(self) -> int | None:
+        """Limit of bytes per second and job; None where not all of them are limited by bytes."""
+        if self.rate_read is not None and self.rate_write is not None:
+            return self.rate_read + self.rate_write
+        return self.rate
 
     @property
     def held(self) -> bool:
-        """Whether its rate is fixed, so that latency is what it is about."""
-        return self.rate_iops is not None or self.rate is not None
+        """Whether the rate of all its I/Os is fixed, so that latency is what it is about."""
+        return self.whole_rate_iops is not None or self.whole_rate is not None
 
     @property
     def idle_s(self) -> float:
         """Seconds that each job pauses by itself between two I/Os, at most."""
-        return max((self.thinktime or 0) / 1e6, 1 / self.rate_iops if self.rate_iops else 0.0)
+        return max((self.thinktime or 0) / 1e6, 1 / self.whole_rate_iops if self.whole_rate_iops else 0.0)
 
     @property
     def flushes(self) -> bool:
@@ -270,7 +337,18 @@ class Job:
     @property
     def ends_by_amount(self) -> bool:
         """Whether it may end before its run time."""
-        return self.number_ios is not None or self.io_size is not None
+        return self.number_ios is not None or self.io_size is not None or self.passes is not None
+
+    @property
+    def reach(self) -> int | None:
+        """Bytes from the start of the target to the end of what is used; None where the target decides."""
+        whole = self.size is None or self.offset_percent is not None
+        return None if whole or self.size is None else (self.offset or 0) + self.size
+
+    @property
+    def longest_s(self) -> float | None:
+        """Seconds of ramp and run time; None for a job that only an amount ends."""
+        return float(self.ramp + self.runtime) if self.runtime else None
 
     @property
     def required_alignment(self) -> int:
@@ -288,13 +366,15 @@ class Job:
         """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
         sizes = self.block_sizes
         blocks = format_size(sizes[0]) if len(sizes) == 1 else f"{format_size(sizes[0])}-{format_size(sizes[-1])}"
+        if self.bs_write is not None and self.mixed:
+            blocks = f"{format_size(self.bs)}/{format_size(self.bs_write)}"
         order = "sequential" if self.sequential else "random"
         what = f"{self.rwmixread}/{100 - self.rwmixread} read/write" if self.mixed else _action(self)
         parts = [
             f"{blocks} {order} {what}",
             f"QD {self.iodepth}",
             f"{self.numjobs} job" + ("s" if self.numjobs > 1 else ""),
-            f"{self.runtime} s",
+            f"{self.runtime} s" if self.runtime else "no time limit",
             "direct" if self.direct else "buffered",
             *(words.format(field.format(value)) for field, words, value in self._told()),
         ]
@@ -305,7 +385,7 @@ class Job:
         known = {field.key: field for field in FIELDS}
         for key, words in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
-                yield known[key], words, value
+                yield known[key], words if (key, value) != ("passes", 1) else "ends after its region", value
 
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""
@@ -340,7 +420,7 @@ class Job:
         start = base or cls()
         if "ramp" not in values and 0 < values.get("runtime", 0) <= start.ramp:
             values["ramp"] = values["runtime"] // 3
-        if "ramp" not in values and any(values.get(key) is not None for key in ("number_ios", "io_size")):
+        if "ramp" not in values and any(values.get(key) is not None for key in ("number_ios", "io_size", "passes")):
             values["ramp"] = 0
         return replace(start, **values)
 
@@ -349,6 +429,10 @@ _WORDS = {
     "blockalign": "aligned to {}",
     "rate_iops": "at most {} IOPS a job",
     "rate": "at most {}/s a job",
+    "rate_iops_read": "at most {} reads/s a job",
+    "rate_iops_write": "at most {} writes/s a job",
+    "rate_read": "reads at most {}/s a job",
+    "rate_write": "writes at most {}/s a job",
     "arrival": "Poisson arrivals",
     "thinktime": "pauses of {}",
     "random_distribution": "{}",
@@ -357,6 +441,7 @@ _WORDS = {
     "fdatasync": "data flush every {} writes",
     "number_ios": "ends after {} I/Os a job",
     "io_size": "ends after {} a job",
+    "passes": "ends after {} x its region",
     "ioengine": "{}",
     "hipri": "polling",
     "cpus_allowed": "on CPUs {}",
@@ -379,6 +464,11 @@ _WORDS = {
     "registerfiles": "registered files",
     "nonvectored": "vectored requests",
     "uncached": "uncached",
+    "size_percent": "first {} %",
+    "offset": "from {}",
+    "offset_percent": "from {} %",
+    "offset_increment": "jobs {} apart",
+    "extra": "{}",
 }
 """What a description says of a field that is set."""
 
@@ -427,8 +517,14 @@ def fit(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
         for size, percent in job.bssplit:
             shares[up(size)] = shares.get(up(size), 0) + percent
         split = tuple(sorted(shares.items()))
-    align = None if job.blockalign is None else up(job.blockalign)
-    changed = replace(job, bs=up(job.bs), bssplit=split, blockalign=align)
+    changed = replace(
+        job,
+        bs=up(job.bs),
+        bs_write=None if job.bs_write is None else up(job.bs_write),
+        bssplit=split,
+        bsrange=None if job.bsrange is None else (up(job.bsrange[0]), up(job.bsrange[1])),
+        blockalign=None if job.blockalign is None else up(job.blockalign),
+    )
     note = (
         f"The device takes direct I/O in units of {logical_block_size} bytes only: smaller or uneven"
         f" block sizes"

@@ -50,12 +50,14 @@ def _complaint(parse: Callable[[str], object], text: str) -> str:
 
 
 def _sizes(job: Job) -> list[int]:
-    return [size for size, _ in job.bssplit] if job.bssplit else [job.bs]
+    if job.bssplit:
+        return [size for size, _ in job.bssplit]
+    return list(job.bsrange) if job.bsrange else [job.bs, *([job.bs_write] if job.bs_write is not None else [])]
 
 
 def _blocks(job: Job) -> _Problems:
     sizes = _sizes(job)
-    where = "bssplit" if job.bssplit else "bs"
+    where = "bssplit" if job.bssplit else "bsrange" if job.bsrange else "bs"
     yield where, min(sizes) >= 1, "a block has at least one byte"
     yield where, max(sizes) <= _LARGEST_BLOCK, "a block larger than 1G is not sensible"
     if job.bssplit is not None:
@@ -63,6 +65,20 @@ def _blocks(job: Job) -> _Problems:
         yield "bssplit", bool(job.bssplit), "name at least one block size"
         yield "bssplit", total == 100, f"the percentages add up to {total}, not 100"
         yield "bssplit", len(job.bssplit) <= 64, "fio takes at most 64 block sizes"
+    if job.bsrange is not None:
+        first, last = job.bsrange
+        yield "bsrange", first <= last, "the first size is the smaller one"
+        yield (
+            "bsrange",
+            first & (first - 1) == 0,
+            "the smallest size must be a power of two: fio draws uneven ones else",
+        )
+        yield "bsrange", job.bssplit is None, "a range or a mix of block sizes, not both"
+    if job.bs_write is not None:
+        yield "bs_write", job.mixed, "only of a job that reads and writes"
+        yield "bs_write", job.bssplit is None and job.bsrange is None, "only with a single block size of reads"
+        uneven = job.random_distribution is None or job.random_distribution.startswith("zoned")
+        yield "bs_write", uneven, "with such a distribution fio ends the job at once"
     whole = all(size % _SECTOR == 0 for size in sizes)
     said = "direct I/O moves whole sectors: use a multiple of 512 bytes, or switch direct off"
     yield where, whole or not job.direct, said
@@ -86,10 +102,11 @@ def _load(job: Job) -> _Problems:
 
 
 def _times(job: Job) -> _Problems:
-    yield "runtime", 1 <= job.runtime <= _LONGEST, "between 1 second and 7 days"
+    yield "runtime", job.runtime >= 1 or job.ends_by_amount, "between 1 second and 7 days"
+    yield "runtime", 0 <= job.runtime <= _LONGEST, "between 1 second and 7 days"
     yield "ramp", 0 <= job.ramp <= _LONGEST, "between 0 and 7 days"
     # axboe/fio#2041: a ramp longer than the run misbehaves.
-    yield "ramp", job.ramp < max(job.runtime, 1), "the ramp must be shorter than the run time"
+    yield "ramp", not job.runtime or job.ramp < job.runtime, "the ramp must be shorter than the run time"
     if job.thinktime is not None:
         yield "thinktime", job.thinktime >= 1, "at least 1us; leave it empty for none"
         # fio says nothing while a job pauses, so a pause has to end before it is missed.
@@ -102,6 +119,13 @@ def _times(job: Job) -> _Problems:
 def _place(job: Job) -> _Problems:
     if job.size is not None:
         yield "size", job.size >= max(_sizes(job)), "must hold at least one block"
+        yield "size_percent", job.size_percent is None, "a size or a share of the target, not both"
+    yield "size_percent", job.size_percent is None or 1 <= job.size_percent <= 100, "a percentage, 1 to 100"
+    yield "offset", job.offset is None or job.offset >= 0, "cannot be negative"
+    if job.offset is not None and job.direct:
+        yield "offset", job.offset % _SECTOR == 0, "must be a multiple of 512 bytes"
+    yield "offset_percent", job.offset_percent is None or 0 <= job.offset_percent <= 99, "a percentage, 0 to 99"
+    yield "offset_percent", job.offset_percent is None or job.offset is None, "a start or a share, not both"
     yield "offset_increment", job.offset_increment is None or job.offset_increment >= 0, "cannot be negative"
     yield "randseed", job.randseed is None or 0 <= job.randseed < 1 << 64, "between 0 and 2^64 - 1"
     if job.percentage_random is not None:
@@ -129,10 +153,29 @@ def _held(job: Job) -> _Problems:
     if job.rate_iops is not None and scarce > 0:
         least = -(-100 // scarce)
         yield "rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second"
+    yield from _held_apart(job)
     if job.arrival is Arrival.POISSON:
-        yield "arrival", job.held, "only of a held rate: name an IOPS limit"
+        # fio divides by the rate of the direction that has none.
+        yield "arrival", job.held, "only of a held rate: name an IOPS limit of all reads and writes"
         # axboe/fio#2028: fio looks up the rate of a flush where there is none.
         yield "arrival", not job.flushes, "fio crashes when flushes come at random: take uniform, or no flushes"
+
+
+def _held_apart(job: Job) -> _Problems:
+    """Rates of reads and writes by themselves."""
+    counts = {"rate_iops_read": job.rate_iops_read, "rate_iops_write": job.rate_iops_write}
+    amounts = {"rate_read": job.rate_read, "rate_write": job.rate_write}
+    for key, value in counts.items():
+        yield key, value is None or value >= 1, "at least 1; leave it empty for no limit"
+    for key, value in amounts.items():
+        smallest = job.smallest_of(key.removeprefix("rate_"))
+        said = f"at least one block a second, {format_size(smallest)}; leave it empty for no limit"
+        yield key, value is None or value >= smallest, said
+    both = any(value is not None for value in counts.values())
+    for key, value in {**counts, **amounts}.items():
+        yield key, value is None or job.mixed, "only of a job that reads and writes: use the limit of all"
+        yield key, value is None or (job.rate is None and job.rate_iops is None), "a limit of all or of one, not both"
+        yield key, value is None or key in counts or not both, "a rate of I/Os or one of bytes, not both"
 
 
 def _flushes(job: Job) -> _Problems:
@@ -184,7 +227,10 @@ def _amount(job: Job) -> _Problems:
     yield "number_ios", job.number_ios is None or job.number_ios >= 1, "at least 1; leave it empty to end by time"
     yield "io_size", job.io_size is None or job.io_size >= max(_sizes(job)), "must hold at least one block"
     yield "io_size", job.io_size is None or job.number_ios is None, "an end after I/Os or after bytes, not both"
-    yield "ramp", not job.ramp or not job.ends_by_amount, "a job that ends by amount has none: fio counts it in"
+    yield "passes", job.passes is None or job.passes >= 1, "at least 1; leave it empty to end by time"
+    # fio counts the ramp in, so nothing is known of an amount of measured I/Os.
+    named = job.number_ios is not None or job.io_size is not None
+    yield "ramp", not job.ramp or not named, "a job that ends by amount has none: fio counts it in"
 
 
 def _processors(job: Job) -> _Problems:

@@ -13,6 +13,9 @@ from backends.text import clean
 Split = tuple[tuple[int, int], ...]
 """Block sizes with their percentages: ((512, 10), (4096, 90))."""
 
+Span = tuple[int, int]
+"""The smallest and the largest block size of a range."""
+
 
 class Pattern(StrEnum):
     """fio's `rw`."""
@@ -168,6 +171,14 @@ def parse_split(text: str) -> Split:
     return tuple(parts)
 
 
+def parse_span(text: str) -> Span:
+    """Return the block sizes that `4k-64k` names. Raises InvalidValueError."""
+    first, dash, last = text.strip().replace(":", "-").partition("-")
+    if not dash:
+        raise InvalidValueError(f"'{clean(text, 40)}' is not a range of block sizes", hint="Write 4k-64k.")
+    return parse_size(first), parse_size(last)
+
+
 def parse_arrival(text: str) -> Arrival | None:
     """When requests come; None for fio's default, evenly. Raises InvalidValueError."""
     found = one_of(Arrival, "a way for requests to arrive")(text)
@@ -276,6 +287,11 @@ def format_split(value: object) -> str:
     if not isinstance(value, tuple):
         return str(value)
     return ":".join(f"{format_size(size)}/{percent}" for size, percent in value)
+
+
+def format_span(value: object) -> str:
+    """Return a range of block sizes as `parse_span` reads it."""
+    return "-".join(format_size(size) for size in value) if isinstance(value, tuple) else str(value)
 
 
 def format_flag(value: object) -> str:

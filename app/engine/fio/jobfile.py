@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from app.engine.fio.extra import EXTRA
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.job_values import parse_flag
-from app.engine.fio.joboptions import ALIASES, ELSEWHERE, LAST, PASSED_OVER, refusal, take
+from app.engine.fio.joboptions import ALIASES, ELSEWHERE, FIRST, TARGET_NAMES, Draft, complete, refusal, take
+from app.engine.fio.option_table import SHIPPED, OptionTable, option_names
 from app.engine.fio.sections import JobSection, distinct_names, join_sections
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -102,8 +104,8 @@ class _Section:
     options: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
-def import_jobfile(content: str | bytes) -> Imported:
-    """The jobs of a `.fio` file.
+def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Imported:
+    """The jobs of a `.fio` file; `table` has the options that the fio knows which is to run them.
 
     Raises InvalidValueError naming each refused line with its reason; never anything else.
     """
@@ -116,12 +118,20 @@ def import_jobfile(content: str | bytes) -> Imported:
         raise InvalidValueError("The file holds no job", hint="A job begins with its name in brackets: [randread].")
     jobs: list[ImportedJob] = []
     for section in sections:
-        options = {**base[section.name, section.line], **section.options}
-        if (found := _job(section, options, problems)) is not None:
+        above = base[section.name, section.line]
+        # The section's own options come last, so that one wins over another that sets the same of [global].
+        options = {**{key: above[key] for key in above if key not in section.options}, **section.options}
+        if (found := _job(section, options, table, problems)) is not None:
             jobs.append(found)
     if problems or not jobs:
         _refuse(problems)
     return Imported(jobs=tuple(jobs))
+
+
+def depends_on_fio(content: str | bytes) -> bool:
+    """Return whether a job file names options that not every fio has, so that the installed one should be asked."""
+    names = option_names(content)
+    return bool(names - SHIPPED.names) or not names.isdisjoint(EXTRA)
 
 
 def _refuse(problems: list[str]) -> None:
@@ -160,14 +170,15 @@ def _sections(
         line = re.split("[;#]", raw, maxsplit=1)[0].strip()
         if not line:
             continue
-        if "$" in line or "`" in line:
+        key, _, _ = line.partition("=")
+        if ("$" in line or "`" in line) and key.strip() not in TARGET_NAMES:
             problems.append(f"line {number}: $ and backtick are refused, fio would expand them")
         elif line.startswith("["):
             name, bracket, rest = (part.strip() for part in line[1:].partition("]"))
             if not bracket or not name or rest:
                 problems.append(f"line {number}: '{clean(line, 40)}' is not a section name in brackets")
                 current = {}
-            elif name.lower() == "global":
+            elif name.startswith("global"):  # as fio reads it: by its first letters, in lower case
                 current = shared
             else:
                 section = _Section(clean(name, 80), number)
@@ -179,61 +190,69 @@ def _sections(
         elif current is None:
             problems.append(f"line {number}: '{clean(line, 40)}' stands before the first section")
         else:
-            key, separator, value = line.partition("=")
-            current[key.strip()] = (value.strip() if separator else "1", number)
+            name, separator, value = line.partition("=")
+            key = ALIASES.get(name := name.strip(), clean(name, 40))
+            if separator and value != value.lstrip() and not value.strip().isdecimal():
+                problems.append(
+                    f"line {number}: {key}: fio takes the blank after = for a part of the value: take it out"
+                )
+            # The last line wins, whatever it calls the option.
+            current.pop(key, None)
+            current[key] = (value.strip() if separator else "1", number)
     if len(sections) > _MOST_SECTIONS:
         raise InvalidValueError(f"The file holds {len(sections)} jobs, more than anyone can choose from")
     return above, sections
 
 
-def _job(section: _Section, options: Mapping[str, tuple[str, int]], problems: list[str]) -> ImportedJob | None:
+def _job(
+    section: _Section, options: Mapping[str, tuple[str, int]], table: OptionTable, problems: list[str]
+) -> ImportedJob | None:
     """The job of a section; None with problems added if it is refused."""
     before = len(problems)
-    texts: dict[str, str] = {}
-    notes: list[str] = []
+    draft = Draft()
     where: dict[str, int] = {}
-    for raw_key, (value, number) in sorted(options.items(), key=lambda option: option[0] in LAST):
-        key = ALIASES.get(raw_key, raw_key)
-        shown = clean(raw_key, 40)
+    for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in FIRST):
         if reason := refusal(key, value):
-            problems.append(f"line {number}: {shown} is refused, {reason}")
-        elif key in PASSED_OVER:
-            if why := PASSED_OVER[key]:
-                notes.append(f"{shown}={clean(value, 40)} was not taken over: {why}")
-        else:
-            try:
-                if not take(key, value, texts, notes):
-                    problems.append(f"line {number}: {shown} is refused, raidbench does not know it")
-                where |= dict.fromkeys(texts.keys() - where.keys(), number)
-            except InvalidValueError as error:
-                problems.append(f"line {number}: {shown}: {error.message}")
+            problems.append(f"line {number}: {key} is refused, {reason}")
+            continue
+        try:
+            if not take(key, value, draft):
+                problems.append(f"line {number}: {key} is refused, {_unknown(key, table)}")
+            elif table.installed and key in EXTRA and table.lacks(key):
+                problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
+            where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
+        except InvalidValueError as error:
+            problems.append(f"line {number}: {key}: {error.message}")
     if len(problems) > before:
         return None
-    raw = {_FULL_NAMES.get(key, key): value for key, (value, _) in options.items()}
-    told = "runtime" in texts
-    if not told:
-        notes.append("The file names no run time: 60 s were taken")
-        texts["runtime"] = "60"
-    texts.setdefault("ramp", "0")
-    # fio's own defaults where they differ from ours.
-    for key, default in (("direct", "no"), ("ioengine", "psync"), ("rw", "read"), ("norandommap", "no")):
-        texts.setdefault(key, default)
     try:
-        job = Job.from_fields(texts)
+        told = complete(draft)
+        job = Job.from_fields(draft.texts)
     except InvalidJobError as error:
         for field_key, sentence in error.fields.items():
             at = f"line {where[field_key]}" if field_key in where else f"[{section.name}]"
             problems.append(f"{at}: {field_key}: {sentence}")
         return None
+    except InvalidValueError as error:
+        problems.append(f"[{section.name}]: {error.message}")
+        return None
+    raw = {key: value for key, (value, _) in options.items()}
     return ImportedJob(
         name=section.name,
         job=job,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(draft.notes)),
         told=told,
         stonewall=_is_set(raw, "stonewall"),
         new_group=_is_set(raw, "new_group"),
         raw=raw,
     )
+
+
+def _unknown(key: str, table: OptionTable) -> str:
+    """Why an option without a rule is refused."""
+    if table.lacks(key):
+        return f"{table.version} does not know it"
+    return "raidbench does not support this option of fio"
 
 
 def _is_set(raw: Mapping[str, str], key: str) -> bool:

@@ -1,14 +1,28 @@
-"""The options of fio's job files: which are understood, which may be passed over, which are refused and why."""
+"""The options of fio's job files: which are honoured, which are replaced by a note, which are refused and why."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import field as field_of
 
-from app.engine.fio.fields import FIELDS
-from app.engine.fio.job_values import parse_flag, parse_number
+from app.engine.fio.extra import EXTRA
+from app.engine.fio.fields import FIELDS, JobField
+from app.engine.fio.job_values import format_split, parse_flag, parse_microseconds, parse_number, parse_seconds
+from app.engine.fio.option_values import (
+    SECOND,
+    filled_up,
+    read_microseconds,
+    read_number,
+    read_percent,
+    read_size,
+    sides,
+)
+from app.engine.fio.sizes import format_size
+from app.engine.session.figures import DIRECTIONS
 from backends.errors import InvalidValueError
 from backends.text import clean
+from backends.values import dataclass
 
 _PROGRAM = "it would run a program"
 _TARGET = "the target is chosen in raidbench, never by a file"
@@ -19,21 +33,28 @@ _CHARACTER_DEVICES = (
     "io_uring_cmd sends commands to NVMe character devices, which the guard does not judge: use ioengine=io_uring on"
     " the block device"
 )
+_ENDURES = "a run with failed I/Os is no measurement"
 
 _REFUSED: Mapping[str, str] = {
     **dict.fromkeys(("exec_prerun", "exec_postrun", "exec_preinit", "trigger", "trigger_file"), _PROGRAM),
     **dict.fromkeys(("trigger_remote", "trigger_timeout"), _PROGRAM),
-    **dict.fromkeys(("filename", "directory", "opendir", "filename_format", "nrfiles", "lockfile"), _TARGET),
+    **dict.fromkeys(("opendir", "lockfile"), _TARGET),
     **dict.fromkeys(("read_iolog", "write_iolog", "merge_blktrace_file", "replay_redirect"), ELSEWHERE),
     **dict.fromkeys(("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"), ELSEWHERE),
     **dict.fromkeys(("verify_state_save", "verify_state_load", "mmap_file", "aux-path", "aux_path"), ELSEWHERE),
+    **dict.fromkeys(("ignore_error", "continue_on_error"), _ENDURES),
     "allow_mounted_write": "nothing mounted is ever written to",
     "allow_file_create": "a mistyped device name would become a file in memory",
+    "fill_device": "it would write until no space is left",
+    "file_append": "it would make the target longer",
     "include": ELSEWHERE,
+    "ioscheduler": "it would change a setting of the device",
     "kb_base": "sizes would mean something else",
     **dict.fromkeys(("read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits"), _ZONES),
     "max_latency": "fio would end the run at the first slow I/O: raidbench reports the slowest instead",
     "cmd_type": _CHARACTER_DEVICES,
+    "pre_read": "it would fill the cache that the run reads from",
+    "stats": "nothing would be measured",
     "unlink": "the target would be deleted",
     "unlink_each_loop": "the target would be deleted",
 }
@@ -44,57 +65,149 @@ _REFUSED_STARTS = (
     ("trigger", _PROGRAM),
     ("verify", "raidbench measures, it does not verify"),
 )
-_SWITCHED_OFF: Mapping[str, str] = {"zonemode": "none", "zonesize": "0", "latency_target": "0", "max_latency": "0"}
-"""fio's defaults of options that are refused with any other value."""
 _NO_LATENCY = "latencies would be missing"
 _REFUSED_ENGINES = ("exec", "external", "net", "netsplice", "cpuio", "libhdfs", "nbd", "http", "rbd", "rados")
 
-PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it makes no difference
-    "description": "",
-    "group_reporting": "",
-    "thread": "",
-    "randrepeat": "",
-    "invalidate": "",
-    "fallocate": "",
-    "exitall": "",
-    "exitall_on_error": "",
-    "new_group": "",
-    "create_serialize": "",
-    "create_on_open": "",
-    "overwrite": "",
-    "disk_util": "",
-    "clat_percentiles": "",
-    "lat_percentiles": "",
-    "slat_percentiles": "",
-    "thinktime_blocks_type": "blocks are counted as they are issued",
-    "percentile_list": "",
-    "iodepth_batch": "requests are submitted as fio does by default",
-    "iodepth_batch_submit": "requests are submitted as fio does by default",
-    "iodepth_batch_complete": "completions are collected as fio does by default",
-    "iodepth_low": "the queue is kept full",
-    "stonewall": "",  # how a section follows the one above it is kept beside its job
-    "wait_for_previous": "",
-    "startdelay": "a job starts at once",
-    "loops": "a job runs by time",
-    "filesize": "",
-    "end_fsync": "",
-    "softrandommap": "",
-    "random_generator": "",
-    **dict.fromkeys(_SWITCHED_OFF, ""),
+HARMLESS: Mapping[str, str] = {
+    **dict.fromkeys(("allow_mounted_write", "fill_device", "file_append", "pre_read"), "0"),
+    **dict.fromkeys(("unlink", "unlink_each_loop", "gtod_reduce", "disable_lat", "disable_clat", "disable_slat"), "0"),
+    **dict.fromkeys(("disable_bw_measurement", "max_latency", "latency_target", "rate_min", "rate_iops_min"), "0"),
+    **dict.fromkeys(("verify", "fsync_on_close", "lockmem", "trim_percentage", "write_barrier", "flow"), "0"),
+    **dict.fromkeys(("do_verify", "stats"), "1"),
+    **dict.fromkeys(("continue_on_error", "zonemode", "unified_rw_reporting", "lockfile", "replay_skip"), "none"),
+    "kb_base": "1024",
+    "file_service_type": "roundrobin",
+    "rw_sequencer": "sequential",
+    "bs_unaligned": "0",
+    "bs_is_seq_rand": "0",
+    "offset_align": "0",
+    "zonesize": "0",
 }
+"""Options that are refused unless they have fio's default value."""
 
-ALIASES: Mapping[str, str] = {name: field.key for field in FIELDS for name in (field.fio, *field.aliases)}
-"""fio's names for fields."""
 
-LAST = ("rate_iops", "rate", "time_based")
-"""Options that mean something else by what the others say."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """An option that raidbench replaces by its own way."""
+
+    default: str = ""
+    """fio's default value, which needs no note; "" where every value needs one."""
+    why: str
+    """What raidbench does instead, as a clause."""
+
+
+TARGET_NAMES = ("filename", "directory", "filename_format")
+"""Options that name the target; their values reach neither fio nor the file system."""
+_CHOSEN = Replaced(why="the target is chosen in raidbench")
+_LAID_OUT = "the target is laid out in full beforehand"
+_NO_LOG = "raidbench keeps fio's output of each run, and no logs of fio"
+_ALWAYS = "raidbench shows the figures of all jobs together, with its own percentiles of both latencies"
+
+PASSED_OVER: Mapping[str, Replaced] = {
+    "description": Replaced(why="it has no effect on the job"),
+    **dict.fromkeys((*TARGET_NAMES, "unique_filename", "openfiles"), _CHOSEN),
+    "name": Replaced(why="a run is named after its target"),
+    "nrfiles": Replaced(default="1", why="raidbench measures one target with each job"),
+    "group_reporting": Replaced(default="1", why=_ALWAYS),
+    "thread": Replaced(default="1", why="raidbench runs all jobs as threads (thread=1)"),
+    "fallocate": Replaced(default="native", why=f"fallocate=none, {_LAID_OUT}"),
+    "overwrite": Replaced(default="0", why=_LAID_OUT),
+    "create_serialize": Replaced(default="1", why=_LAID_OUT),
+    "create_fsync": Replaced(default="1", why=_LAID_OUT),
+    "create_on_open": Replaced(default="0", why=_LAID_OUT),
+    "exitall": Replaced(default="0", why="exitall=0, each job runs to its own end"),
+    "exit_what": Replaced(default="group", why="exitall=0, each job runs to its own end"),
+    "exitall_on_error": Replaced(default="1", why="raidbench ends a run at its first error (exitall_on_error=1)"),
+    "new_group": Replaced(default="0", why="raidbench measures each job by itself"),
+    "stonewall": Replaced(default="0", why="raidbench measures each job by itself"),
+    "startdelay": Replaced(default="0", why="startdelay=0, a job starts at once"),
+    "disk_util": Replaced(default="1", why="raidbench measures the use of disks itself"),
+    "clat_percentiles": Replaced(default="1", why=_ALWAYS),
+    "lat_percentiles": Replaced(default="1", why=_ALWAYS),
+    "slat_percentiles": Replaced(default="0", why=_ALWAYS),
+    "percentile_list": Replaced(why="raidbench shows p50, p95, p99, p99.9 and p99.99"),
+    "significant_figures": Replaced(default="4", why="raidbench prints its figures itself"),
+    "unit_base": Replaced(default="0", why="raidbench shows bytes"),
+    "error_dump": Replaced(default="0", why="raidbench shows fio's errors itself"),
+    **dict.fromkeys(("log_avg_msec", "log_entries", "log_hist_msec", "log_max_value"), Replaced(why=_NO_LOG)),
+    **dict.fromkeys(("log_offset", "log_prio", "log_unix_epoch", "per_job_logs"), Replaced(why=_NO_LOG)),
+    **dict.fromkeys(("bwavgtime", "iopsavgtime"), Replaced(default="500", why=_NO_LOG)),
+}
+"""Options that have no effect on what is measured, or that raidbench must replace."""
+
+_FIELD_NAMES = {name: one.key for one in FIELDS for name in (one.fio, *one.aliases)}
+
+FIO_ALIASES: Mapping[str, str] = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "blockalign": "ba",
+    "blocksize_range": "bsrange",
+    "blocksize_unaligned": "bs_unaligned",
+    "iodepth_batch_submit": "iodepth_batch",
+    "iodepth_batch_complete": "iodepth_batch_complete_min",
+    "io_limit": "io_size",
+    "fill_fs": "fill_device",
+    "fileoffset": "offset",
+    "nr_files": "nrfiles",
+    "timeout": "runtime",
+    "iomem": "mem",
+    "mem_align": "iomem_align",
+    "ratemin": "rate_min",
+    "ratecycle": "rate_cycle",
+    "wait_for_previous": "stonewall",
+    "disable_bw": "disable_bw_measurement",
+    "ss": "steadystate",
+    "ss_dur": "steadystate_duration",
+    "ss_ramp": "steadystate_ramp_time",
+}
+"""fio's other names of its options, and the name that its help lists."""
+
+ALIASES: Mapping[str, str] = {**_FIELD_NAMES, **FIO_ALIASES, "ba": "blockalign", "blockalign": "blockalign"}
+"""All names of options, and the one that the tables here use."""
+
+FIRST = ("rw", "readwrite")
+"""Options by which others mean something else."""
 
 _BY_KEY = {field.key: field for field in FIELDS}
 
 
+@dataclass(slots=True)
+class Draft:
+    """What the options of a section say so far."""
+
+    texts: dict[str, str] = field_of(default_factory=dict)
+    """Fields of a job, as text."""
+    notes: list[str] = field_of(default_factory=list)
+    """Sentences about what raidbench does in another way."""
+    extra: dict[str, str] = field_of(default_factory=dict)
+    """Options that are passed on."""
+    loops: int = 1
+    """How often the job is run."""
+    time_based: bool = False
+    """Whether only its run time ends it."""
+    file_size: int | None = None
+    """Bytes of the file that fio would make."""
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it reads and writes."""
+        return self.texts.get("rw", "read") in ("rw", "readwrite", "randrw")
+
+    @property
+    def side(self) -> int:
+        """The place of its direction in a value for reads and writes."""
+        match self.texts.get("rw", "read"):
+            case "trim" | "randtrim":
+                return 2
+            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # the trims go before the writes
+                return 1
+            case _:
+                return 0
+
+
 def refusal(key: str, value: str) -> str:
     """Why an option is refused; "" if it is not."""
-    if value.strip() == _SWITCHED_OFF.get(key):
+    if _is_harmless(key, value):
         return ""
     if key in _REFUSED:
         return _REFUSED[key]
@@ -106,103 +219,310 @@ def refusal(key: str, value: str) -> str:
             return "this engine runs programs, loads code or leaves the machine"
     if key.startswith("disable_") or key == "gtod_reduce":
         return _NO_LATENCY
-    return next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
+    known = key in EXTRA or key in _BY_KEY or key in PASSED_OVER
+    return "" if known else next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
 
 
-def take(key: str, value: str, texts: dict[str, str], notes: list[str]) -> bool:
-    """Put an option's meaning into `texts`; False if it is unknown. Raises InvalidValueError."""
+def _is_harmless(key: str, value: str) -> bool:
+    return key in HARMLESS and _same(value, HARMLESS[key])
+
+
+def take(key: str, value: str, draft: Draft) -> bool:
+    """Put an option's meaning into `draft`; False if it is unknown. Raises InvalidValueError."""
+    if _is_harmless(key, value):
+        return True
     if (special := _SPECIAL.get(key)) is not None:
-        special(value, texts, notes)
+        special(value, draft)
+    elif (replaced := PASSED_OVER.get(key)) is not None:
+        if not replaced.default or not _same(value, replaced.default):
+            draft.notes.append(f"{key}={clean(value, 40)} was not taken over: {replaced.why}")
+    elif (option := EXTRA.get(key)) is not None:
+        draft.extra[key] = option.read(value)
     elif (field := _BY_KEY.get(key)) is None:
         return False
-    elif field.is_size:
-        if (size := _size(key, value)) is not None:
-            texts[key] = size
     else:
-        texts[key] = _flag_text(value) if field.is_flag else value
+        _take_field(field, value, draft)
     return True
 
 
-def _flag_text(value: str) -> str:
-    return "yes" if parse_flag(value) else "no"
-
-
-def _size(key: str, value: str) -> str | None:
-    """A size in fio's spelling; None for all of the target."""
-    if key == "size" and value.strip() == "100%":
-        return None
-    if "%" in value:
-        raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target; give a size")
-    parts = {part.strip() for part in value.split(",")}
-    if len(parts) > 1:
-        raise InvalidValueError("different sizes for reads and writes are not supported")
-    if re.search(r"[kmgtp]ib", value, re.IGNORECASE):
-        raise InvalidValueError(f"fio reads '{clean(value, 40)}' as powers of 1000; write 4k, 1M, 2G")
-    return parts.pop()
-
-
-def _buffered(value: str, texts: dict[str, str], _notes: list[str]) -> None:
-    texts["direct"] = "no" if parse_flag(value) else "yes"
-
-
-def _mix_write(value: str, texts: dict[str, str], _notes: list[str]) -> None:
-    if (percent := parse_number(value)) > 100:
-        raise InvalidValueError("a percentage, 0 to 100")
-    texts["rwmixread"] = str(100 - percent)
-
-
-def _time_based(value: str, texts: dict[str, str], notes: list[str]) -> None:
-    if parse_flag(value):
-        for key in ("number_ios", "io_size"):
-            if texts.pop(key, None) is not None:
-                notes.append(f"{key} was not taken over: with time_based fio passes over it")
-    elif not {"number_ios", "io_size"} & texts.keys():
-        notes.append("time_based=0 was not taken over: a job runs by time")
-
-
-def _runtime(value: str, texts: dict[str, str], notes: list[str]) -> None:
-    if value.strip() == "0":
-        notes.append("runtime=0 was not taken over: a job runs by time")
+def _take_field(field: JobField, value: str, draft: Draft) -> None:
+    draft.texts.pop(field.key, None)
+    if field.is_size:
+        text = format_size(read_size(value))
+    elif field.parse is parse_number:
+        text = str(read_number(value))
+    elif field.is_flag:
+        text = "yes" if parse_flag(value) else "no"
+    elif field.parse is parse_microseconds:
+        text = f"{read_microseconds(value, bare='us')}us"
+    elif field.parse is parse_seconds:
+        text = _seconds(field, value, draft)
     else:
-        texts["runtime"] = value
+        text = value
+    if not (field.key in _NONE_IF_ZERO and re.fullmatch("0(us)?", text)):
+        draft.texts[field.key] = text
 
 
-def _offset(value: str, _texts: dict[str, str], _notes: list[str]) -> None:
-    if value.strip() not in ("0", "0%"):
-        raise InvalidValueError("raidbench works from the start of the target")
+_NONE_IF_ZERO = frozenset(
+    (
+        *("blockalign", "io_size", "number_ios", "size"),
+        *("fsync", "fdatasync", "thinktime", "thinktime_blocks"),
+    )
+)
+"""Fields in which fio's zero is none."""
 
 
-def _rate(key: str) -> Callable[[str, dict[str, str], list[str]], None]:
-    """A rate for reads and writes; fio holds each of them by it, whatever their shares are."""
+def _seconds(field: JobField, value: str, draft: Draft) -> str:
+    """Whole seconds, with a note where fio would take a part of one."""
+    microseconds = read_microseconds(value, bare="s")
+    seconds = -(-microseconds // SECOND)
+    if microseconds % SECOND:
+        draft.notes.append(f"{field.fio}={clean(value, 40)} was taken as {seconds} s: raidbench counts whole seconds")
+    return str(seconds)
 
-    def read(value: str, texts: dict[str, str], notes: list[str]) -> None:
-        rates = [_BY_KEY[key].parse(part) for part in value.split(",") if part.strip()]
-        if not rates:
-            raise InvalidValueError("names no rate")
-        reads, writes, trims = (
-            rate if isinstance(rate, int) else 0 for rate in (rates[min(at, len(rates) - 1)] for at in range(3))
-        )
-        match texts.get("rw", "read"):
-            case "rw" | "readwrite" | "randrw":
-                share = round(100 * reads / max(1, reads + writes))
-                texts |= {key: str(reads + writes), "rwmixread": str(share)}
-                notes.append(f"{key}={clean(value, 40)} holds reads and writes each: {share} % of the I/Os are reads")
-            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # the trims follow the writes
-                texts[key] = str(writes)
-            case "trim" | "randtrim":
-                texts[key] = str(trims)
-            case _:
-                texts[key] = str(reads)
+
+def _same(value: str, default: str) -> bool:
+    """Whether a value is fio's default, however it is written."""
+    if default in ("0", "1"):
+        try:
+            return parse_flag(value) == parse_flag(default)
+        except InvalidValueError:
+            pass
+    try:
+        return read_number(value) == read_number(default)
+    except InvalidValueError:
+        return value == default
+
+
+# -- options that mean several fields, or something else than a field of that name ------------------------------------
+
+
+def _buffered(value: str, draft: Draft) -> None:
+    draft.texts["direct"] = "no" if parse_flag(value) else "yes"
+
+
+def _mix_write(value: str, draft: Draft) -> None:
+    if (percent := read_number(value)) > 100:
+        raise InvalidValueError("a percentage, 0 to 100")
+    draft.texts["rwmixread"] = str(100 - percent)
+
+
+def _time_based(value: str, draft: Draft) -> None:
+    draft.time_based = parse_flag(value)
+
+
+def _loops(value: str, draft: Draft) -> None:
+    draft.loops = max(1, read_number(value))
+
+
+def _file_size(value: str, draft: Draft) -> None:
+    draft.file_size = read_size(value) or None
+
+
+def _place(key: str) -> Callable[[str, Draft], None]:
+    """A size of the target in bytes or percent."""
+
+    def read(value: str, draft: Draft) -> None:
+        for name in (key, f"{key}_percent"):
+            draft.texts.pop(name, None)
+        percent = read_percent(value)
+        if percent is None:
+            if number := read_size(value):
+                draft.texts[key] = format_size(number)
+        elif percent != (0 if key == "offset" else 100):
+            draft.texts[f"{key}_percent"] = str(percent)
 
     return read
 
 
-_SPECIAL: Mapping[str, Callable[[str, dict[str, str], list[str]], None]] = {
+def _not_in_percent(key: str) -> Callable[[str, Draft], None]:
+    def read(value: str, draft: Draft) -> None:
+        if read_percent(value) is not None:
+            raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target; give a size")
+        _take_field(_BY_KEY[key], value, draft)
+
+    return read
+
+
+def _block_size(value: str, draft: Draft) -> None:
+    sizes = [read_size(part) if part else 4096 for part in sides(value)]
+    read, write, _ = sizes
+    draft.texts.pop("bs_write", None)
+    draft.texts["bs"] = format_size(sizes[draft.side])
+    if draft.mixed and write != read:
+        draft.texts["bs_write"] = format_size(write)
+
+
+def _of_one_side(value: str, draft: Draft) -> str:
+    """The part of a value that concerns the job's direction. Raises InvalidValueError."""
+    parts = sides(value)
+    if draft.mixed and parts[0] != parts[1]:
+        raise InvalidValueError("different mixes of block sizes for reads and writes are not supported")
+    part = parts[draft.side]
+    if not part:
+        raise InvalidValueError(f"'{clean(value, 40)}' names nothing for the direction of this job")
+    return part
+
+
+def _split(value: str, draft: Draft) -> None:
+    sizes: list[int] = []
+    shares: list[int | None] = []
+    for part in _of_one_side(value, draft).split(":"):
+        size, _, percent = part.partition("/")
+        sizes.append(read_size(size))
+        shares.append(read_number(percent) if percent else None)
+    draft.texts["bssplit"] = format_split(tuple(zip(sizes, filled_up(shares), strict=True)))
+
+
+def _range(value: str, draft: Draft) -> None:
+    first, mark, last = re.sub("[:-]", "-", _of_one_side(value, draft), count=1).partition("-")
+    if not mark:
+        raise InvalidValueError(f"'{clean(value, 40)}' is not a range of block sizes")
+    least, most = sorted((read_size(first), read_size(last)))
+    draft.texts["bsrange"] = f"{format_size(least)}-{format_size(most)}"
+
+
+def _distribution(value: str, draft: Draft) -> None:
+    name, colon, rest = value.partition(":")
+    if name == "zoned" and colon:
+        zones = [zone.partition("/") for zone in _of_one_side(rest, draft).split(":")]
+        shares = [read_number(zone[0]) for zone in zones]
+        places = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
+        value = "zoned:" + ":".join(f"{share}/{place}" for share, place in zip(shares, places, strict=True))
+    draft.texts["random_distribution"] = value
+
+
+def _rate(key: str) -> Callable[[str, Draft], None]:
+    """A rate for reads and writes; fio holds each of them by it, whatever their shares are."""
+
+    def read(value: str, draft: Draft) -> None:
+        for name in (key, f"{key}_read", f"{key}_write"):
+            draft.texts.pop(name, None)
+        rates = dict(zip(DIRECTIONS, (read_number(part) if part else 0 for part in sides(value)), strict=True))
+        names = DIRECTIONS[:2] if draft.mixed else DIRECTIONS[draft.side : draft.side + 1]
+        for name in names:
+            if rates[name]:
+                draft.texts[f"{key}_{name}" if draft.mixed else key] = str(rates[name])
+
+    return read
+
+
+_SPECIAL: Mapping[str, Callable[[str, Draft], None]] = {
     "buffered": _buffered,
     "rwmixwrite": _mix_write,
     "time_based": _time_based,
-    "runtime": _runtime,
-    "offset": _offset,
+    "loops": _loops,
+    "filesize": _file_size,
+    "size": _place("size"),
+    "offset": _place("offset"),
+    "io_size": _not_in_percent("io_size"),
+    "offset_increment": _not_in_percent("offset_increment"),
+    "bs": _block_size,
+    "bssplit": _split,
+    "bsrange": _range,
+    "random_distribution": _distribution,
     "rate_iops": _rate("rate_iops"),
     "rate": _rate("rate"),
 }
+
+
+# -- what the options mean together -----------------------------------------------------------------------------------
+
+
+def complete(draft: Draft) -> bool:
+    """Fill in what fio takes for granted; returns whether the file names a run time. Raises InvalidValueError."""
+    texts = draft.texts
+    # fio's own defaults where they differ from ours.
+    for key, default in (("direct", "no"), ("ioengine", "psync"), ("rw", "read"), ("norandommap", "no")):
+        texts.setdefault(key, default)
+    _complete_end(draft)
+    _complete_place(draft)
+    _complete_rates(draft)
+    if "thinktime_blocks" in texts:
+        draft.extra.setdefault("thinktime_blocks_type", "complete")
+    elif "thinktime" not in texts:
+        draft.extra.pop("thinktime_blocks_type", None)
+    passed_on = [f"{key}={value}" for key, value in sorted(draft.extra.items()) if value != EXTRA[key].default]
+    if passed_on:
+        texts["extra"] = " ".join(passed_on)
+    return texts["runtime"] != "0"
+
+
+def _complete_end(draft: Draft) -> None:
+    """By time, or by the amount that fio ends a job by where no time_based is set."""
+    texts = draft.texts
+    texts.setdefault("ramp", "0")
+    limit = texts.setdefault("runtime", "0")
+    if draft.time_based and limit != "0":
+        for key in ("number_ios", "io_size"):
+            if texts.pop(key, None) is not None:
+                draft.notes.append(f"{key} was not taken over: with time_based fio passes over it")
+        if draft.loops > 1:
+            draft.notes.append(f"loops={draft.loops} was not taken over: with time_based fio passes over it")
+        return
+    if draft.time_based:
+        draft.notes.append("time_based has no effect without a run time: the job ends after its amount, as with fio")
+    if "io_size" not in texts or draft.loops > 1:
+        texts["passes"] = str(draft.loops)
+    how = "ends when its amount is done" + ("" if limit == "0" else f", after {limit} s at the latest")
+    draft.notes.append(f"The job is not time_based, so it {how}")
+
+
+def _complete_place(draft: Draft) -> None:
+    """Where each job works: fio gives all jobs the same size, raidbench shares a region out."""
+    texts = draft.texts
+    if draft.file_size is not None:
+        size = read_size(texts["size"]) if "size" in texts else draft.file_size
+        texts["size"] = format_size(min(size, draft.file_size))
+    jobs = int(texts.get("numjobs", "1"))
+    if jobs < 2 or jobs > 65536:
+        texts.pop("offset_increment", None)
+        return
+    step = read_size(texts.pop("offset_increment", "0"))
+    if step or texts["rw"] in ("read", "write", "rw", "readwrite"):
+        texts["offset_increment"] = format_size(step)
+    if not step:
+        return
+    if "size" in texts:
+        texts["size"] = format_size(read_size(texts["size"]) + step * (jobs - 1))
+        return
+    draft.notes.append(
+        f"Without a size fio lets each of the {jobs} jobs go to the end of the target: raidbench gives all of them"
+        " the part that the last one has"
+    )
+
+
+def _complete_rates(draft: Draft) -> None:
+    """fio counts an IOPS limit in units of the smallest block; raidbench counts I/Os."""
+    texts = draft.texts
+    for key in ("rate_iops", "rate"):
+        both = [int(texts[f"{key}_{side}"]) for side in ("read", "write") if f"{key}_{side}" in texts]
+        if len(both) == 2 and round(sum(both) * int(texts.get("rwmixread", "50")) / 100) == both[0]:
+            texts[key] = str(sum(both))
+            del texts[f"{key}_read"], texts[f"{key}_write"]
+    if texts.get("arrival") == "poisson":
+        return
+    smallest, mean = _blocks(texts)
+    if smallest == mean:
+        return
+    for key in ("rate_iops", "rate_iops_read", "rate_iops_write"):
+        if key in texts:
+            rate = max(1, round(int(texts[key]) * smallest / mean))
+            draft.notes.append(
+                f"fio counts {key.partition('_read')[0].partition('_write')[0]}={texts[key]} in units of the smallest"
+                f" block, which is {rate} I/Os of these sizes a second"
+            )
+            texts[key] = str(rate)
+
+
+def _blocks(texts: Mapping[str, str]) -> tuple[int, float]:
+    """The smallest and the mean block size of a mix or a range; equal for a single size."""
+    if split := texts.get("bssplit"):
+        parts = [
+            (read_size(size), int(percent)) for size, _, percent in (part.partition("/") for part in split.split(":"))
+        ]
+        return min(size for size, _ in parts), sum(size * percent for size, percent in parts) / 100
+    if span := texts.get("bsrange"):
+        least, _, most = span.partition("-")
+        return read_size(least), (read_size(least) + read_size(most)) / 2
+    return 1, 1

@@ -185,7 +185,7 @@ class FioLoad:
             name="job",
             course=Course(
                 ramp=job.ramp > 0,
-                planned_s=job.runtime,
+                planned_s=job.runtime or None,
                 plan=steady,
                 period_s=interval_ms / 1000,
                 targets=[target.name for target in targets],
@@ -193,7 +193,7 @@ class FioLoad:
             ),
             job=job,
             targets=tuple(targets),
-            seconds=job.ramp + steady.fio_seconds(job.runtime),
+            seconds=job.ramp + steady.fio_seconds(job.runtime) if job.runtime else None,
             interval_ms=interval_ms,
             cap_s=steady.cap_s if steady.until else None,
         )

@@ -12,6 +12,8 @@ from app.engine.fio.diagnosis import Diagnosis, diagnose, engine_refusal
 from app.engine.fio.job import Job
 from app.engine.fio.job_problems import RING_OPTIONS
 from app.engine.fio.job_values import Engine, SyncMode
+from app.engine.fio.joboptions import FIO_ALIASES
+from app.engine.fio.option_table import SHIPPED, OptionTable, listed_names
 from app.engine.fio.stream import Document, Noise, StreamParser
 from app.engine.installing import how_to_get
 from backends.errors import RefusedError, ToolFailedError, ToolMissingError
@@ -109,6 +111,33 @@ async def known_fio(host: Host) -> Preflight:
         return _known.get(host) or await _ask(host)
     except TypeError:  # a host that cannot be remembered
         return await _ask(host)
+
+
+async def option_table(host: Host) -> OptionTable:
+    """Return the options of the installed fio; those of all versions where none is installed, or it lists none."""
+    try:
+        ready = await known_fio(host)
+    except (ToolMissingError, ToolFailedError):
+        return SHIPPED
+    known = _tables.get((ready.path, ready.version))
+    if known is not None:
+        return known
+    words = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
+    helps = [(await host.run(Command(argv=(ready.path, word), timeout=20))).stdout for word in words]
+    # The help leaves out aliases, which no version of fio has changed.
+    names = listed_names(helps) | {alias for alias, name in FIO_ALIASES.items() if name in listed_names(helps)}
+    if "rw" not in names:
+        return SHIPPED
+    table = OptionTable(version=ready.version, names=names | _HIDDEN, installed=True)
+    _tables[ready.path, ready.version] = table
+    return table
+
+
+_tables: dict[tuple[str, str], OptionTable] = {}
+"""Of each path and version of fio that was asked."""
+
+_HIDDEN = frozenset(("iomem_align", "verify_async_cpus"))
+"""Options that fio takes and its help leaves out."""
 
 
 async def _ask(host: Host) -> Preflight:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ FILL_BLOCK = 128 * 1024
 """Bytes of one write when a target is filled."""
 
 _MEBI = 1 << 20
+_SECTOR = 512
 
 
 class Rendering(NamedTuple):
@@ -106,7 +108,7 @@ ONE_SECTION = "Run one of its sections: --section NAME."
 
 def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tuple[str, object]]:
     """What fio is told of the job on one target."""
-    return [
+    options = [
         ("filename", target.escaped),
         *_plain(job),
         *_region(job, target),
@@ -125,6 +127,8 @@ def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tup
         # The file is laid out beforehand; a sparse or preallocated extent would answer without the device.
         ("fallocate", "none"),
     ]
+    asked = dict(job.extra or ())
+    return [*((key, value) for key, value in options if key not in asked), *asked.items()]
 
 
 def render_layout(
@@ -182,9 +186,44 @@ def render_fill(
     return Rendering(_text(options), argv(fio, jobfile, readonly=False, interval_ms=interval_ms))
 
 
+def start_of(job: Job, target: JobTarget) -> int:
+    """Return the first byte of the target that the job works on."""
+    if job.offset_percent is None:
+        return job.offset or 0
+    return _whole_blocks(job, target.size * job.offset_percent // 100)
+
+
 def usable_size(job: Job, target: JobTarget) -> int:
-    """Bytes of the target the job works on."""
-    return min(job.size, target.size) if job.size is not None else target.size
+    """Return the bytes of the target that the job works on, from `start_of`."""
+    rest = max(0, target.size - start_of(job, target))
+    if job.size_percent is not None:
+        return min(_whole_blocks(job, target.size * job.size_percent // 100), rest)
+    return min(job.size, rest) if job.size is not None else rest
+
+
+def region_of_a_job(job: Job, target: JobTarget) -> int:
+    """Return the bytes that each of the job's threads works on. Raises InvalidValueError for a target too small."""
+    return next(int(size) for key, size in _placed(job, target) if key == "size")
+
+
+def amount_of(job: Job, target: JobTarget | None) -> int | None:
+    """Return the bytes after which the job has ended, of all its threads; None where no number of bytes ends it."""
+    each = (job.passes or 1) * job.numjobs
+    if job.io_size is not None:
+        return job.io_size * each
+    return None if job.passes is None or target is None else region_of_a_job(job, target) * each
+
+
+def most_bytes(job: Job, target: JobTarget) -> int | None:
+    """Return the bytes that a job that ends by amount moves at most; None for a job that ends by time alone."""
+    counts = [amount_of(job, target), job.number_ios and job.number_ios * max(job.block_sizes) * job.numjobs]
+    return min((count for count in counts if count is not None), default=None)
+
+
+def _whole_blocks(job: Job, size: int) -> int:
+    """Return a share of a target, rounded down to whole blocks as fio rounds it."""
+    unit = math.lcm(min(job.block_sizes), _SECTOR)
+    return size // unit * unit
 
 
 def _text(options: Sequence[tuple[str, object]]) -> str:
@@ -195,11 +234,18 @@ def _section(name: str, options: Sequence[tuple[str, object]]) -> str:
     return "\n".join([f"[{name}]", *(f"{key}={value}" for key, value in options)]) + "\n"
 
 
-_JOINTLY = ("size", "offset_increment", "runtime", "ramp", "number_ios", "io_size", "rate_iops", "rate", "arrival")
+_JOINTLY = frozenset(
+    (
+        *("size", "size_percent", "offset", "offset_percent", "offset_increment"),
+        *("runtime", "ramp", "number_ios", "io_size", "passes"),
+        *("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write", "arrival"),
+        *("bs_write", "extra"),
+    )
+)
 """Fields that are written together with others, or with what is known of the target."""
 
 _ONLY: Mapping[str, Callable[[Job], bool]] = {
-    "bs": lambda job: job.bssplit is None,
+    "bs": lambda job: job.bssplit is None and job.bsrange is None and job.bs_write is None,
     "rwmixread": lambda job: job.mixed,
     # One bit a block: 270 MB for 8 TiB. Without the map blocks may repeat, as in real life.
     "norandommap": lambda job: not job.sequential,
@@ -214,6 +260,8 @@ def _plain(job: Job) -> Iterator[tuple[str, object]]:
         says = _ONLY.get(field.key)
         if field.key not in _JOINTLY and value is not None and (says is None or says(job)):
             yield field.fio, field.in_fio(value)
+    if job.bs_write is not None:
+        yield "bs", f"{format_size(job.bs)},{format_size(job.bs_write)}"
     if job.thinktime_blocks is not None:
         # By completions, a deep queue is refilled during the pause.
         yield "thinktime_blocks_type", "issue"
@@ -222,7 +270,7 @@ def _plain(job: Job) -> Iterator[tuple[str, object]]:
 def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
     """How long it runs: by time, not by amount, unless an amount is named: runs of equal length compare."""
     seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
-    found: list[tuple[str, object]] = [("runtime", f"{seconds}s")]
+    found: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
     if job.ramp:
         found.append(("ramp_time", f"{job.ramp}s"))  # its I/Os are dropped by fio
     if not job.ends_by_amount:
@@ -232,36 +280,62 @@ def _length(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
             "A job that ends by amount cannot wait for the steady state", hint="Leave out the wait, or the amount."
         )
     if job.number_ios is not None:
+        found.append(("number_ios", job.number_ios))
+    if job.io_size is not None:
+        found.append(("io_size", job.io_size))
+    if job.passes is None and job.io_size is None and job.number_ios is not None:
         # By itself, it would end with the region although I/Os are left.
-        return [*found, ("number_ios", job.number_ios), ("io_size", job.number_ios * max(job.block_sizes))]
-    return [*found, ("io_size", job.io_size)]
+        found.append(("io_size", job.number_ios * max(job.block_sizes)))
+    if job.passes is not None and job.passes > 1:
+        found.append(("loops", job.passes))
+    return found
 
 
 def _rate(job: Job) -> list[tuple[str, object]]:
     """What holds the load; fio holds reads and writes each by a rate of its own, and forgets their shares."""
-    if not job.held:
+    kind = "rate" if any((job.rate, job.rate_read, job.rate_write)) else "rate_iops"
+    reads, writes = _rates_of_sides(job, kind)
+    if reads is None and writes is None:
         return []
-    poisson = job.arrival is Arrival.POISSON
-    if job.rate is not None:
-        key, rate = "rate", job.rate
-    else:
+    if kind == "rate_iops" and job.arrival is not Arrival.POISSON:
         # Evenly, fio counts bytes in units of the smallest block: a mix would come at a lower rate.
-        key, rate = (
-            "rate_iops",
-            round((job.rate_iops or 0) * (1.0 if poisson else job.mean_block_size / job.block_sizes[0])),
+        reads, writes = (
+            None if count is None else round(count * job.mean_size_of(side) / job.smallest_of(side))
+            for side, count in (("read", reads), ("write", writes))
         )
-    reads = round(rate * job.rwmixread / 100)
-    held = f"{reads},{rate - reads}" if job.mixed else rate
-    return [(key, held), *([("rate_process", Arrival.POISSON.value)] if poisson else [])]
+    held = f"{'' if reads is None else reads},{'' if writes is None else writes}" if job.mixed else reads or writes
+    poisson = [("rate_process", Arrival.POISSON.value)] if job.arrival is Arrival.POISSON else []
+    return [(kind, held), *poisson]
+
+
+def _rates_of_sides(job: Job, kind: str) -> tuple[int | None, int | None]:
+    """Return the rates of reads and of writes, None for no limit."""
+    whole: int | None = getattr(job, kind)
+    if whole is None:
+        return getattr(job, f"{kind}_read"), getattr(job, f"{kind}_write")
+    if not job.mixed:
+        return (whole, None) if job.reads else (None, whole)
+    reads = round(whole * job.rwmixread / 100)
+    return reads, whole - reads
 
 
 def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
     """Which part of the target each job uses."""
+    placed = _placed(job, target)
+    whole = placed == [("size", target.size)] and job.size is None and job.size_percent is None
+    return [] if whole and target.kind is TargetKind.BLOCK else [*placed]
+
+
+def _placed(job: Job, target: JobTarget) -> list[tuple[str, int]]:
+    """The start of the first job, the distance of the others, and the bytes of each."""
     total = usable_size(job, target)
+    first = start_of(job, target)
+    start = [("offset", first)] if first else []
     largest = max(job.block_sizes)
     if total < largest:
+        where = f" behind {size_words(first)}" if first else ""
         raise InvalidValueError(
-            f"{target.name} has {size_words(total)}, less than one block of {format_size(largest)}",
+            f"{target.name} has {size_words(total)}{where}, less than one block of {format_size(largest)}",
             hint="Choose a smaller block size or a larger file.",
         )
     step = job.offset_increment
@@ -274,7 +348,7 @@ def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
                 f"{target.name} is too small for {job.numjobs} sequential streams",
                 hint="Use fewer jobs or a larger file.",
             )
-        return [("offset_increment", step), ("size", step)]
+        return [*start, ("offset_increment", step), ("size", step)]
     if step:
         rest = total - step * (job.numjobs - 1)
         if rest < largest:
@@ -283,7 +357,5 @@ def _region(job: Job, target: JobTarget) -> list[tuple[str, object]]:
                 f" {target.name}",
                 hint="Use fewer jobs or a smaller stream distance.",
             )
-        return [("offset_increment", step), ("size", rest)]
-    if job.size is not None or target.kind is TargetKind.FILE:
-        return [("size", total)]
-    return []
+        return [*start, ("offset_increment", step), ("size", rest)]
+    return [*start, ("size", total)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import InvalidJobError, Job
-from app.engine.fio.job_values import Pattern
+from app.engine.fio.job_values import Pattern, Split
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
@@ -68,6 +68,32 @@ class SectionedJob(Job):
         return any(job.writes for job in self.parts)
 
     @property
+    def trims(self) -> bool:
+        """Whether any section trims."""
+        return any(job.trims for job in self.parts)
+
+    @property
+    def writes_data(self) -> bool:
+        """Whether any section writes data."""
+        return any(job.writes_data for job in self.parts)
+
+    @property
+    def size_named(self) -> bool:
+        """Whether every section says how much of the target it uses."""
+        return all(job.size_named for job in self.parts)
+
+    @property
+    def reach(self) -> int | None:
+        """Bytes from the start of the target to the end of what any section uses; None where the target decides."""
+        ends = [job.reach for job in self.parts]
+        return None if None in ends else max(end for end in ends if end is not None)
+
+    @property
+    def longest_s(self) -> float | None:
+        """Seconds of all phases; None where one of them is ended by an amount only."""
+        return float(self.ramp + self.runtime) if self.runtime else None
+
+    @property
     def mixed(self) -> bool:
         """Whether the sections together read and write."""
         return self.reads and self.writes
@@ -88,6 +114,30 @@ class SectionedJob(Job):
         return min(job.mean_block_size for job in self.parts)
 
     @property
+    def shares(self) -> Split:
+        """All block sizes, each with an equal percentage: how many I/Os a section does is not known before."""
+        sizes = self.block_sizes
+        return tuple((size, 100 // len(sizes) + (at < 100 % len(sizes))) for at, size in enumerate(sizes))
+
+    def mean_size_of(self, direction: str) -> float:
+        """Bytes of the smallest average I/O of a section in this direction."""
+        return min(job.mean_size_of(direction) for job in self.parts)
+
+    def smallest_of(self, direction: str) -> int:
+        """Bytes of the smallest I/O of any section in this direction."""
+        return min(job.smallest_of(direction) for job in self.parts)
+
+    @property
+    def whole_rate_iops(self) -> int | None:
+        """None: a limit of the whole job is not known, as each section has its own."""
+        return None
+
+    @property
+    def whole_rate(self) -> int | None:
+        """None: a limit of the whole job is not known, as each section has its own."""
+        return None
+
+    @property
     def held(self) -> bool:
         """Whether the rate of every section is fixed."""
         return all(job.held for job in self.parts)
@@ -101,6 +151,11 @@ class SectionedJob(Job):
     def flushes(self) -> bool:
         """Whether any section flushes."""
         return any(job.flushes for job in self.parts)
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether the writes of any section reach stable media."""
+        return any(job.is_durable for job in self.parts)
 
     @property
     def ends_by_amount(self) -> bool:
@@ -124,7 +179,8 @@ class SectionedJob(Job):
         names = ", then ".join(" + ".join(section.name for section in phase) for phase in phases(shown))
         more = len(self.sections) - len(shown)
         names += f" and {more} more" if more else ""
-        return f"{len(self.sections)} sections: {names} · {self.ramp + self.runtime} s"
+        seconds = f"{self.longest_s:.0f} s" if self.longest_s is not None else "no time limit"
+        return f"{len(self.sections)} sections: {names} · {seconds}"
 
     def texts(self) -> dict[str, str]:
         """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
@@ -221,12 +277,12 @@ def _split(sections: Sequence[JobSection], begins: Callable[[JobSection], bool])
 
 
 def phase_seconds(phase: Iterable[JobSection]) -> int:
-    """Seconds of a phase: those of its longest section, ramp included."""
-    return max(section.job.ramp + section.job.runtime for section in phase)
+    """Seconds of a phase: those of its longest section that has a time limit, ramp included."""
+    return max(int(section.job.longest_s or 0) for section in phase)
 
 
 def starts(sections: Sequence[JobSection]) -> tuple[int, ...]:
-    """The second in which each section is planned to start."""
+    """The second in which each section is planned to start; a phase without a time limit is counted with 0 s."""
     found: list[int] = []
     passed = 0
     for phase in phases(sections):
@@ -248,6 +304,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
     first = phases(sections)[0]
     sizes = [job.size for job in jobs]
     ramp = min(section.job.ramp for section in first)
+    timed = all(job.longest_s is not None for job in jobs)
     found |= {
         "rw": _pattern(jobs),
         "bs": min(size for job in jobs for size in job.block_sizes),
@@ -255,7 +312,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         "numjobs": max(sum(section.job.numjobs for section in phase) for phase in phases(sections)),
         # Measuring begins with the first section that has no ramp left.
         "ramp": ramp,
-        "runtime": sum(map(phase_seconds, phases(sections))) - ramp,
+        "runtime": max(0, sum(map(phase_seconds, phases(sections))) - ramp) if timed else 0,
         "size": None if None in sizes else max(size for size in sizes if size is not None),
         "direct": all(job.direct for job in jobs),
         "norandommap": all(job.norandommap for job in jobs),

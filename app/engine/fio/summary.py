@@ -12,7 +12,7 @@ from dataclasses import replace
 from app.engine.fio.diagnosis import Diagnosis, diagnose, died_of, first_words, signal_from_outside
 from app.engine.fio.document import Counters, FioDocument, merge_counters
 from app.engine.fio.job import Job, JobTarget
-from app.engine.fio.render import section_names
+from app.engine.fio.render import amount_of, section_names, start_of, usable_size
 from app.engine.fio.sampler import counters_since
 from app.engine.fio.sections import JobSection, groups, phases
 from app.engine.session.figures import (
@@ -110,7 +110,7 @@ def summarize(
     seconds = _seconds(counted)
     if sections:
         seconds = sum(_seconds(_added_up(phase, own)) for phase in phases(sections))
-    status, diagnosis = _verdict(outcome, document, lines, seconds, job)
+    status, diagnosis = _verdict(outcome, document, lines, seconds, job, targets)
     if parts and status is not RunStatus.STOPPED:
         status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines)
     sides = _sides(counted)
@@ -146,17 +146,21 @@ class _Part:
     name: str
     outcome: Outcome
     job: Job | None
+    targets: tuple[JobTarget, ...]
+    """The target that it used; empty where that is not known."""
 
 
 def _parts(outcome: Outcome, job: Job | None, targets: Sequence[JobTarget]) -> list[_Part]:
     """Each of several targets or sections; none of a job of one section on one target."""
-    named = [(target.name, job) for target in targets]
+    named: list[tuple[str, Job | None, tuple[JobTarget, ...]]] = [(target.name, job, (target,)) for target in targets]
     if job is not None and job.sections:
-        named = [(section.name, section.job) for section in job.sections]
+        named = [(section.name, section.job, tuple(targets)) for section in job.sections]
     if len(named) < 2:
         return []
     both = zip(named, section_names(len(named)), strict=True)
-    return [_Part(name=name, outcome=outcome.section(entry), job=own) for (name, own), entry in both]
+    return [
+        _Part(name=name, outcome=outcome.section(entry), job=own, targets=used) for (name, own, used), entry in both
+    ]
 
 
 def _verdict_on_each(
@@ -168,7 +172,7 @@ def _verdict_on_each(
         assert document is not None  # that of all is known
         if status is RunStatus.OK:
             seconds = _seconds(_measured(part.outcome, part.job))
-            own, why = _verdict(part.outcome, document, lines, seconds, part.job)
+            own, why = _verdict(part.outcome, document, lines, seconds, part.job, part.targets)
             if own is not RunStatus.OK:
                 return own, replace(why, reason=f"{part.name}: {why.reason}")
         elif document.errors:
@@ -293,7 +297,12 @@ _Verdict = tuple[RunStatus, Diagnosis]
 
 
 def _verdict(
-    outcome: Outcome, document: FioDocument, lines: Sequence[str], seconds: float, job: Job | None
+    outcome: Outcome,
+    document: FioDocument,
+    lines: Sequence[str],
+    seconds: float,
+    job: Job | None,
+    targets: Sequence[JobTarget] = (),
 ) -> _Verdict:
     """The rules, hardest first."""
     # fio catches SIGINT and SIGTERM and ends in good order, with figures and an exit status of its own: only its words
@@ -308,10 +317,15 @@ def _verdict(
     )
     if failure is not None:
         return failure
-    if job is not None and _long_enough(outcome, document, seconds, job):
+    if job is not None and (
+        _long_enough(outcome, document, seconds, job, targets)
+        or _ended_by_itself(outcome, seconds, job, interrupted=interrupted)
+    ):
         return RunStatus.OK, Diagnosis("")
     if not interrupted and (job is None or job.sections):
         return RunStatus.OK, Diagnosis("")  # of several sections each is judged by itself
+    if job is not None and job.ramp and job.ends_by_amount and not seconds and not interrupted:
+        return RunStatus.FAILED, _DONE_IN_THE_RAMP
     how = _when(outcome, seconds, job)
     if interrupted:
         by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
@@ -337,16 +351,31 @@ def _broken_off(outcome: Outcome, document: FioDocument, lines: Sequence[str]) -
     return RunStatus.FAILED, Diagnosis(f"fio ended with exit status {outcome.returncode}{said}")
 
 
-def _long_enough(outcome: Outcome, document: FioDocument, seconds: float, job: Job) -> bool:
+_DONE_IN_THE_RAMP = Diagnosis(
+    "All of the job was done during the ramp: nothing was measured", "Use a shorter ramp, or a larger amount."
+)
+
+
+def _long_enough(
+    outcome: Outcome, document: FioDocument, seconds: float, job: Job, targets: Sequence[JobTarget]
+) -> bool:
     if job.sections:
-        each = ((part, part.outcome.document) for part in _parts(outcome, job, ()))
+        each = ((part, part.outcome.document) for part in _parts(outcome, job, targets))
         return all(
             found is not None
             and part.job is not None
-            and _long_enough(part.outcome, found, _seconds(_measured(part.outcome, part.job)), part.job)
+            and _long_enough(part.outcome, found, _seconds(_measured(part.outcome, part.job)), part.job, part.targets)
             for part, found in each
         )
-    return seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or amount_done(document, job)
+    by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
+    by_amount = amount_done(document, job, targets) and not (job.ramp and not seconds)
+    return by_time or by_amount or outcome.window.ended_early
+
+
+def _ended_by_itself(outcome: Outcome, seconds: float, job: Job, *, interrupted: bool) -> bool:
+    """Whether fio ended a job in good order by an amount that no document shows: one of which a ramp hides a part."""
+    unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
+    return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 
 
 def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
@@ -354,18 +383,31 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
     if job is None:
         return ""
     if seconds:
-        return f" after {seconds:.1f} of {job.runtime} s"
+        return f" after {seconds:.1f} of {job.runtime} s" if job.runtime else f" after {seconds:.1f} s"
     return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
 
 
-def amount_done(document: FioDocument, job: Job) -> bool:
+def _least_amount(job: Job, targets: Sequence[JobTarget]) -> float | None:
+    """Return the bytes after which a job ends at the earliest; None where no number of bytes ends it."""
+    if _is_uneven(job) or len(targets) > 1:
+        return None
+    amount = amount_of(job, targets[0] if targets else None)
+    # fio leaves out a last piece of a block in each pass.
+    return None if amount is None else amount - max(job.block_sizes) * (job.passes or 1) * job.numjobs
+
+
+def _is_uneven(job: Job) -> bool:
+    """Whether fio ends a pass of the job where it finds no free place, which may be long before its end."""
+    return job.io_size is None and (len(job.block_sizes) > 1 or job.percentage_random is not None)
+
+
+def amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget] = ()) -> bool:
     """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
-    if job.number_ios is not None:
-        return sum(part.completed for part in parts) >= job.number_ios * job.numjobs
-    if job.io_size is not None:
-        return sum(part.io_bytes for part in parts) > (job.io_size - max(job.block_sizes)) * job.numjobs
-    return False
+    if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
+        return True
+    amount = _least_amount(job, targets)
+    return amount is not None and sum(part.io_bytes for part in parts) > amount
 
 
 def _nothing_done(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> _Verdict | None:
@@ -400,11 +442,13 @@ def _not_all_done(document: FioDocument, job: Job | None) -> _Verdict | None:
 
 def _too_little(document: FioDocument, job: Job | None) -> _Verdict | None:
     """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
-    parts = [part for name in DIRECTIONS if (part := document.counters(name))]
-    done = sum(part.completed for part in parts)
-    moved = sum(part.io_bytes for part in parts)
+    parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
+    done = sum(part.completed for part in parts.values())
+    moved = sum(part.io_bytes for part in parts.values())
+    if job is None or done < 100:
+        return None
     # Half, because a mix of block sizes is a draw; reads beyond the end move nothing at all.
-    if job is None or done < 100 or moved >= done * job.mean_block_size / 2:
+    if moved >= sum(part.completed * job.mean_size_of(name) for name, part in parts.items()) / 2:
         return None
     return RunStatus.FAILED, Diagnosis(
         f"{done} I/Os moved only {moved} bytes: most of them lay beyond the end of the target",
@@ -417,9 +461,10 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets:
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
     found += [
-        f"{size_words(job.size)} were asked for, but {target.name} has {size_words(target.size)}: all of it was used"
+        f"{size_words(job.size)} were asked for, but {target.name} has {size_words(usable_size(job, target))}"
+        f"{' from its start' if start_of(job, target) else ''}: all of it was used"
         for target in targets
-        if job is not None and job.size is not None and job.size > target.size
+        if job is not None and job.size is not None and job.size > usable_size(job, target)
     ]
     for name in DIRECTIONS:
         part = document.counters(name)

@@ -81,7 +81,7 @@ def headline(runs: Sequence[RunRecord]) -> tuple[Figure, str]:
     figures, job = runs[0].figures, runs[0].start.job
     if figures.sync is not None:
         return _KNOWN["latency_mean_ns"], SYNC
-    if job.get("rate_iops") or job.get("rate"):
+    if any(job.get(key) or (job.get(f"{key}_read") and job.get(f"{key}_write")) for key in ("rate_iops", "rate")):
         return _tail_of(runs)
     both = [one for one in figures.transfers if one.total_ios]
     ios, moved = sum(one.iops for one in both), sum(one.bytes_per_second for one in both)

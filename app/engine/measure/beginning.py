@@ -41,7 +41,7 @@ def run_started(
         profile=ready.request.profile,
         job={key: text for key, text in ready.job.texts().items() if text},
         title=ready.title,
-        planned_seconds=float(ready.job.ramp + ready.job.runtime),
+        planned_seconds=ready.job.longest_s or 0.0,
         settings=dict(settings),
         destructive=ready.destructive,
         found=ready.found,
@@ -70,7 +70,7 @@ def run_sections(job: Job) -> tuple[RunSection, ...]:
             phase=phase_of[section.name],
             group=group_of[section.name],
             starts_s=float(start),
-            planned_seconds=float(section.job.ramp + section.job.runtime),
+            planned_seconds=section.job.longest_s or 0.0,
         )
         for section, start in places
     )

@@ -145,7 +145,7 @@ class Measurer:
         area = (
             WHOLE
             if request.fills
-            else Area(size=job.size, lying=self._lying(await self._gate.device_number(asked.where)))
+            else Area(size=job.reach, lying=self._lying(await self._gate.device_number(asked.where)))
         )
         judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
         if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
@@ -161,7 +161,7 @@ class Measurer:
 
     async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> Site:
         _require_no_trims(job)
-        plan = await self._scratching.plan(asked.where, job.size, writes=writes)
+        plan = await self._scratching.plan(asked.where, job.reach, writes=writes)
         await self._scratching.require_free(plan)
         device, block = await self._gate.beneath(await self._scratching.beneath(plan))
         target = JobTarget(
@@ -221,7 +221,7 @@ class Measurer:
                 whole_disk=disk in (None, request.where),
             )
         _require_no_trims(job)
-        plan = await self._scratching.plan(request.where, job.size, writes=job.writes)
+        plan = await self._scratching.plan(request.where, job.reach, writes=job.writes)
         device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
         holes = plan.holes and not plan.fill
         return JobPlace(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
@@ -363,7 +363,7 @@ class Measurer:
         if meter is not None:
             await meter.open()
         running = self._load.run(ready.job, targets, workdir, stop, steady=ready.request.steady)
-        lengths = {Phase.MEASURING: float(ready.job.runtime)}
+        lengths = {Phase.MEASURING: float(ready.job.runtime)} if ready.job.runtime else {}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
         figures = replace(await following.follow(running, lengths), filled_bytes=filled)
@@ -452,5 +452,5 @@ def _require_no_trims(job: Job) -> None:
 
 def _clipped(job: Job, site: Site) -> Iterator[str]:
     """A sentence where the job wants more than a device has."""
-    if site.scratch is None and job.size is not None and job.size > site.size:
-        yield f"The job wants {size_words(job.size)}, {site.name} has {size_words(site.size)}."
+    if site.scratch is None and job.reach is not None and job.reach > site.size:
+        yield f"The job wants {size_words(job.reach)}, {site.name} has {size_words(site.size)}."

@@ -142,7 +142,7 @@ class Site:
             job=job,
             name=self.name,
             device=self.disk,
-            area_bytes=min(job.size or self.size, self.size) or None,
+            area_bytes=usable_size(job, self.target) or None,
             scratch=self.scratch is not None,
             whole_disk=self.judgement is None or self.judgement.disk == self.judgement.device,
             holes=self.scratch is not None and self.scratch.holes and not self.scratch.fill,

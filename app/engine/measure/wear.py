@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from app.engine.fio.render import most_bytes
 from app.engine.measure.ending import cap_of, drives_below
 from app.engine.measure.preparation import Preparation, Site
 from app.engine.session.event_values import RATED
@@ -43,7 +44,11 @@ def _words(
     seconds = times * (ready.job.ramp + ready.job.runtime + steady)
     most = cap_of(ready, site, inventory)
     called = inventory.lasting(site.device)
-    amount = amount_words(site.device, seconds, runs, None if most is None else times * most, called)
+    if ready.job.runtime:
+        amount = amount_words(site.device, seconds, runs, None if most is None else times * most, called)
+    else:
+        moved = most_bytes(ready.job, site.target)
+        amount = "an unknown amount" if moved is None else f"{size_words(times * moved)} at most"
     written = "Written" if len(ready.sites) == 1 else f"Written to {called}"
     return (f"{written}: {fill}{amount}", *endurance_words(inventory, site.disk or site.device))
 

@@ -204,7 +204,7 @@ class RunStarted:
     title: str
     """The job in one line."""
     planned_seconds: float
-    """Ramp and runtime."""
+    """Ramp and run time; 0 for a job that only an amount ends."""
     settings: dict[str, str] = field(default_factory=dict)
     """Values of the target's settings before the run."""
     destructive: bool = False

@@ -205,6 +205,8 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
             Job.from_fields({"rate_iops": "1000", **OPEN}, job)
     except InvalidJobError as error:
         raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
+    if not job.runtime:
+        raise PlanError("The plan's job has no run time, so the length of a sweep is unknown.", hint="Name a runtime.")
     if plan.saturation is not None and not job.ioengine.keeps_a_queue:
         raise PlanError(
             f"{job.ioengine} keeps one I/O in flight, so no queue depth can be searched for.",

@@ -22,7 +22,7 @@ EVERY = "every"
 _JOB_FIELDS = {one.key: one for one in FIELDS}
 JOB_KEYS = ("profile", *_JOB_FIELDS)
 """What a job may name: a workload to begin with, and fields."""
-RATES = frozenset(("rate_iops", "rate"))
+RATES = frozenset(("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"))
 """Fields that fix the load."""
 LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
 """Nanoseconds of each unit of a time."""

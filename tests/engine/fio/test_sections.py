@@ -148,3 +148,8 @@ def test_every_question_that_a_job_answers_is_answered_for_all_sections() -> Non
 def test_too_many_sections_are_refused() -> None:
     with pytest.raises(InvalidValueError, match="at most"):
         join_sections([JobSection(name=str(number), job=READER) for number in range(100)])
+
+
+def test_every_question_about_a_job_is_answered_for_all_sections() -> None:
+    shared = {name for name, value in vars(Job).items() if isinstance(value, property)}
+    assert {name for name in shared if name not in vars(SectionedJob)} == set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.engine.fio.document import FioDocument
-from app.engine.fio.job import Job, JobTarget, TargetKind
+from app.engine.fio.job import Job, JobTarget, Pattern, TargetKind
 from app.engine.fio.summary import Outcome, summarize
 from app.engine.session.figures import RunFigures, RunStatus
 from tests.engine.fio.documents import direction, document, reads
@@ -153,11 +153,50 @@ def test_a_run_that_ended_early_without_a_word_is_a_failure() -> None:
         (Job(number_ios=500, ramp=0, numjobs=2), RunStatus.OK),
         (Job(io_size=1000 * 4096, ramp=0), RunStatus.OK),
         (Job(io_size=1001 * 4096, ramp=0), RunStatus.FAILED),
+        (Job(io_size=500 * 4096, passes=2, ramp=0), RunStatus.OK),
+        (Job(passes=1, size=1000 * 4096, ramp=0), RunStatus.OK),
+        (Job(passes=1, size=1002 * 4096, ramp=0), RunStatus.FAILED),
+        (Job(passes=2, size=500 * 4096, ramp=0, runtime=0), RunStatus.OK),
+        (Job(passes=2, size=600 * 4096, ramp=0, runtime=0), RunStatus.FAILED),
+        (Job(passes=1, size=1000 * 4096, numjobs=2, ramp=0, runtime=0), RunStatus.FAILED),
+        (Job(passes=1, size=2000 * 4096, ramp=3), RunStatus.OK),
+        (Job(passes=1, size=2000 * 4096, percentage_random=50, ramp=0), RunStatus.OK),
+        (Job(passes=1, size=2000 * 4096, bssplit=((4096, 99), (8192, 1)), ramp=0), RunStatus.OK),
+        (Job(number_ios=5000, passes=1, size=1000 * 4096, ramp=0), RunStatus.OK),
     ],
 )
 def test_a_run_that_ends_by_amount_is_whole_when_all_of_it_was_done(job: Job, status: RunStatus) -> None:
     outcome = Outcome(document=reads(300, {99840: 1000}), returncode=0)
     assert summarize(outcome, job, [TARGET]).status is status
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job(passes=1, size=2000 * 4096, ramp=3),
+        Job(passes=1, size=2000 * 4096, percentage_random=50, ramp=0),
+        Job(passes=1, ramp=0, runtime=0),
+    ],
+)
+def test_a_run_that_ends_by_amount_and_was_stopped_is_not_whole(job: Job) -> None:
+    outcome = Outcome(document=reads(300, {99840: 1000}), returncode=128, stopped=True)
+    assert summarize(outcome, job, [TARGET]).status is RunStatus.STOPPED
+
+
+def test_a_job_that_is_done_in_its_ramp_says_so() -> None:
+    outcome = Outcome(document=reads(0, {}, issued=1000), returncode=0)
+    figures = summarize(outcome, Job(passes=1, size=1000 * 4096, ramp=3), [TARGET])
+    assert figures.status is RunStatus.FAILED
+    assert "during the ramp" in (figures.reason or "")
+
+
+def test_blocks_of_reads_and_writes_are_counted_by_themselves() -> None:
+    data = document(
+        10_000, read=direction({540: 1000}, runtime_ms=10_000), write=direction({540: 10}, runtime_ms=10_000)
+    )
+    job = Job(rw=Pattern.RANDRW, bs=4096, bs_write=1 << 20, rwmixread=10, runtime=10, ramp=0)
+    data["jobs"][0]["write"]["io_bytes"] = 10 << 20
+    assert summarize(Outcome(document=FioDocument(data), returncode=0), job, [TARGET]).status is RunStatus.OK
 
 
 def test_errors_passed_over_are_counted() -> None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from app.engine.fio.job import Job
-from app.engine.fio.jobfile import Imported, import_jobfile
+from app.engine.fio.jobfile import Imported, depends_on_fio, import_jobfile
+from app.engine.fio.option_table import SHIPPED, OptionTable
+from app.engine.fio.preflight import option_table
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.fio.sections import change_sections
 from app.engine.measure.measurer import Request
@@ -92,12 +94,12 @@ class ChoosingScreen(WorkbenchScreen):
 
     def _sized(self, job: Job) -> tuple[Job, tuple[str, ...]]:
         """Return the job with the size of the scratch file where it names none."""
-        return (job if job.size is not None else replace(job, size=self.scratch_size)), ()
+        return (job if job.size_named else replace(job, size=self.scratch_size)), ()
 
     @property
     def scratch_size(self) -> int:
         """Bytes of a scratch file."""
-        return self.job.size or self.workbench_app.options.scratch_size or DEFAULT_SIZE
+        return self.job.reach or self.workbench_app.options.scratch_size or DEFAULT_SIZE
 
     def action_profile(self) -> None:
         """Choose a workload."""
@@ -155,11 +157,23 @@ class ChoosingScreen(WorkbenchScreen):
         if not name:
             return
         try:
-            imported = import_jobfile(read_input(os.path.expanduser(name), MEBIBYTE))
+            content = read_input(os.path.expanduser(name), MEBIBYTE)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             self.say(f"{clean(name)} cannot be read: {reason or error}.", severity="error")
             return
+        if depends_on_fio(content):
+            self.run_worker(self._import_as_installed(content), group="import", exclusive=True)
+        else:
+            self._import(content, SHIPPED)
+
+    async def _import_as_installed(self, content: bytes) -> None:
+        """Take the job of a file with options that not every fio has."""
+        self._import(content, await option_table(self.workbench_app.workbench.host))
+
+    def _import(self, content: bytes, table: OptionTable) -> None:
+        try:
+            imported = import_jobfile(content, table)
         except RaidbenchError as error:
             self.workbench_app.tell(error, title="Not a job for raidbench")
             return

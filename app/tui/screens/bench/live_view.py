@@ -168,6 +168,8 @@ def progress(active: ActiveRun, now: float) -> Progress:
             fraction = active.moved_bytes / active.total_bytes if active.total_bytes else None
             return Progress(phase="filling", fraction=fraction, elapsed=within, eta=active.amount_left(now))
         case Phase.RAMP | Phase.MEASURING:
+            if not planned:
+                return Progress(phase=str(active.phase), elapsed=within)
             runtime = active.phase_seconds if active.phase is Phase.MEASURING and active.phase_seconds else None
             ramp = planned - runtime if runtime is not None else 0.0
             elapsed = within + (ramp if active.phase is Phase.MEASURING else 0.0)
@@ -193,7 +195,7 @@ def chart_seconds(active: ActiveRun) -> float | None:
     if active.phase not in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING):
         return None
     waits = active.start.steady is not None and active.start.steady.until
-    if waits and not active.settled:
+    if not active.start.planned_seconds or (waits and not active.settled):
         return None
     return active.start.planned_seconds + active.settled
 

@@ -191,7 +191,7 @@ class SweepWatch(Vertical):
         if active.start.id != self._run_id:
             self._run_id, self._curves = active.start.id, Curves()
         self._curves.take(active.samples, ramp_of(active.start))
-        total = active.start.planned_seconds
+        total = active.start.planned_seconds or None
         upper, lower = self.query_one("#sweep-iops", LineChart), self.query_one("#sweep-latency", LineChart)
         upper.data = throughput_chart(self._curves, rate=False, total=total)
         lower.data = latency_chart(self._curves, total=total)
