@@ -81,7 +81,7 @@ def test_what_is_not_taken_over_is_said() -> None:
         ("bs=4kib", "powers of 1000"),
         ("size=50%", "share"),
         ("bs=banana", "not a size"),
-        ("rw=trim", "pattern"),
+        ("rw=erase", "pattern"),
         ("offset=1g", "start of the target"),
         ("runtime=1.5", "time"),
         ("iodepth=many", "whole number"),
