@@ -194,7 +194,9 @@ def test_a_pattern_of_data_is_passed_on(pattern: str) -> None:
     assert lines(found.job)["buffer_pattern"] == pattern
 
 
-@pytest.mark.parametrize("pattern", ["'/etc/shadow'", "0xff'x'", "/etc/shadow", "abc", '"a\nfilename=/x"', '"$HOME"', ""])
+@pytest.mark.parametrize(
+    "pattern", ["'/etc/shadow'", "0xff'x'", "/etc/shadow", "abc", '"a\nfilename=/x"', '"$HOME"', ""]
+)
 def test_a_pattern_that_names_a_file_or_more_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidValueError):
         Job(rw=Pattern.WRITE, buffer_pattern=pattern)
