@@ -67,7 +67,6 @@ PASSED_OVER: Mapping[str, str] = {  # option: what happens instead; "" if it mak
     "lat_percentiles": "",
     "slat_percentiles": "",
     "thinktime_blocks_type": "blocks are counted as they are issued",
-    "percentile_list": "",
     "iodepth_batch": "requests are submitted as fio does by default",
     "iodepth_batch_submit": "requests are submitted as fio does by default",
     "iodepth_batch_complete": "completions are collected as fio does by default",
@@ -172,6 +171,19 @@ def _offset(value: str, _texts: dict[str, str], _notes: list[str]) -> None:
         raise InvalidValueError("raidbench works from the start of the target")
 
 
+_REPORTED = (50.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
+"""Percentiles of every run, as far as its I/Os carry them."""
+
+
+def _percentiles(value: str, _texts: dict[str, str], notes: list[str]) -> None:
+    asked = value.split(":")
+    if not all(re.fullmatch(r"\d{1,3}(\.\d{1,12})?", part.strip(), re.ASCII) for part in asked):
+        raise InvalidValueError("percentiles are separated by colons: 99:99.9:99.99")
+    if any(float(part) not in _REPORTED for part in asked):
+        reported = ":".join(f"{percent:g}" for percent in _REPORTED)
+        notes.append(f"percentile_list={clean(value, 80)} was not taken over: raidbench reports {reported}")
+
+
 def _rate(key: str) -> Callable[[str, dict[str, str], list[str]], None]:
     """A rate for reads and writes; fio holds each of them by it, whatever their shares are."""
 
@@ -205,4 +217,5 @@ _SPECIAL: Mapping[str, Callable[[str, dict[str, str], list[str]], None]] = {
     "offset": _offset,
     "rate_iops": _rate("rate_iops"),
     "rate": _rate("rate"),
+    "percentile_list": _percentiles,
 }

@@ -205,6 +205,10 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
             Job.from_fields({"rate_iops": "1000", **OPEN}, job)
     except InvalidJobError as error:
         raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
+    if plan.saturation is not None and job.ioengine.keeps_a_queue and not job.keeps_a_queue:
+        raise PlanError(
+            "fio keeps one trim in flight, so no queue depth can be searched for.", hint="Search with another pattern."
+        )
     if plan.saturation is not None and not job.ioengine.keeps_a_queue:
         raise PlanError(
             f"{job.ioengine} keeps one I/O in flight, so no queue depth can be searched for.",

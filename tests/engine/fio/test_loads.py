@@ -307,3 +307,19 @@ def test_rare_percentiles_need_ten_ios_beyond(ios: int, known: tuple[bool, bool]
         assert times.p99_999 == 1000
     if known[1]:
         assert times.p99_9999 == 9024
+
+
+def test_percentiles_that_are_not_reported_are_named_with_those_that_are() -> None:
+    (plain,) = import_jobfile("[a]\nrw=read\nruntime=5\npercentile_list=50.0:99:99.999\n").jobs
+    assert plain.notes == ()
+    (other,) = import_jobfile("[a]\nrw=read\nruntime=5\npercentile_list=90:99\n").jobs
+    assert other.notes == (
+        "percentile_list=90:99 was not taken over: raidbench reports 50:95:99:99.9:99.99:99.999:99.9999",
+    )
+    with pytest.raises(InvalidValueError, match="separated by colons"):
+        import_jobfile("[a]\nrw=read\nruntime=5\npercentile_list=99,99.9\n")
+
+
+def test_a_trim_waits_for_the_one_before_whatever_the_depth() -> None:
+    assert Job(rw=Pattern.RANDTRIM, iodepth=32, numjobs=2).queue == 2
+    assert Job(rw=Pattern.RANDTRIMWRITE, iodepth=32, numjobs=2).queue == 64
