@@ -240,7 +240,7 @@ def test_a_job_file_is_run(tmp_path: Path) -> None:
     [
         (("--bs", "huge"), "--bs"),
         (("--iodepth", "-3"), "--iodepth"),
-        (("--rw", "trim"), "--rw"),
+        (("--rw", "erase"), "--rw"),
         (("--profile", "nope"), "no workload called"),
         (("--ioengine", "/tmp/evil.so"), "--ioengine"),
         (("--jobfile", "/nonexistent.fio"), "no job file"),

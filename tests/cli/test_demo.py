@@ -89,6 +89,24 @@ def test_writing_to_a_raw_array_asks_for_the_end_of_its_wwn(demo: Cli) -> None:
     assert "mounted on /srv/vm" in mounted.err
 
 
+@pytest.mark.parametrize("rw", ["randtrim", "trimwrite"])
+def test_trimming_a_raw_array_asks_as_writing_does_and_names_the_range(demo: Cli, rw: str) -> None:
+    trim = ("bench", "megaraid:/c1/v0", "--rw", rw, "--size", "1G", "--runtime", "5", "--ramp", "0", "--json")
+    refused = demo(*trim)
+    assert refused.status == 3
+    assert "bench-old" in refused.err
+    assert "the first 1 GiB of megaraid:/c1/v0 (bytes 0 to 1073741823)" in refused.err
+    assert ("This run TRIMS" in refused.err) is (rw == "randtrim")
+    assert demo("--read-only", *trim, "--confirm", "a66d13").status == 3
+    done = demo(*trim, "--confirm", "a66d13")
+    assert done.status == 0
+    assert done.json["run"]["trim"]["iops"] > 0
+    assert (done.json["run"]["write"] is None) is (rw == "randtrim")
+    mounted = demo("bench", "/dev/sdd", "--rw", rw, "--confirm", "dde6c4")
+    assert mounted.status == 3
+    assert "mounted on /srv/vm" in mounted.err
+
+
 def test_a_scratch_file_is_only_imagined(demo: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     before = set(tmp_path.iterdir())

@@ -28,6 +28,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "bench": (
         ("bench", "FOLDER", "--profile", "randread-4k", *JOB),
         ("bench", "FOLDER", "--profile", "randwrite-4k", *JOB),
+        ("bench", "FOLDER", "--rw", "randtrim", *JOB),
         ("bench", "FOLDER/left.dat", "--profile", "randread-4k", "--runtime", "1", "--ramp", "0", "--size", "8k"),
     ),
     "capture": (),  # the same

@@ -137,7 +137,8 @@ JUNK: tuple[object, ...] = (
 """Values of the wrong kind for nearly every field."""
 
 JOBS: tuple[object, ...] = (
-    {"rw": "write"}, {"rw": "randrw"}, {"rw": "trim"}, {"filename": "/etc/shadow"}, {"exec_prerun": "id"},
+    {"rw": "write"}, {"rw": "randrw"}, {"rw": "trim"}, {"rw": "randtrim"}, {"rw": "trimwrite"}, {"rw": "randtrimwrite"},
+    {"filename": "/etc/shadow"}, {"exec_prerun": "id"},
     {"verify": "md5"}, {"bs": "4k\nfilename=/etc/shadow"}, {"ioengine": "exec"}, {"iodepth": 1}, [], None,
 )  # fmt: skip
 """Jobs that the helper does not measure."""

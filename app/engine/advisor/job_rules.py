@@ -54,14 +54,17 @@ def sync_depth(facts: RunFacts) -> Advice | None:
     why = ""
     if not job.ioengine.keeps_a_queue:
         why = f"The engine {job.ioengine} has one I/O in flight per job"
+    elif not job.keeps_a_queue:
+        why = "fio has one trim in flight per job"
     elif not job.direct and job.ioengine is Engine.LIBAIO:
         why = "Without direct I/O libaio has one I/O in flight per job"
     if not why:
         return None
+    engines = "" if job.trims else "libaio or io_uring with direct I/O, or "
     return Advice(
         key="sync-depth",
         message=f"{why}: queue depth {job.iodepth} has no effect, the depth is {job.numjobs}.",
-        do="Use libaio or io_uring with direct I/O, or more jobs instead of depth.",
+        do=f"Use {engines}more jobs instead of depth.",
     )
 
 
@@ -134,7 +137,7 @@ def sector_misaligned(facts: RunFacts) -> Advice | None:
     unit = facts.physical_block or 512
     flash = facts.media in (Media.SSD, Media.NVME)
     unit = max(unit, FLASH_PAGE) if flash else unit
-    if not job.direct or (job.sequential and not job.writes_data):
+    if not job.direct or not (job.reads or job.writes_data) or (job.sequential and not job.writes_data):
         return None
     share = misaligned_share(facts, unit)
     if share < MISALIGNED_SHARE:

@@ -360,7 +360,12 @@ class Job:
     @property
     def queue(self) -> int:
         """I/Os in flight altogether."""
-        return self.numjobs * (self.iodepth if self.ioengine.keeps_a_queue else 1)
+        return self.numjobs * (self.iodepth if self.keeps_a_queue else 1)
+
+    @property
+    def keeps_a_queue(self) -> bool:
+        """Whether one job can have more than one I/O in flight: fio waits for each trim, whatever the engine."""
+        return self.ioengine.keeps_a_queue and self.rw not in (Pattern.TRIM, Pattern.RANDTRIM)
 
     def describe(self) -> str:
         """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""

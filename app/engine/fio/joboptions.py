@@ -125,7 +125,6 @@ PASSED_OVER: Mapping[str, Replaced] = {
     "clat_percentiles": Replaced(default="1", why=_ALWAYS),
     "lat_percentiles": Replaced(default="1", why=_ALWAYS),
     "slat_percentiles": Replaced(default="0", why=_ALWAYS),
-    "percentile_list": Replaced(why="raidbench shows p50, p95, p99, p99.9 and p99.99"),
     "significant_figures": Replaced(default="4", why="raidbench prints its figures itself"),
     "unit_base": Replaced(default="0", why="raidbench shows bytes"),
     "error_dump": Replaced(default="0", why="raidbench shows fio's errors itself"),
@@ -315,6 +314,19 @@ def _loops(value: str, draft: Draft) -> None:
     draft.loops = max(1, read_number(value))
 
 
+_REPORTED = (50.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
+"""Percentiles of every run, as far as its I/Os carry them."""
+
+
+def _percentiles(value: str, draft: Draft) -> None:
+    asked = value.split(":")
+    if not all(re.fullmatch(r"\d{1,3}(\.\d{1,12})?", part.strip(), re.ASCII) for part in asked):
+        raise InvalidValueError("percentiles are separated by colons: 99:99.9:99.99")
+    if any(float(part) not in _REPORTED for part in asked):
+        reported = ":".join(f"{percent:g}" for percent in _REPORTED)
+        draft.notes.append(f"percentile_list={clean(value, 80)} was not taken over: raidbench reports {reported}")
+
+
 def _file_size(value: str, draft: Draft) -> None:
     draft.file_size = read_size(value) or None
 
@@ -423,6 +435,7 @@ _SPECIAL: Mapping[str, Callable[[str, Draft], None]] = {
     "random_distribution": _distribution,
     "rate_iops": _rate("rate_iops"),
     "rate": _rate("rate"),
+    "percentile_list": _percentiles,
 }
 
 

@@ -36,7 +36,13 @@ _COLUMNS = (
     ("Write p99", "write", _FIGURE["latency_p99_ns"]),
 )
 _FLUSHES = (("Sync mean", "sync", _FIGURE["latency_mean_ns"]), ("Sync p99", "sync", _FIGURE["latency_p99_ns"]))
-_LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "max", "I/Os")
+_TRIMS = (
+    ("Trim IOPS", "trim", _FIGURE["iops"]),
+    ("Trim MiB/s", "trim", _FIGURE["bytes_per_second"]),
+    ("Trim p50", "trim", _FIGURE["latency_p50_ns"]),
+    ("Trim p99", "trim", _FIGURE["latency_p99_ns"]),
+)
+_LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "p99.999", "p99.9999", "max", "I/Os")
 
 
 def results(runs: Sequence[RunRecord]) -> Grid:
@@ -48,7 +54,8 @@ def results(runs: Sequence[RunRecord]) -> Grid:
     mixed = len({run.start.simulated for run in runs}) > 1
     keys = varying([in_force_of(group[0].start) for group in groups])
     flushed = any(run.figures.sync is not None for run in runs)
-    shown = (*_FLUSHES, *_COLUMNS) if flushed else _COLUMNS
+    trimmed = any(run.figures.trim is not None for run in runs)
+    shown = (*(_FLUSHES if flushed else ()), *_COLUMNS, *(_TRIMS if trimmed else ()))
     rows = []
     for group in groups:
         start = group[0].start

@@ -207,6 +207,10 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
         raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
     if not job.runtime:
         raise PlanError("The plan's job has no run time, so the length of a sweep is unknown.", hint="Name a runtime.")
+    if plan.saturation is not None and job.ioengine.keeps_a_queue and not job.keeps_a_queue:
+        raise PlanError(
+            "fio keeps one trim in flight, so no queue depth can be searched for.", hint="Search with another pattern."
+        )
     if plan.saturation is not None and not job.ioengine.keeps_a_queue:
         raise PlanError(
             f"{job.ioengine} keeps one I/O in flight, so no queue depth can be searched for.",

@@ -97,8 +97,9 @@ class FioJob:
 
     @property
     def depth(self) -> int:
-        """Requests that each keeps in flight."""
-        return max(1, self.number("iodepth", 1)) if self.text("ioengine") in _QUEUES else 1
+        """Requests that each keeps in flight; fio waits for each trim."""
+        waits = self.text("ioengine") not in _QUEUES or (self.trims and not self.writes_data)
+        return 1 if waits else max(1, self.number("iodepth", 1))
 
     @property
     def rate_iops(self) -> int:

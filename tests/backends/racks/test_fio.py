@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.fio.job import Engine, Job, JobTarget, Pattern, TargetKind
+from app.engine.fio.job_values import SyncMode
 from app.engine.fio.load import FioLoad
 from app.engine.fio.preflight import preflight
 from app.engine.fio.profiles import PROFILES
@@ -18,6 +19,7 @@ from app.engine.fio.standstill import standstills
 from app.engine.fio.stream import Document, StreamParser
 from app.engine.session.figures import RunStatus
 from backends.fio_buckets import value_of
+from backends.racks.fio.job import parse_jobs
 from backends.racks.fio.latency import latencies, moments
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.hpe import hpe_rack
@@ -278,3 +280,46 @@ def test_latencies_have_the_mean_that_was_asked_for(count: int, mean: float) -> 
     total = sum(moments(each)[0] for each in found)
     assert total / (count * rounds) == pytest.approx(mean, rel=0.01)
     assert all(value_of(bucket) > 0 for each in found for bucket in each)
+
+
+async def test_trims_are_counted_by_themselves_and_take_the_data(host: SimulatedHost, tmp_path: Path) -> None:
+    ran = await run(host, replace(WRITE, rw=Pattern.RANDTRIM), tmp_path)
+    assert ran.figures.status is RunStatus.OK
+    assert ran.figures.trim is not None
+    assert (ran.figures.read, ran.figures.write) == (None, None)
+    assert ran.figures.trim.iops > 100
+    assert all(sample.trim is not None and sample.write is None for sample in ran.samples)
+
+
+async def test_trims_and_writes_alternate(host: SimulatedHost, tmp_path: Path) -> None:
+    ran = await run(host, replace(WRITE, rw=Pattern.RANDTRIMWRITE), tmp_path)
+    plain = await run(host, WRITE, tmp_path)
+    assert ran.figures.trim is not None
+    assert ran.figures.write is not None
+    assert plain.figures.write is not None
+    assert ran.figures.trim.iops == pytest.approx(ran.figures.write.iops, rel=0.02)
+    assert ran.figures.write.iops == pytest.approx(plain.figures.write.iops / 2, rel=0.05)
+
+
+@pytest.mark.parametrize("rw", [Pattern.TRIM, Pattern.TRIMWRITE])
+async def test_a_trim_of_a_mounted_device_is_refused(rw: Pattern, host: SimulatedHost, tmp_path: Path) -> None:
+    ran = await run(host, Job(rw=rw, runtime=2, ramp=0), tmp_path, "/dev/sdd1")
+    assert ran.figures.status is RunStatus.FAILED
+    assert "mounted" in (ran.figures.reason or "")
+
+
+def test_a_trim_that_ends_by_amount_ends_there() -> None:
+    (job,) = parse_jobs("[a]\nfilename=/dev/sdb\nrw=trim\nbs=64k\nio_size=1M\nruntime=60s\n", ("fio", "--readonly"))
+    assert (job.trims, job.writes, job.writes_data, job.reads, job.readonly) == (True, True, False, False, True)
+    assert job.amount == 1 << 20
+
+
+@pytest.mark.parametrize("mode", SyncMode)
+async def test_a_synchronous_write_waits_for_the_medium(mode: SyncMode, host: SimulatedHost, tmp_path: Path) -> None:
+    plain = (await run(host, replace(WRITE, iodepth=1), tmp_path)).figures.write
+    ran = (await run(host, replace(WRITE, iodepth=1, sync=mode), tmp_path)).figures
+    assert ran.sync is None
+    assert ran.write is not None
+    assert plain is not None
+    assert (ran.write.latency_ns.mean or 0) > 1.5 * (plain.latency_ns.mean or 0)
+    assert ran.write.iops < plain.iops / 1.5

@@ -124,6 +124,17 @@ async def test_random_writes_do_not_reach_every_block() -> None:
     assert (await gather(host(), PLACE, session(*filled(rw="randwrite")))).written is None
 
 
+@pytest.mark.parametrize(("rw", "known"), [("trim", False), ("randtrim", False), ("trimwrite", None)])
+async def test_trimmed_blocks_are_unwritten(rw: str, known: bool | None) -> None:
+    assert (await gather(host(), PLACE, session(*filled(rw=rw)))).written is known
+
+
+async def test_trimmed_blocks_that_were_written_again_are_written() -> None:
+    start, end = filled()
+    again = [replace(start, id="r2"), replace(end, id="r2")]  # type: ignore[call-arg]
+    assert (await gather(host(), PLACE, session(*filled(rw="trim"), *again))).written is True
+
+
 async def test_a_part_of_it_is_not_all_of_it() -> None:
     assert (await gather(host(), PLACE, session(*filled(size=G // 2)))).written is None
 

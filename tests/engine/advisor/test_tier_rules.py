@@ -202,6 +202,8 @@ def test_blocks_that_fit_are_not(job: dict[str, str], settings: dict[str, str]) 
     ("job", "word", "told"),
     [
         ({"rw": "randwrite", "fsync": "1"}, "disabled", True),
+        ({"rw": "randwrite", "sync": "dsync"}, "disabled", True),
+        ({"rw": "randtrim"}, "always", False),
         ({"rw": "randwrite"}, "disabled", False),
         ({"rw": "randwrite"}, "always", True),
         ({"rw": "randwrite", "fsync": "1"}, "standard", False),
@@ -218,7 +220,14 @@ def test_sync_of_anything_else_is_none_of_it() -> None:
 
 @pytest.mark.parametrize(
     ("job", "word", "told"),
-    [(WRITES, "lz4", True), (WRITES, "off", False), (WRITES, "zle", False), (READS, "lz4", False)],
+    [
+        (WRITES, "lz4", True),
+        (WRITES, "off", False),
+        (WRITES, "zle", False),
+        (READS, "lz4", False),
+        ({**WRITES, "buffer_compress_percentage": "50"}, "lz4", False),
+        ({**WRITES, "zero_buffers": "yes"}, "lz4", True),
+    ],
 )
 def test_compression_that_saves_nothing_of_random_data_is_said(job: dict[str, str], word: str, told: bool) -> None:
     assert ("zfs-compression" in keys(run(job=job, before=are(**{**ZFS, "compression": word})))) is told

@@ -85,7 +85,7 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
         ({"bs": "4q"}, "bs"),
         ({"bs": "1000"}, "bs"),
         ({"bs": ""}, "bs"),
-        ({"rw": "trim"}, "rw"),
+        ({"rw": "erase"}, "rw"),
         ({"ramp": "60"}, "ramp"),
         ({"runtime": "0", "ramp": "0"}, "runtime"),
         ({"runtime": "1.5"}, "runtime"),

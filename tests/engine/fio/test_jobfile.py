@@ -173,7 +173,7 @@ def test_a_default_of_fio_that_is_written_out_changes_nothing(line: str) -> None
         ("random_distribution=zipf:1.0", "zipf takes theta"),
         ("bs=4kib", "powers of 1000"),
         ("bs=banana", "not a size"),
-        ("rw=trim", "pattern"),
+        ("rw=erase", "pattern"),
         ("runtime=1.5", "time"),
         ("iodepth=many", "whole number"),
     ],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from app.engine.fio.job import Engine, Job
+from app.engine.fio.job import Engine, Job, Pattern
+from app.engine.fio.job_values import SyncMode
 from app.engine.fio.preflight import preflight
-from backends.errors import ToolFailedError, ToolMissingError
+from backends.errors import RefusedError, ToolFailedError, ToolMissingError
 from tests.engine.fio.documents import direction, document, printed
 from tests.engine.fio.hosts import ScriptedHost
 
@@ -98,3 +101,33 @@ async def test_newer_ones_are_taken(version: str) -> None:
 async def test_another_program_of_that_name_is_told() -> None:
     with pytest.raises(ToolFailedError):
         await preflight(host("Flexible Image Optimizer 1\n"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "refused_there"),
+    [
+        ("sync: Use O_SYNC for buffered writes\n", True),
+        ("sync: Use synchronous write IO\nvalid values: none\n: 0\n: sync\n: 1\n: dsync\n", False),
+        ("", False),
+    ],
+    ids=["only O_SYNC", "both", "silent"],
+)
+async def test_synchronous_data_writes_need_a_fio_that_knows_them(answer: str, refused_there: bool) -> None:
+    machine = ScriptedHost(answers={**host().answers, "--cmdhelp=sync": (answer, 0)})
+    job = Job(rw=Pattern.WRITE, sync=SyncMode.DSYNC, ioengine=Engine.PSYNC)
+    if refused_there:
+        with pytest.raises(ToolMissingError, match="knows no sync=dsync"):
+            await preflight(machine, job)
+    else:
+        assert (await preflight(machine, job)).version == "fio-3.33"
+    asked = [command.argv for command in machine.commands if "--cmdhelp=sync" in command.argv]
+    await preflight(machine, replace(job, sync=SyncMode.SYNC))
+    assert [command.argv for command in machine.commands if "--cmdhelp=sync" in command.argv] == asked != []
+
+
+@pytest.mark.parametrize("option", ["sqthread_poll", "fixedbufs", "hipri"])
+async def test_options_of_io_uring_are_not_measured_with_another_engine(option: str) -> None:
+    found = await preflight(host(io_uring=refused(1, "io_uring")))
+    job = Job.from_fields({"ioengine": "io_uring", option: "yes"})
+    with pytest.raises(RefusedError, match=option):
+        found.substitute(job)

@@ -189,17 +189,17 @@ def test_both_directions_are_told_apart() -> None:
 def test_the_histogram_of_an_interval_is_that_of_its_own_ios() -> None:
     machine = sampler()
     taken(machine, reads(250, {FAST: 500}), reads(500, {FAST: 600, SLOW: 1500}))
-    assert machine.bins == (((FAST, 100), (SLOW, 1500)), ())
+    assert machine.bins == {"read": ((FAST, 100), (SLOW, 1500))}
 
 
 def test_each_direction_has_its_own_histogram() -> None:
     machine = sampler()
     both = document(250, read=direction({FAST: 5}, runtime_ms=250), write=direction({SLOW: 7}, runtime_ms=250))
     machine.take(FioDocument(both))
-    assert machine.bins == (((FAST, 5),), ((SLOW, 7),))
+    assert machine.bins == {"read": ((FAST, 5),), "write": ((SLOW, 7),)}
 
 
 def test_what_has_no_direction_is_told_as_the_first() -> None:
     machine = sampler()
     machine.take(FioDocument(document(250, mixed=direction({FAST: 5}, runtime_ms=250))))
-    assert machine.bins == (((FAST, 5),), ())
+    assert machine.bins == {"read": ((FAST, 5),)}

@@ -98,9 +98,9 @@ def test_what_a_run_says_of_an_interval_adds_up() -> None:
     sample = Sample(
         at=1.0, seconds=1.0, phase=Phase.MEASURING, read=DirectionSample(iops=101.0, bytes_per_second=4096.0, ios=101)
     )
-    found = told(**tick(sample, [[100, 100]], [], monotonic=5.0, go=3.0))
+    found = told(**tick(sample, {"read": [[100, 100]]}, monotonic=5.0, go=3.0))
     assert (found.sides["read"].ios, found.go) == (100, 3.0)
-    plain = told(**tick(sample, [], [], monotonic=5.0, timed=False))
+    plain = told(**tick(sample, {}, monotonic=5.0, timed=False))
     assert plain.sides["read"].ios == 101
 
 

@@ -54,6 +54,6 @@ def test_a_start_is_neither_long_ago_nor_far_ahead(at: float, refused: bool) -> 
 def test_a_tick_has_the_ios_bytes_and_histogram_of_its_interval_alone() -> None:
     read = DirectionSample(iops=400.0, bytes_per_second=4000.0, ios=100)
     taken = Sample(at=1.0, seconds=0.25, phase=Phase.MEASURING, read=read)
-    told = tick(taken, ((128, 40), (256, 60)), (), monotonic=7.5)
+    told = tick(taken, {"read": ((128, 40), (256, 60))}, monotonic=7.5)
     assert told["read"] == {"ios": 100, "bytes": 1000, "bins": [[128, 40], [256, 60]]}
     assert (told["kind"], told["write"], told["mono"], told["seconds"]) == ("tick", None, 7.5, 0.25)

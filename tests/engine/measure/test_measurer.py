@@ -54,6 +54,14 @@ async def test_preparing_touches_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "scratch").exists()
 
 
+@pytest.mark.parametrize("rw", ["trim", "randtrim", "trimwrite", "randtrimwrite"])
+async def test_a_file_is_never_trimmed(tmp_path: Path, rw: str) -> None:
+    bench = await bench_at(tmp_path / "state")
+    with pytest.raises(RefusedError, match="block devices only"):
+        await bench.jobs.prepare(request(tmp_path / "scratch", rw=rw))
+    assert not (tmp_path / "scratch").exists()
+
+
 async def test_preparing_needs_no_session(tmp_path: Path) -> None:
     bench = Workbench(LocalHost(), paths=paths(tmp_path / "state"))
     await bench.jobs.prepare(request(tmp_path / "scratch"))
@@ -196,6 +204,24 @@ class TestDevice:
             bench = await self.labelled(tmp_path, disk)
             run = await measured(bench, request(disk.sure(), rw="randwrite"), confirm=disk.name)
             assert run.figures.status is RunStatus.OK
+
+    @pytest.mark.parametrize("rw", ["trim", "randtrim", "trimwrite", "randtrimwrite"])
+    async def test_a_disk_that_is_not_blank_is_not_trimmed_without_its_name(self, tmp_path: Path, rw: str) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            bench = await self.labelled(tmp_path, disk)
+            before = disk.backing.read_bytes()
+            with pytest.raises(RefusedError, match="not blank"):
+                await measured(bench, request(disk.sure(), rw=rw))
+            assert disk.backing.read_bytes() == before
+
+    @pytest.mark.long
+    async def test_a_disk_that_is_not_blank_is_trimmed_with_its_name(self, tmp_path: Path) -> None:
+        with loop(tmp_path / "disk.img") as disk:
+            bench = await self.labelled(tmp_path, disk)
+            run = await measured(bench, request(disk.sure(), rw="trim"), confirm=disk.name)
+            assert (run.figures.status, run.start.destructive) == (RunStatus.OK, True)
+            assert run.figures.trim is not None
+            assert not any(disk.backing.read_bytes()[:4096])
 
     async def labelled(self, folder: Path, disk: Loop) -> Workbench:
         from tests.backends.loops import luks_header

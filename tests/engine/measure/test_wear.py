@@ -70,6 +70,30 @@ def test_it_is_what_the_device_took_before_for_all_the_time_of_the_job() -> None
     assert told(wrote("/dev/sda", 512))[0] == "Written: 30 GiB at most, 60 s as fast as r1 wrote"
 
 
+@pytest.mark.parametrize("rw", ["trim", "randtrim"])
+def test_trims_write_nothing(rw: str) -> None:
+    trims = Job.from_fields({"rw": rw})
+    assert told(wrote("/dev/sda", 512), ready(trims)) == ()
+    assert told(wrote("/dev/sda", 512), ready(trims, fills=1))
+    assert told(wrote("/dev/sda", 512), ready(Job.from_fields({"rw": "trimwrite"})))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"rw": "randtrim"}, "all 100 GiB of block:sda (bytes 0 to 107374182399)"),
+        ({"rw": "trimwrite", "size": "1G"}, "the first 1 GiB of block:sda (bytes 0 to 1073741823)"),
+    ],
+)
+def test_the_range_that_a_job_trims_is_named(fields: dict[str, str], words: str) -> None:
+    wanted = ready(Job.from_fields(fields))
+    assert words in wanted.loss_of(wanted.sites[0])
+
+
+def test_a_job_that_only_writes_trims_nothing() -> None:
+    assert ready().loss_of(ready().sites[0]) == ""
+
+
 def test_a_device_that_was_written_beside_others_tells_its_own_speed() -> None:
     begun, ended = wrote("/dev/sda", 512).events[1:]
     assert isinstance(begun, RunStarted)

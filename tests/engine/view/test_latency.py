@@ -79,3 +79,34 @@ def test_the_csv_of_a_run_has_flushes_and_parts() -> None:
 def test_a_report_with_flushes_has_columns_for_them_and_one_without_has_none() -> None:
     assert results(flushed().runs).columns[1:3] == ("Sync mean", "Sync p99")
     assert "Sync mean" not in results(replay([sessions.started(), *sessions.run()]).runs).columns
+
+
+TRIMS = replace(WRITES, latency_ns=LatencyFigures(mean=1e6, p50=900_000, p99=2_000_000, p99_999=7_000_000))
+TRIMMED = RunFigures(status=RunStatus.OK, seconds=60.0, trim=TRIMS)
+
+
+def test_trims_are_shown_wherever_writes_are() -> None:
+    session = flushed(TRIMMED)
+    assert [str(row.cells[1]) for row in figures_table(session.runs).rows] == ["trim"]
+    assert figure_facts(TRIMMED)[0].heading == "Trim"
+    assert {"Trim IOPS", "Trim p99"} <= set(results(session.runs).columns)
+    assert schema.run(session.runs[0], session="s")["trim"]["iops"] == 30.0
+    row = next(csv.DictReader(io.StringIO(runs_csv(session))))
+    assert (row["trim_iops"], row["trim_latency_p99_999_ns"], row["read_iops"]) == ("30", "7000000", "")
+
+
+def test_no_trims_add_no_columns() -> None:
+    assert "Trim IOPS" not in results(flushed().runs).columns
+    assert schema.run(flushed().runs[0], session="s")["trim"] is None
+
+
+def test_rare_percentiles_are_shown_only_where_they_are_known() -> None:
+    def titles(figures: RunFigures) -> set[str]:
+        return {column.title for column in figures_table(flushed(figures).runs).columns}
+
+    assert {"p99.999", "p99.9999"} & titles(FIGURES) == set()
+    assert {"p99.999", "p99.9999"} & titles(TRIMMED) == {"p99.999"}
+    assert "p99.999 7.00 ms" in direction_line("trim", TRIMS)
+    assert "p99.999" not in direction_line("write", WRITES)
+    labels = [fact.label for group in figure_facts(TRIMMED) for fact in group.facts]
+    assert ("P99.999" in labels, "P99.9999" in labels) == (True, False)
