@@ -122,7 +122,9 @@ def summarize(
         read=direction_figures(read) if read else None,
         write=direction_figures(write) if write else None,
         sync=direction_figures(sync) if sync and write else None,
-        cpu=cpu or CpuFigures(fio_percent_of_core=document.cpu_percent_of_core),
+        cpu=_cpu(
+            cpu or CpuFigures(), document, [(part, _seconds(own[part.name])) for part in parts if sections], seconds
+        ),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
         targets=() if sections else tuple(_row(name, counted, each) for name, each in own.items()),
@@ -135,6 +137,21 @@ def summarize(
             if len(group) < len(sections)
         ),
     )
+
+
+def _cpu(cpu: CpuFigures, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuFigures:
+    """The processor shares; that of fio by its own count where its process was not seen.
+
+    `sections`: each with its measured seconds, because not every section runs for all of the `seconds`.
+    """
+    if cpu.fio_percent_of_core is not None:
+        return cpu
+    if not sections:
+        return replace(cpu, fio_percent_of_core=document.cpu_percent_of_core)
+    documents = [(part.outcome.document, own) for part, own in sections]
+    shares = [(found.cpu_percent_of_core, own) for found, own in documents if found is not None]
+    known = [share * own for share, own in shares if share is not None]
+    return replace(cpu, fio_percent_of_core=sum(known) / seconds if known and seconds else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,10 +428,11 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets:
     found: list[str] = []
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
+    asked = max((part.size for part in job.parts if part.size is not None), default=0) if job is not None else 0
     found += [
-        f"{size_words(job.size)} were asked for, but {target.name} has {size_words(target.size)}: all of it was used"
+        f"{size_words(asked)} were asked for, but {target.name} has {size_words(target.size)}: all of it was used"
         for target in targets
-        if job is not None and job.size is not None and job.size > target.size
+        if asked > target.size
     ]
     for name in ("read", "write"):
         part = document.counters(name)

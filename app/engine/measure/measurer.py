@@ -444,5 +444,6 @@ def _require_room_for_all(sites: Sequence[Site]) -> None:
 
 def _clipped(job: Job, site: Site) -> Iterator[str]:
     """A sentence where the job wants more than a device has."""
-    if site.scratch is None and job.size is not None and job.size > site.size:
-        yield f"The job wants {size_words(job.size)}, {site.name} has {size_words(site.size)}."
+    asked = max((part.size for part in job.parts if part.size is not None), default=0)
+    if site.scratch is None and asked > site.size:
+        yield f"The job wants {size_words(asked)}, {site.name} has {size_words(site.size)}."
