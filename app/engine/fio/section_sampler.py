@@ -110,9 +110,7 @@ class _Row:
         self.name = section.name
         self._entry = entry
         self._job = job
-        self._sampler = Sampler(
-            ramp=job.ramp > 0, planned_s=None if job.ends_by_amount else job.runtime, period_s=period_s
-        )
+        self._sampler = Sampler(ramp=job.ramp > 0, planned_s=job.runtime, period_s=period_s)
         self._over = False
         self._before = (0, 0)
 

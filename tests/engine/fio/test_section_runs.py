@@ -308,3 +308,11 @@ def test_the_processor_share_is_that_of_the_whole_time() -> None:
 def test_a_size_beyond_the_target_is_told_although_another_section_names_none() -> None:
     job = job_of(READER, replace(READER, size=1 << 40))
     assert any("1 TiB" in one for one in summed(job, reading(1000, 10), reading(1000, 10)).warnings)
+
+
+def test_a_section_whose_last_count_is_a_little_early_has_ended_too() -> None:
+    found = sampled(
+        job_of(replace(READER, runtime=2), replace(READER, runtime=5)),
+        *(told(1000 * at, reading(100 * min(at, 2), min(at, 1.99)), reading(100 * at, at)) for at in range(1, 6)),
+    )
+    assert [one.sections[0].phase for one in found] == [Phase.MEASURING] * 2 + [None] * 3
