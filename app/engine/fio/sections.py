@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, field, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -126,6 +126,10 @@ class SectionedJob(Job):
         names += f" and {more} more" if more else ""
         return f"{len(self.sections)} sections: {names} · {self.ramp + self.runtime} s"
 
+    def with_fields(self, texts: Mapping[str, str]) -> Job:
+        """The job with these fields in every section. Raises InvalidJobError that names the section."""
+        return change_sections(self, lambda one: (one.with_fields(texts), ()))[0]
+
     def texts(self) -> dict[str, str]:
         """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
         each = [job.texts() for job in self.parts]
@@ -200,6 +204,11 @@ def _named(name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: J
         raise InvalidJobError({key: f"{name}: {said}" for key, said in error.fields.items()}) from None
     except InvalidValueError as error:
         raise InvalidValueError(f"{name}: {error.message}", hint=error.hint) from None
+
+
+def with_size(job: Job, size: int) -> Job:
+    """The job with this size wherever it names none."""
+    return change_sections(job, lambda one: (one if one.size is not None else replace(one, size=size), ()))[0]
 
 
 # -- what runs when ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.fio.job import Engine, Job, Pattern
+from app.engine.fio.job import Engine, InvalidJobError, Job, Pattern
 from app.engine.fio.sections import (
     JobSection,
     SectionedJob,
@@ -17,6 +17,7 @@ from app.engine.fio.sections import (
     join_sections,
     phases,
     starts,
+    with_size,
 )
 from backends.errors import InvalidValueError
 
@@ -148,3 +149,18 @@ def test_every_question_that_a_job_answers_is_answered_for_all_sections() -> Non
 def test_too_many_sections_are_refused() -> None:
     with pytest.raises(InvalidValueError, match="at most"):
         join_sections([JobSection(name=str(number), job=READER) for number in range(100)])
+
+
+def test_fields_change_every_section() -> None:
+    job = Job.from_fields({"runtime": "3", "ramp": "0"}, joined(READER, WRITER))
+    assert [part.runtime for part in job.parts] == [3, 3]
+    assert [part.bs for part in job.parts] == [4096, 65536]
+    with pytest.raises(InvalidJobError, match="writer: must hold") as caught:
+        Job.from_fields({"size": "8k"}, joined(READER, WRITER))
+    assert list(caught.value.fields) == ["size"]
+
+
+def test_a_size_is_given_to_sections_that_name_none() -> None:
+    job = with_size(joined(replace(READER, size=None), WRITER), 1 << 30)
+    assert [part.size for part in job.parts] == [1 << 30, 1 << 24]
+    assert with_size(READER, 1 << 30) is READER
