@@ -110,7 +110,7 @@ class _Row:
         self.name = section.name
         self._entry = entry
         self._job = job
-        self._sampler = Sampler(ramp=job.ramp > 0, planned_s=job.runtime, period_s=period_s)
+        self._sampler = Sampler(ramp=job.ramp > 0, planned_s=job.runtime or None, period_s=period_s)
         self._over = False
         self._before = (0, 0)
 
@@ -127,7 +127,7 @@ class _Row:
         if self._over or not now[1]:
             return None
         done = amount_done(own, self._job)
-        late = now[0] >= 1000 * _ABOUT_OVER * self._job.runtime and self._measured
+        late = self._measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= now[0]
         self._over = (done or late) and now == self._before
         self._before = now
         return None if self._over else self._sampler.take(own, ending=ending or done)

@@ -124,7 +124,8 @@ class SectionedJob(Job):
         names = ", then ".join(" + ".join(section.name for section in phase) for phase in phases(shown))
         more = len(self.sections) - len(shown)
         names += f" and {more} more" if more else ""
-        return f"{len(self.sections)} sections: {names} · {self.ramp + self.runtime} s"
+        length = f" · {self.ramp + self.runtime} s" if self.runtime else ""
+        return f"{len(self.sections)} sections: {names}{length}"
 
     def with_fields(self, texts: Mapping[str, str]) -> Job:
         """The job with these fields in every section. Raises InvalidJobError that names the section."""
@@ -229,18 +230,20 @@ def _split(sections: Sequence[JobSection], begins: Callable[[JobSection], bool])
     return tuple(tuple(sections[start:end]) for start, end in pairwise([*starts, len(sections)]))
 
 
-def phase_seconds(phase: Iterable[JobSection]) -> int:
-    """Seconds of a phase: those of its longest section, ramp included."""
-    return max(section.job.ramp + section.job.runtime for section in phase)
+def phase_seconds(phase: Iterable[JobSection]) -> int | None:
+    """Seconds of a phase: those of its longest section, ramp included; None where one has no run time."""
+    jobs = [section.job for section in phase]
+    return max(job.ramp + job.runtime for job in jobs) if all(job.runtime for job in jobs) else None
 
 
-def starts(sections: Sequence[JobSection]) -> tuple[int, ...]:
-    """The second in which each section is planned to start."""
-    found: list[int] = []
-    passed = 0
+def starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
+    """The second in which each section is planned to start; None after a phase without a run time."""
+    found: list[int | None] = []
+    passed: int | None = 0
     for phase in phases(sections):
         found += [passed] * len(phase)
-        passed += phase_seconds(phase)
+        length = phase_seconds(phase)
+        passed = None if passed is None or length is None else passed + length
     return tuple(found)
 
 
@@ -257,6 +260,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
     first = phases(sections)[0]
     sizes = [job.size for job in jobs]
     ramp = min(section.job.ramp for section in first)
+    lengths = [phase_seconds(phase) for phase in phases(sections)]
     found |= {
         "rw": _pattern(jobs),
         "bs": min(size for job in jobs for size in job.block_sizes),
@@ -264,7 +268,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         "numjobs": max(sum(section.job.numjobs for section in phase) for phase in phases(sections)),
         # Measuring begins with the first section that has no ramp left.
         "ramp": ramp,
-        "runtime": sum(map(phase_seconds, phases(sections))) - ramp,
+        "runtime": 0 if None in lengths else sum(length for length in lengths if length is not None) - ramp,
         "size": None if None in sizes else max(size for size in sizes if size is not None),
         "direct": all(job.direct for job in jobs),
         "norandommap": all(job.norandommap for job in jobs),

@@ -180,8 +180,8 @@ class RunSection:
     """The phase in which it runs, from 1: sections of the same phase run at the same time."""
     group: int = 1
     """The group to which its figures are added, from 1."""
-    starts_s: float = 0.0
-    """The second of the run in which it is planned to start, ramps included."""
+    starts_s: float | None = 0.0
+    """The second of the run in which it is planned to start, ramps included; None after a phase without a run time."""
     planned_seconds: float = 0.0
     """Its ramp and run time."""
 
