@@ -358,7 +358,7 @@ def _long_enough(outcome: Outcome, document: FioDocument, seconds: float, job: J
             and _long_enough(part.outcome, found, _seconds(_measured(part.outcome, part.job)), part.job)
             for part, found in each
         )
-    return seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or amount_done(document, job)
+    return seconds >= _SHARE_OF_PLAN * job.runtime or outcome.window.ended_early or _amount_done(document, job)
 
 
 def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
@@ -370,7 +370,7 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
     return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
 
 
-def amount_done(document: FioDocument, job: Job) -> bool:
+def _amount_done(document: FioDocument, job: Job) -> bool:
     """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
     parts = [part for name in ("read", "write") if (part := document.counters(name))]
     if job.number_ios is not None:
