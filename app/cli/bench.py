@@ -27,7 +27,7 @@ from app.engine.config import Config
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
 from app.engine.fio.render import section_names
-from app.engine.fio.sections import change_sections
+from app.engine.fio.sections import with_size
 from app.engine.joint.words import LEASE_S, LEASES
 from app.engine.judge.repeats import spreads
 from app.engine.measure.beginning import run_sections
@@ -227,8 +227,7 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
     sized = all(part.size_named for part in job.parts)
     if given or sized or config.scratch_size is None or not new:
         return job
-    size = config.scratch_size
-    return change_sections(job, lambda one: (one if one.size_named else replace(one, size=size), ()))[0]
+    return with_size(job, config.scratch_size)
 
 
 async def _show(bench: Workbench, request: Request, repeat: int, *, as_json: bool) -> int:

@@ -397,14 +397,20 @@ class Job:
         values = {field.key: getattr(self, field.key) for field in FIELDS}
         return {field.key: "" if values[field.key] is None else field.format(values[field.key]) for field in FIELDS}
 
+    def with_fields(self, texts: Mapping[str, str]) -> Job:
+        """The job with the fields that the texts name; see `from_fields`."""
+        return Job.from_fields(texts, self)
+
     @classmethod
     def from_fields(cls, texts: Mapping[str, str], base: Job | None = None) -> Job:
         """The job that texts of a form or command line ask for; absent fields are those of `base`.
 
         A run time as short as the base's ramp shortens the ramp too, and an end by amount takes it away, unless the
-        texts name one.
+        texts name one. Of a base with several sections each section is changed.
         Raises InvalidJobError with a sentence for each field that is wrong.
         """
+        if base is not None and base.sections:
+            return base.with_fields(texts)
         values: dict[str, Any] = {}
         problems: dict[str, str] = {}
         known = {field.key: field for field in FIELDS}

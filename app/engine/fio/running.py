@@ -92,9 +92,7 @@ class Running:
         except TimeoutError:  # it closed its output and hangs
             self._process.kill()
             returncode = await self._process.wait()
-        cpu = self._cpu.whole() if self._local else self._told()
-        if cpu.fio_percent_of_core is None and self._last is not None:
-            cpu = replace(cpu, fio_percent_of_core=self._last.cpu_percent_of_core)
+        cpu = self._cpu.whole() if self._local else CpuFigures()
         outcome = Outcome(
             document=self._last,
             returncode=returncode,
@@ -110,7 +108,7 @@ class Running:
                 ended_early=self._course.ended_early,
             ),
         )
-        found = summarize(outcome, job, targets, cpu if cpu != CpuFigures() else None)
+        found = summarize(outcome, job, targets, cpu)
         found = replace(found, steady=self._course.verdict)
         if self._raw_problem:
             sentence = f"fio's own output could not be kept: {self._raw_problem}"

@@ -9,7 +9,6 @@ from app.engine.fio.histogram import Histogram
 from app.engine.fio.render import section_names
 from app.engine.fio.sampler import Bins, LatencyWindow, Sampler, window_percentiles
 from app.engine.fio.sections import JobSection, phases
-from app.engine.fio.summary import amount_done
 from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample, SectionSample
 
 _ABOUT_OVER = 0.98
@@ -42,7 +41,8 @@ class SectionSampler:
 
     def take(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """The interval this document ends; None for one in which no section was running."""
-        taken = [(row, row.take(document, ending=ending)) for row in self._rows]
+        moved = [row.look(document) for row in self._rows]
+        taken = [(row, row.take(document, ending=ending, others=any(moved))) for row in self._rows]
         running = [(row, sample) for row, sample in taken if sample is not None]
         now = document.timestamp_ms
         if not running or now is None:
@@ -107,29 +107,38 @@ class _Row:
         self.name = section.name
         self._entry = entry
         self._job = job
-        self._sampler = Sampler(
-            ramp=job.ramp > 0, planned_s=None if job.ends_by_amount else job.runtime, period_s=period_s
-        )
+        self._sampler = Sampler(ramp=job.ramp > 0, planned_s=job.runtime or None, period_s=period_s)
         self._over = False
-        self._before = (0, 0)
+        self._before = self._now = (0, 0)
 
     @property
     def bins(self) -> Mapping[str, Bins]:
         """Histograms of its last interval by direction."""
         return self._sampler.bins
 
-    def take(self, document: FioDocument, *, ending: bool) -> Sample | None:
-        """Its interval; None before it starts and after its end, for which fio repeats its last counts."""
+    def look(self, document: FioDocument) -> bool:
+        """Whether it did anything since the last document."""
         own = document.section(self._entry)
         parts = [part for name in (*DIRECTIONS, "mixed") if (part := own.counters(name)) is not None]
-        now = (max((part.runtime_ms for part in parts), default=0), sum(part.total_ios for part in parts))
-        if self._over or not now[1]:
+        self._before = self._now
+        self._now = max((part.runtime_ms for part in parts), default=0), sum(part.total_ios for part in parts)
+        return self._now != self._before
+
+    def take(self, document: FioDocument, *, ending: bool, others: bool) -> Sample | None:
+        """Its interval; None before it starts and after its end, for which fio repeats its last counts.
+
+        `others`: whether any section did something, so that fio and the device go on.
+        """
+        runtime, ios = self._now
+        if self._over or not ios:
             return None
-        done = amount_done(own, self._job)
-        late = now[0] >= 1000 * _ABOUT_OVER * self._job.runtime and self._measured
-        self._over = (done or late) and now == self._before
-        self._before = now
-        return None if self._over else self._sampler.take(own, ending=ending or done)
+        if self._now == self._before:
+            late = self._measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
+            self._over = late
+            # No document tells that an amount is done: it may also do nothing for a while, and go on.
+            if late or (self._job.ends_by_amount and others):
+                return None
+        return self._sampler.take(document.section(self._entry), ending=ending)
 
     @property
     def _measured(self) -> bool:

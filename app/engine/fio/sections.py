@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, field, fields, replace
 from itertools import pairwise
 from typing import Any
@@ -182,6 +182,10 @@ class SectionedJob(Job):
         seconds = f"{self.longest_s:.0f} s" if self.longest_s is not None else "no time limit"
         return f"{len(self.sections)} sections: {names} · {seconds}"
 
+    def with_fields(self, texts: Mapping[str, str]) -> Job:
+        """The job with these fields in every section. Raises InvalidJobError that names the section."""
+        return change_sections(self, lambda one: (one.with_fields(texts), ()))[0]
+
     def texts(self) -> dict[str, str]:
         """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
         each = [job.texts() for job in self.parts]
@@ -258,6 +262,11 @@ def _named(name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: J
         raise InvalidValueError(f"{name}: {error.message}", hint=error.hint) from None
 
 
+def with_size(job: Job, size: int) -> Job:
+    """The job with this size wherever it names none."""
+    return change_sections(job, lambda one: (one if one.size_named else replace(one, size=size), ()))[0]
+
+
 # -- what runs when ---------------------------------------------------------------------------------------------------
 
 
@@ -276,18 +285,20 @@ def _split(sections: Sequence[JobSection], begins: Callable[[JobSection], bool])
     return tuple(tuple(sections[start:end]) for start, end in pairwise([*starts, len(sections)]))
 
 
-def phase_seconds(phase: Iterable[JobSection]) -> int:
-    """Seconds of a phase: those of its longest section that has a time limit, ramp included."""
-    return max(int(section.job.longest_s or 0) for section in phase)
+def phase_seconds(phase: Iterable[JobSection]) -> int | None:
+    """Seconds of a phase: those of its longest section, ramp included; None where one has no run time."""
+    jobs = [section.job for section in phase]
+    return max(job.ramp + job.runtime for job in jobs) if all(job.runtime for job in jobs) else None
 
 
-def starts(sections: Sequence[JobSection]) -> tuple[int, ...]:
-    """The second in which each section is planned to start; a phase without a time limit is counted with 0 s."""
-    found: list[int] = []
-    passed = 0
+def starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
+    """The second in which each section is planned to start; None after a phase without a run time."""
+    found: list[int | None] = []
+    passed: int | None = 0
     for phase in phases(sections):
         found += [passed] * len(phase)
-        passed += phase_seconds(phase)
+        length = phase_seconds(phase)
+        passed = None if passed is None or length is None else passed + length
     return tuple(found)
 
 
@@ -304,7 +315,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
     first = phases(sections)[0]
     sizes = [job.size for job in jobs]
     ramp = min(section.job.ramp for section in first)
-    timed = all(job.longest_s is not None for job in jobs)
+    lengths = [phase_seconds(phase) for phase in phases(sections)]
     found |= {
         "rw": _pattern(jobs),
         "bs": min(size for job in jobs for size in job.block_sizes),
@@ -312,7 +323,7 @@ def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
         "numjobs": max(sum(section.job.numjobs for section in phase) for phase in phases(sections)),
         # Measuring begins with the first section that has no ramp left.
         "ramp": ramp,
-        "runtime": max(0, sum(map(phase_seconds, phases(sections))) - ramp) if timed else 0,
+        "runtime": 0 if None in lengths else sum(length for length in lengths if length is not None) - ramp,
         "size": None if None in sizes else max(size for size in sizes if size is not None),
         "direct": all(job.direct for job in jobs),
         "norandommap": all(job.norandommap for job in jobs),

@@ -84,10 +84,18 @@ def unexplained(samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: floa
     if longest is None:
         return None
     begin, end = longest.at, longest.at + longest.seconds
-    outside = [sample for sample in samples if sample.phase is Phase.MEASURING and not begin < sample.at <= end]
+    measured = [sample for sample in samples if sample.phase is Phase.MEASURING]
+    # The pace of other sections, of an earlier phase, tells nothing of those that ran in the stretch.
+    there = {_running(sample) for sample in measured if begin < sample.at <= end}
+    outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in there]
     seconds = sum(one.seconds for one in outside if _completed(one))
     pace = sum(map(_completed, outside)) / seconds if seconds else 0.0
     return None if seconds and pace * longest.seconds < _ENOUGH else longest
+
+
+def _running(sample: Sample) -> frozenset[str]:
+    """The sections that ran in an interval; none of a job of one section."""
+    return frozenset(row.name for row in sample.sections if row.phase is not None)
 
 
 def _completed(sample: Sample) -> int:

@@ -124,7 +124,9 @@ def summarize(
         write=sides.get("write"),
         trim=sides.get("trim"),
         sync=sides.get("sync"),
-        cpu=cpu or CpuFigures(fio_percent_of_core=document.cpu_percent_of_core),
+        cpu=_cpu(
+            cpu or CpuFigures(), document, [(part, _seconds(own[part.name])) for part in parts if sections], seconds
+        ),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
         targets=() if sections else tuple(_row(name, counted, each) for name, each in own.items()),
@@ -137,6 +139,21 @@ def summarize(
             if len(group) < len(sections)
         ),
     )
+
+
+def _cpu(cpu: CpuFigures, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuFigures:
+    """The processor shares; that of fio by its own count where its process was not seen.
+
+    `sections`: each with its measured seconds, because not every section runs for all of the `seconds`.
+    """
+    if cpu.fio_percent_of_core is not None:
+        return cpu
+    if not sections:
+        return replace(cpu, fio_percent_of_core=document.cpu_percent_of_core)
+    documents = [(part.outcome.document, own) for part, own in sections]
+    shares = [(found.cpu_percent_of_core, own) for found, own in documents if found is not None]
+    known = [share * own for share, own in shares if share is not None]
+    return replace(cpu, fio_percent_of_core=sum(known) / seconds if known and seconds else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -368,7 +385,7 @@ def _long_enough(
             for part, found in each
         )
     by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
-    by_amount = amount_done(document, job, targets) and not (job.ramp and not seconds)
+    by_amount = _amount_done(document, job, targets) and not (job.ramp and not seconds)
     return by_time or by_amount or outcome.window.ended_early
 
 
@@ -401,7 +418,7 @@ def _is_uneven(job: Job) -> bool:
     return job.io_size is None and (len(job.block_sizes) > 1 or job.percentage_random is not None)
 
 
-def amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget] = ()) -> bool:
+def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) -> bool:
     """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
@@ -460,12 +477,13 @@ def _warnings(outcome: Outcome, document: FioDocument, job: Job | None, targets:
     found: list[str] = []
     if outcome.broken:
         found.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
-    found += [
-        f"{size_words(job.size)} were asked for, but {target.name} has {size_words(usable_size(job, target))}"
-        f"{' from its start' if start_of(job, target) else ''}: all of it was used"
+    found += dict.fromkeys(
+        f"{size_words(part.size)} were asked for, but {target.name} has {size_words(usable_size(part, target))}"
+        f"{' from its start' if start_of(part, target) else ''}: all of it was used"
         for target in targets
-        if job is not None and job.size is not None and job.size > usable_size(job, target)
-    ]
+        for part in (() if job is None else job.parts)
+        if part.size is not None and part.size > usable_size(part, target)
+    )
     for name in DIRECTIONS:
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):

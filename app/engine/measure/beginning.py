@@ -69,7 +69,7 @@ def run_sections(job: Job) -> tuple[RunSection, ...]:
             title=section.job.describe(),
             phase=phase_of[section.name],
             group=group_of[section.name],
-            starts_s=float(start),
+            starts_s=None if start is None else float(start),
             planned_seconds=section.job.longest_s or 0.0,
         )
         for section, start in places

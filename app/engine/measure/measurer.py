@@ -452,5 +452,6 @@ def _require_no_trims(job: Job) -> None:
 
 def _clipped(job: Job, site: Site) -> Iterator[str]:
     """A sentence where the job wants more than a device has."""
-    if site.scratch is None and job.reach is not None and job.reach > site.size:
-        yield f"The job wants {size_words(job.reach)}, {site.name} has {size_words(site.size)}."
+    asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
+    if site.scratch is None and asked > site.size:
+        yield f"The job wants {size_words(asked)}, {site.name} has {size_words(site.size)}."

@@ -180,10 +180,15 @@ class RunSection:
     """The phase in which it runs, from 1: sections of the same phase run at the same time."""
     group: int = 1
     """The group to which its figures are added, from 1."""
-    starts_s: float = 0.0
-    """The second of the run in which it is planned to start, ramps included."""
+    starts_s: float | None = 0.0
+    """The second of the run in which it is planned to start, ramps included; None after a phase without a run time."""
     planned_seconds: float = 0.0
     """Its ramp and run time."""
+
+    @property
+    def words(self) -> str:
+        """All that tells it from another one, in one line."""
+        return " ".join(f"{key}={text}" for key, text in {**self.job, "phase": str(self.phase)}.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,12 +239,8 @@ class RunStarted:
 
     @property
     def work(self) -> dict[str, str]:
-        """All that tells this job from another one: the fields, and those of every section."""
-        return self.job | {
-            f"{section.name}: {key}": text
-            for section in self.sections
-            for key, text in {**section.job, "phase": str(section.phase)}.items()
-        }
+        """All that tells this job from another one: the fields, and a text for each section."""
+        return self.job | {f"section {section.name}": section.words for section in self.sections}
 
     @property
     def each(self) -> tuple[RunTarget, ...]:

@@ -13,7 +13,7 @@ from app.engine.session.state import RunRecord
 def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
     """The name of each section that has figures, and its run: its own job and figures, all else as of the whole run.
 
-    Its start still knows all sections, so that it repeats no run that had other sections beside it.
+    Its start still knows the other sections, so that it repeats no run that had others beside it.
     """
     known = {section.name: section for section in run.start.sections}
     return tuple(
@@ -35,7 +35,13 @@ def of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
 
 
 def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> RunRecord:
-    start = replace(run.start, job=section.job, title=section.title, planned_seconds=section.planned_seconds)
+    start = replace(
+        run.start,
+        job=section.job,
+        title=section.title,
+        planned_seconds=section.planned_seconds,
+        sections=tuple(one for one in run.start.sections if one.name != section.name),
+    )
     assert run.end is not None  # it has figures of sections
     whole = run.end.figures
     figures = RunFigures(

@@ -293,3 +293,26 @@ def test_it_is_measured_as_soon_as_one_section_is() -> None:
 
 def test_a_section_without_a_ramp_beside_one_with_is_measured_at_once() -> None:
     assert SectionSampler(job_of(READER, replace(READER, ramp=2)).sections).phase is Phase.MEASURING
+
+
+def test_the_processor_share_is_that_of_the_whole_time() -> None:
+    busy = {"usr_cpu": 50.0, "sys_cpu": 30.0}
+    job = job_of(READER, replace(READER, runtime=30), waits=(1,))
+    entries = [
+        reading(1000, 10) | busy | {"job_runtime": 10_000},
+        reading(1000, 30) | {"usr_cpu": 10.0, "sys_cpu": 10.0, "job_runtime": 30_000},
+    ]
+    assert summed(job, *entries).cpu.fio_percent_of_core == pytest.approx((80 * 10 + 20 * 30) / 40)
+
+
+def test_a_size_beyond_the_target_is_told_although_another_section_names_none() -> None:
+    job = job_of(READER, replace(READER, size=1 << 40))
+    assert any("1 TiB" in one for one in summed(job, reading(1000, 10), reading(1000, 10)).warnings)
+
+
+def test_a_section_whose_last_count_is_a_little_early_has_ended_too() -> None:
+    found = sampled(
+        job_of(replace(READER, runtime=2), replace(READER, runtime=5)),
+        *(told(1000 * at, reading(100 * min(at, 2), min(at, 1.99)), reading(100 * at, at)) for at in range(1, 6)),
+    )
+    assert [one.sections[0].phase for one in found] == [Phase.MEASURING] * 2 + [None] * 3

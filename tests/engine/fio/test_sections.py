@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.fio.job import Engine, Job, Pattern
+from app.engine.fio.job import Engine, InvalidJobError, Job, Pattern
 from app.engine.fio.sections import (
     JobSection,
     SectionedJob,
@@ -17,6 +17,7 @@ from app.engine.fio.sections import (
     join_sections,
     phases,
     starts,
+    with_size,
 )
 from backends.errors import InvalidValueError
 
@@ -153,3 +154,18 @@ def test_too_many_sections_are_refused() -> None:
 def test_every_question_about_a_job_is_answered_for_all_sections() -> None:
     shared = {name for name, value in vars(Job).items() if isinstance(value, property)}
     assert {name for name in shared if name not in vars(SectionedJob)} == set()
+
+
+def test_fields_change_every_section() -> None:
+    job = Job.from_fields({"runtime": "3", "ramp": "0"}, joined(READER, WRITER))
+    assert [part.runtime for part in job.parts] == [3, 3]
+    assert [part.bs for part in job.parts] == [4096, 65536]
+    with pytest.raises(InvalidJobError, match="writer: must hold") as caught:
+        Job.from_fields({"size": "8k"}, joined(READER, WRITER))
+    assert list(caught.value.fields) == ["size"]
+
+
+def test_a_size_is_given_to_sections_that_name_none() -> None:
+    job = with_size(joined(replace(READER, size=None), WRITER), 1 << 30)
+    assert [part.size for part in job.parts] == [1 << 30, 1 << 24]
+    assert with_size(READER, 1 << 30) is READER

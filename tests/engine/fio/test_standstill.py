@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from app.engine.fio.standstill import Standstill, Standstills, standstills
-from app.engine.session.figures import DirectionSample, Phase, Sample
+from dataclasses import replace
+
+from app.engine.fio.standstill import Standstill, Standstills, standstills, unexplained
+from app.engine.session.figures import DirectionSample, Phase, Sample, SectionSample
 
 
 def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase = Phase.MEASURING) -> Sample:
@@ -69,3 +71,22 @@ def test_one_that_is_over_does_not_go_on() -> None:
 def test_a_second_one_is_another() -> None:
     course = taken(interval(2.0, 2.0, ios=0), interval(2.25), interval(4.25, 2.0, ios=0))
     assert course.found == [Standstill(at=0.0, seconds=2.0), Standstill(at=2.25, seconds=2.0)]
+
+
+def of_section(name: str, sample: Sample) -> Sample:
+    return replace(sample, sections=(SectionSample(name=name, phase=sample.phase, read=sample.read),))
+
+
+def test_the_pace_of_an_earlier_phase_makes_no_standstill_of_a_slow_section() -> None:
+    fast = [of_section("fast", interval(at / 4, ios=1000)) for at in range(1, 9)]
+    slow = [of_section("slow", interval(2 + at / 4, ios=1 if at % 8 == 0 else 0)) for at in range(1, 25)]
+    assert standstills([*fast, *slow])
+    assert unexplained([*fast, *slow]) is None
+
+
+def test_a_section_whose_own_pace_breaks_off_stands_still() -> None:
+    fast = [of_section("fast", interval(at / 4, ios=1000)) for at in range(1, 9)]
+    other = [of_section("other", interval(2 + at / 4, ios=0 if 8 < at < 16 else 50)) for at in range(1, 25)]
+    found = unexplained([*fast, *other])
+    assert found is not None
+    assert found.at == 4.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import partial
 
 from app.engine.fio.job import Job
@@ -11,7 +10,7 @@ from app.engine.fio.jobfile import Imported, depends_on_fio, import_jobfile
 from app.engine.fio.option_table import SHIPPED, OptionTable
 from app.engine.fio.preflight import option_table
 from app.engine.fio.profiles import PROFILES, profile
-from app.engine.fio.sections import change_sections
+from app.engine.fio.sections import with_size
 from app.engine.measure.measurer import Request
 from app.engine.measure.preparation import NamedTarget
 from app.engine.measure.scratch import DEFAULT_SIZE
@@ -80,7 +79,7 @@ class ChoosingScreen(WorkbenchScreen):
         """What `r` would measure."""
         job = self.job
         if self.target_name is None:  # a scratch file has a size, whatever the job says
-            job, _ = change_sections(job, self._sized)
+            job = with_size(job, self.scratch_size)
         name = self.target_name or self.where
         return Request(
             where=self.where,
@@ -91,10 +90,6 @@ class ChoosingScreen(WorkbenchScreen):
             steady=self.steady,
             told=self.told,
         )
-
-    def _sized(self, job: Job) -> tuple[Job, tuple[str, ...]]:
-        """Return the job with the size of the scratch file where it names none."""
-        return (job if job.size_named else replace(job, size=self.scratch_size)), ()
 
     @property
     def scratch_size(self) -> int:
