@@ -72,6 +72,7 @@ def test_sections_come_in_order_with_the_globals_above_them() -> None:
         ("loops=3", "loops=3", "time_based"),
         ("bssplit=4k/50:64k/50\nrate_iops=1000", "1000", "118"),
         ("offset_increment=1g\nnumjobs=4", "4 jobs", "the last one"),
+        ("numjobs=4", "4 jobs a file", "the target"),
     ],
 )
 def test_a_value_that_raidbench_replaces_is_named_with_what_it_does_instead(line: str, value: str, other: str) -> None:
