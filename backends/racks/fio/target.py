@@ -104,8 +104,11 @@ class SimulatedTarget:
         pace *= self._stalls.pace
         writes, working = expected.write, self._working() * answering
         moved: list[int] = []
-        for direction, counters in ((expected.read, self._read), (writes, self._write)):
+        sides = zip((expected.read, writes), (self._read, self._write), self.job.side_rates, strict=True)
+        for direction, counters, most in sides:
             before = counters.ios, counters.io_bytes
+            if direction is not None and most is not None:
+                direction = replace(direction, iops=min(direction.iops, most / pace))
             if direction is not None:
                 self._count(direction, counters, pace, seconds, working=working, timed=timed)
             moved += [counters.ios - before[0], counters.io_bytes - before[1]]

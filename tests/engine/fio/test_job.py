@@ -195,6 +195,26 @@ def test_a_job_that_ends_by_amount_has_no_ramp_unless_one_is_named() -> None:
     assert Job.from_fields({"number_ios": "1000"}).ramp == 0
 
 
+@pytest.mark.parametrize(
+    ("texts", "reach"),
+    [
+        ({}, None),
+        ({"size": "64M"}, 64 << 20),
+        ({"size": "64M", "offset": "1G"}, GIB + (64 << 20)),
+        ({"offset": "1G"}, None),
+        ({"size": "64M", "offset_percent": "50"}, None),
+        ({"size_percent": "50"}, None),
+    ],
+)
+def test_a_job_reaches_to_the_end_of_its_region(texts: dict[str, str], reach: int | None) -> None:
+    assert Job.from_fields(texts).reach == reach
+
+
+def test_a_region_behind_the_end_of_the_target_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="behind"):
+        render(Job(offset=8 * GIB), [DEVICE], jobfile="j")
+
+
 def test_a_distribution_of_everywhere_alike_is_none() -> None:
     assert Job.from_fields({"random_distribution": "random"}) == Job()
 
