@@ -62,6 +62,13 @@ def test_hosts_are_no_recording_and_keep_real_time(cli: Cli, before: tuple[str, 
     assert says in outcome.err
 
 
+def test_hosts_take_no_job_without_a_run_time(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "job.fio"
+    file.write_text("[j]\nrw=randread\nsize=64m\n")
+    outcome = cli("bench", "/tmp", "--jobfile", str(file), "--hosts", "a,b", "--dry-run")
+    assert (outcome.status, "--runtime" in outcome.err) == (2, True)
+
+
 def test_a_dry_run_shows_what_would_be_started(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "job.fio"
     file.write_text("[j]\nrw=randread\nbs=8k\nruntime=7\ntime_based\n")

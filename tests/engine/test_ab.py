@@ -417,6 +417,12 @@ async def test_the_value_in_force_is_nothing_to_compare_with(both: tuple[Change,
         plan_ab(replace(both[0], after="128"), both[1])
 
 
+async def test_a_job_without_a_run_time_is_refused(both: tuple[Change, Preparation]) -> None:
+    job = Job(passes=1, runtime=0, ramp=0)
+    with pytest.raises(InvalidValueError, match="no run time"):
+        plan_ab(both[0], replace(both[1], job=job))
+
+
 async def test_the_time_of_a_plan_is_that_of_all_runs_and_pauses(both: tuple[Change, Preparation]) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(6), rest_seconds=5.0)
     assert plan.seconds == 12 * (10 + 60) + sum(plan.rests)

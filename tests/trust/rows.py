@@ -474,7 +474,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         number="A16",
         what="job files with line ends of every system, and what hides behind them",
-        mark="what names a target, runs a program or is unknown is refused",
+        mark="what runs a program, opens other files or is unknown is refused, and no target is taken from it",
         least=30,
         tests=(f"{ENGINE}fio/test_jobfile.py",),
     ),

@@ -184,6 +184,13 @@ def test_progress_counts_ramp_and_measuring() -> None:
     assert (state.elapsed, state.total, state.eta) == (40.0, 70.0, 30.0)
 
 
+def test_a_job_without_a_run_time_has_no_end_to_count_to() -> None:
+    running = active(planned=0.0, seconds=None)
+    state = progress(running, now=130.0)
+    assert (state.fraction, state.total, state.eta) == (None, None, None)
+    assert chart_seconds(running) is None
+
+
 def test_progress_never_passes_the_end() -> None:
     assert progress(active(), now=1000.0).fraction == 1.0
 

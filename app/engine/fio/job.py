@@ -390,7 +390,7 @@ class Job:
         known = {field.key: field for field in FIELDS}
         for key, words in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
-                yield known[key], words if (key, value) != ("passes", 1) else "ends after its region", value
+                yield known[key], _ONCE.get(key, words) if value == _FEWEST.get(key) else words, value
 
     def texts(self) -> dict[str, str]:
         """Every field as text that `from_fields` reads back; "" where there is none."""
@@ -482,6 +482,10 @@ _WORDS = {
     "extra": "{}",
 }
 """What a description says of a field that is set."""
+
+_FEWEST = {"passes": 1, "offset_increment": 0}
+_ONCE = {"passes": "ends after its region", "offset_increment": "all jobs in one place"}
+"""What it says of a field with its least value."""
 
 
 def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:

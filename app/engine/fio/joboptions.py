@@ -184,6 +184,8 @@ class Draft:
     """How often the job is run."""
     time_based: bool = False
     """Whether only its run time ends it."""
+    names_a_file: bool = False
+    """Whether it names the file or device that all of its jobs work on."""
     file_size: int | None = None
     """Bytes of the file that fio would make."""
 
@@ -233,6 +235,7 @@ def take(key: str, value: str, draft: Draft) -> bool:
     if (special := _SPECIAL.get(key)) is not None:
         special(value, draft)
     elif (replaced := PASSED_OVER.get(key)) is not None:
+        draft.names_a_file = draft.names_a_file or key == "filename"
         if not replaced.default or not _same(value, replaced.default):
             draft.notes.append(f"{key}={clean(value, 40)} was not taken over: {replaced.why}")
     elif (option := EXTRA.get(key)) is not None:
@@ -491,6 +494,10 @@ def _complete_place(draft: Draft) -> None:
     if jobs < 2 or jobs > 65536:
         texts.pop("offset_increment", None)
         return
+    if not draft.names_a_file:
+        draft.notes.append(
+            f"Without filename fio gives each of the {jobs} jobs a file of its own: here all of them work on the target"
+        )
     step = read_size(texts.pop("offset_increment", "0"))
     if step or texts["rw"] in ("read", "write", "rw", "readwrite"):
         texts["offset_increment"] = format_size(step)

@@ -334,7 +334,7 @@ def suits_several(request: Request) -> None:
     if request.job.ends_by_amount:
         raise InvalidValueError(
             "A job that ends by amount ends on each target at another moment, and no sum is one of the same time",
-            hint=f"Give it a run time instead. {_ALONE}",
+            hint=f"Give it a run time and no amount instead. {_ALONE}",
         )
     if request.fills:
         raise InvalidValueError("Targets are written in full one at a time", hint=_ALONE)

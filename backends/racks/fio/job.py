@@ -77,13 +77,13 @@ class FioJob:
         """Measured seconds, at most; None for a job that ends by amount alone."""
         return seconds(self.text("runtime")) if "runtime" in self.options else None
 
-    @property
-    def amount(self) -> int | None:
-        """Bytes after which it ends within its run time; None for at its end."""
-        if "time_based" in self.options or not (wanted := size(self.text("io_size"))):
+    def amount(self, region: int) -> int | None:
+        """Return the bytes after which it ends within its run time, None for at its end; `region` is that of a job."""
+        if "time_based" in self.options:
             return None
+        wanted = (size(self.text("io_size")) or region) * max(1, self.number("loops", 1))
         number = self.number("number_ios")
-        return int(number * self.mean_bytes if number else wanted) * self.numjobs
+        return int(min(number * self.mean_bytes, wanted) if number else wanted) * self.numjobs
 
     @property
     def ramp(self) -> float:
@@ -106,6 +106,8 @@ class FioJob:
         """I/Os per second that each thread is held at, reads and writes together; 0 without a limit."""
         if pause := microseconds(self.text("thinktime")):
             return max(1, round(self.number("thinktime_blocks", 1) * 1e6 / pause))
+        if self.side_rates != (None, None):
+            return 0
         moved = sum(size(part) for part in self.text("rate").split(","))
         if moved:
             return max(1, round(moved / self.mean_bytes))
@@ -114,6 +116,16 @@ class FioJob:
             return rate
         # Evenly, fio counts in units of the smallest block.
         return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
+
+    @property
+    def side_rates(self) -> tuple[float | None, float | None]:
+        """I/Os per second of reads and of writes, where one of them alone is limited; None for no limit."""
+        for key, unit in (("rate_iops", 1.0), ("rate", self.mean_bytes)):
+            parts = [size(part) for part in self.text(key).split(",")]
+            if len(parts) > 1 and sum(part > 0 for part in parts[:2]) == 1:
+                reads, writes = (part * self.numjobs / unit if part else None for part in parts[:2])
+                return reads, writes
+        return None, None
 
     @property
     def flush_every(self) -> int:
@@ -129,8 +141,13 @@ class FioJob:
     def sizes(self) -> tuple[tuple[int, float], ...]:
         """Block sizes with their shares."""
         split = self.text("bssplit")
+        if not split and (span := self.text("bsrange")):
+            least, _, most = span.partition("-")
+            return ((size(least), 0.5), (size(most), 0.5))
         if not split:
-            return ((size(self.text("bs", "4k")), 1.0),)
+            read, comma, write = self.text("bs", "4k").partition(",")
+            share = self.number("rwmixread", 50) / 100
+            return ((size(read), share), (size(write), 1 - share)) if comma else ((size(read), 1.0),)
         rows = [part.partition("/") for part in split.split(":")]
         return tuple((size(block), int(share or 0) / 100) for block, _, share in rows if int(share or 0))
 

@@ -102,7 +102,7 @@ def _target(
         rack.overwrite(disk)
     whole = _whole(linux, job, disk) if job.runtime is None else None
     if whole is not None and path not in linux.nodes:
-        rack.scratch[path] = whole
+        rack.scratch[path] = max(whole, rack.scratch.get(path, 0))
         if (lies := rack.dataset(disk)) is not None:
             rack.records[path] = lies[0].record_bytes(disk)
 
@@ -125,7 +125,7 @@ def _target(
         job,
         load.expected,
         device=disk,
-        amount=job.amount if whole is None else whole * max(1, job.number("loops", 1)),
+        amount=job.amount(_whole(linux, job, disk)),
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=done,
         still=STILL if layout.rebuild_share and layout.degraded else None,

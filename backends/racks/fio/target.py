@@ -115,11 +115,13 @@ class SimulatedTarget:
         pace *= self._stalls.pace * self.share
         writes, working = self._writes(), self._working() * answering
         moved: list[int] = []
-        if self.job.trims and writes is not None:
-            self._count(writes, self._trim, pace, seconds, working=working, timed=timed)
         written = writes if self.job.writes_data else None
-        for direction, counters in ((expected.read, self._read), (written, self._write)):
+        directions = (expected.read, written, writes if self.job.trims else None)
+        limits = (*self.job.side_rates, None)
+        for direction, counters, most in zip(directions, (self._read, self._write, self._trim), limits, strict=True):
             before = counters.ios, counters.io_bytes
+            if direction is not None and most is not None:
+                direction = replace(direction, iops=min(direction.iops, most / pace))
             if direction is not None:
                 self._count(direction, counters, pace, seconds, working=working, timed=timed)
             moved += [counters.ios - before[0], counters.io_bytes - before[1]]

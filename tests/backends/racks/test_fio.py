@@ -160,6 +160,23 @@ async def test_every_workload_runs_to_a_good_end(name: str, host: SimulatedHost,
     assert figures.seconds == pytest.approx(3.0)
 
 
+async def test_a_limit_of_writes_leaves_reads_alone(host: SimulatedHost, tmp_path: Path) -> None:
+    job = Job(rw=Pattern.RANDRW, rate_iops_write=200, iodepth=16, runtime=5, ramp=0)
+    figures = (await run(host, job, tmp_path)).figures
+    assert figures.read is not None
+    assert figures.write is not None
+    assert figures.write.iops <= 220
+    assert figures.read.iops > 1000
+
+
+async def test_a_job_without_a_run_time_moves_its_region_as_often_as_it_says(
+    host: SimulatedHost, tmp_path: Path
+) -> None:
+    figures = (await run(host, Job(passes=3, size=32 << 20, numjobs=2, runtime=0, ramp=0), tmp_path)).figures
+    assert figures.read is not None
+    assert figures.read.total_bytes == pytest.approx(3 * 2 * (32 << 20), rel=0.01)
+
+
 @pytest.mark.parametrize(
     "texts",
     [
@@ -174,6 +191,12 @@ async def test_every_workload_runs_to_a_good_end(name: str, host: SimulatedHost,
         {"random_distribution": "zipf:1.1", "percentage_random": "50"},
         {"number_ios": "1000"},
         {"io_size": "40M", "numjobs": "2"},
+        {"passes": "1", "size": "64M", "runtime": "0"},
+        {"passes": "2", "size": "32M", "numjobs": "2", "offset_increment": "0", "rw": "read"},
+        {"passes": "1", "size": "64M", "bsrange": "4k-64k"},
+        {"passes": "1", "size": "64M", "number_ios": "500"},
+        {"rw": "randrw", "bs_write": "16k", "rate_iops_write": "200"},
+        {"offset": "1G", "size_percent": "10", "extra": "invalidate=0 iodepth_low=4"},
         {"ioengine": "io_uring", "hipri": "yes", "cpus_allowed": "0-1", "numa_mem_policy": "local"},
         {"direct": "no", "rw": "read", "iodepth": "1"},
         {"size": "1G", "randseed": "7"},
@@ -311,7 +334,7 @@ async def test_a_trim_of_a_mounted_device_is_refused(rw: Pattern, host: Simulate
 def test_a_trim_that_ends_by_amount_ends_there() -> None:
     (job,) = parse_jobs("[a]\nfilename=/dev/sdb\nrw=trim\nbs=64k\nio_size=1M\nruntime=60s\n", ("fio", "--readonly"))
     assert (job.trims, job.writes, job.writes_data, job.reads, job.readonly) == (True, True, False, False, True)
-    assert job.amount == 1 << 20
+    assert job.amount(1 << 30) == 1 << 20
 
 
 @pytest.mark.parametrize("mode", SyncMode)

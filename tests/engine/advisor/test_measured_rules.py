@@ -60,6 +60,9 @@ def test_a_depth_that_nobody_keeps_is_not_told(job: dict[str, str]) -> None:
         ({"rate_iops": "1000"}, 60_000, 31.9, []),
         ({"rate": "5M"}, 60_000, 1.0, ["rate-not-held"]),
         ({"rate": "4M"}, 60_000, 1.0, []),
+        ({"rw": "randrw", "rate_iops_read": "600", "rate_iops_write": "400"}, 56_900, 1.0, ["rate-not-held"]),
+        ({"rw": "randrw", "rate_iops_read": "600", "rate_iops_write": "400"}, 57_100, 1.0, []),
+        ({"rw": "randrw", "rate_read": "3M", "rate_write": "2M"}, 60_000, 1.0, ["rate-not-held"]),
     ],
 )
 def test_a_rate_that_was_not_held_is_told(job: dict[str, str], reads: int, flying: float, told: list[str]) -> None:

@@ -24,7 +24,7 @@ from backends.errors import InvalidValueError, NotFoundError
 
 GIB = 1 << 30
 DEVICE = JobTarget(path="/proc/42/fd/7", name="/dev/sdb", kind=TargetKind.BLOCK, size=8 * GIB)
-FIELDS_WRITTEN: list[tuple[dict[str, str], dict[str, str]]] = [
+FIELDS_WRITTEN: list[tuple[dict[str, str], dict[str, str | None]]] = [
     ({"rate": "20M"}, {"rate": "20971520"}),
     ({"rate": "20M", "arrival": "poisson"}, {"rate": "20971520", "rate_process": "poisson"}),
     ({"thinktime": "500"}, {"thinktime": "500us"}),
@@ -38,6 +38,22 @@ FIELDS_WRITTEN: list[tuple[dict[str, str], dict[str, str]]] = [
     ({"rw": "write", "fdatasync": "8"}, {"fdatasync": "8"}),
     ({"number_ios": "1000", "bs": "8k"}, {"number_ios": "1000", "io_size": "8192000"}),
     ({"io_size": "1G"}, {"io_size": "1073741824"}),
+    ({"passes": "1"}, {"io_size": None, "time_based": None, "loops": None, "runtime": "60s"}),
+    ({"passes": "3", "runtime": "0"}, {"loops": "3", "runtime": None}),
+    ({"passes": "2", "io_size": "1G"}, {"loops": "2", "io_size": "1073741824"}),
+    ({"passes": "1", "number_ios": "9"}, {"number_ios": "9", "io_size": None}),
+    ({"rw": "randrw", "bs_write": "16k"}, {"bs": "4k,16k"}),
+    ({"bsrange": "4k-64k"}, {"bsrange": "4k-64k", "bs": None}),
+    ({"rw": "randrw", "rate_iops_write": "200"}, {"rate_iops": ",200"}),
+    ({"rw": "randrw", "rate_iops_read": "200"}, {"rate_iops": "200,"}),
+    ({"rw": "randrw", "rate_read": "8M", "rate_write": "2M"}, {"rate": "8388608,2097152"}),
+    ({"rw": "randrw", "rate_iops_write": "200", "bssplit": "4k/50:12k/50"}, {"rate_iops": ",400"}),
+    ({"rw": "randrw", "rate_iops_read": "200", "bs_write": "64k"}, {"rate_iops": "200,"}),
+    ({"size_percent": "25"}, {"size": str(2 * GIB)}),
+    ({"offset": "1M"}, {"offset": "1048576", "size": str(8 * GIB - (1 << 20))}),
+    ({"offset_percent": "50", "size": "1G"}, {"offset": str(4 * GIB), "size": "1073741824"}),
+    ({"extra": "iodepth_low=8 end_fsync"}, {"iodepth_low": "8", "end_fsync": "1"}),
+    ({"extra": "invalidate=0 randrepeat=1"}, {"invalidate": "0", "randrepeat": "1"}),
     ({"hipri": "yes", "ioengine": "io_uring"}, {"hipri": "1"}),
     (
         {"cpus_allowed": "0-1, 3", "cpus_allowed_policy": "split"},
@@ -131,6 +147,27 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
         ({"cpus_allowed_policy": "split"}, "cpus_allowed_policy"),
         ({"cpus_allowed": "0", "numa_cpu_nodes": "0"}, "numa_cpu_nodes"),
         ({"numa_mem_policy": "bind"}, "numa_mem_policy"),
+        ({"runtime": "0"}, "runtime"),
+        ({"passes": "0"}, "passes"),
+        ({"io_size": "1G", "ramp": "5"}, "ramp"),
+        ({"bs_write": "8k"}, "bs_write"),
+        ({"rw": "randrw", "bs_write": "8k", "random_distribution": "zipf:1.1"}, "bs_write"),
+        ({"rw": "randrw", "bs_write": "700"}, "bs"),
+        ({"bsrange": "64k-4k"}, "bsrange"),
+        ({"bsrange": "12k-24k"}, "bsrange"),
+        ({"bsrange": "4k"}, "bsrange"),
+        ({"rate_iops_read": "200"}, "rate_iops_read"),
+        ({"rw": "randrw", "rate_iops_read": "200", "rate_iops": "100"}, "rate_iops_read"),
+        ({"rw": "randrw", "rate_iops_read": "200", "rate_write": "1M"}, "rate_write"),
+        ({"rw": "randrw", "rate_write": "1k"}, "rate_write"),
+        ({"rw": "randrw", "rate_iops_read": "200", "arrival": "poisson"}, "arrival"),
+        ({"size": "1G", "size_percent": "10"}, "size_percent"),
+        ({"size_percent": "101"}, "size_percent"),
+        ({"offset": "1000"}, "offset"),
+        ({"offset": "1M", "offset_percent": "10"}, "offset_percent"),
+        ({"extra": "exec_prerun=x"}, "extra"),
+        ({"extra": "mem=mmaphuge:/x"}, "extra"),
+        ({"extra": "nice=-5"}, "extra"),
     ],
 )
 def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:
@@ -156,6 +193,26 @@ def test_a_job_tells_what_is_unusual_about_it(texts: dict[str, str], _written: d
 
 def test_a_job_that_ends_by_amount_has_no_ramp_unless_one_is_named() -> None:
     assert Job.from_fields({"number_ios": "1000"}).ramp == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "reach"),
+    [
+        ({}, None),
+        ({"size": "64M"}, 64 << 20),
+        ({"size": "64M", "offset": "1G"}, GIB + (64 << 20)),
+        ({"offset": "1G"}, None),
+        ({"size": "64M", "offset_percent": "50"}, None),
+        ({"size_percent": "50"}, None),
+    ],
+)
+def test_a_job_reaches_to_the_end_of_its_region(texts: dict[str, str], reach: int | None) -> None:
+    assert Job.from_fields(texts).reach == reach
+
+
+def test_a_region_behind_the_end_of_the_target_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="behind"):
+        render(Job(offset=8 * GIB), [DEVICE], jobfile="j")
 
 
 def test_a_distribution_of_everywhere_alike_is_none() -> None:

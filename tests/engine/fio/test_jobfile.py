@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.fio.job import Arrival, Engine, Job, JobTarget, Pattern, TargetKind
-from app.engine.fio.jobfile import Imported, import_jobfile
+from app.engine.fio.jobfile import Imported, depends_on_fio, import_jobfile
+from app.engine.fio.option_table import SHIPPED, OptionTable
 from app.engine.fio.render import render
 from backends.errors import InvalidValueError, NotFoundError
 
@@ -108,6 +109,7 @@ def test_a_section_is_found_by_its_name() -> None:
         ("loops=3", "loops=3", "time_based"),
         ("bssplit=4k/50:64k/50\nrate_iops=1000", "1000", "118"),
         ("offset_increment=1g\nnumjobs=4", "4 jobs", "the last one"),
+        ("numjobs=4", "4 jobs a file", "the target"),
     ],
 )
 def test_a_value_that_raidbench_replaces_is_named_with_what_it_does_instead(line: str, value: str, other: str) -> None:
@@ -182,6 +184,22 @@ def test_a_dangerous_or_unknown_line_is_refused_by_number(line: str, word: str) 
     error = refusal(f"[job]\nrw=read\n{line}\n")
     assert re.search("line [34]", error.message)
     assert word in error.message
+
+
+def test_an_option_is_refused_by_who_does_not_know_it() -> None:
+    table = OptionTable(version="fio-3.20", names=SHIPPED.names - {"iodepth_low"}, installed=True)
+    with pytest.raises(InvalidValueError) as caught:
+        import_jobfile("[a]\nzonesize=1m\nzoink=1\niodepth_low=4\n", table)
+    assert caught.value.evidence.splitlines() == [
+        "line 2: zonesize is refused, raidbench does not support this option of fio",
+        "line 3: zoink is refused, fio-3.20 does not know it",
+        "line 4: iodepth_low is refused, fio-3.20 does not know it",
+    ]
+
+
+@pytest.mark.parametrize(("line", "asks"), [("bs=4k", False), ("zoink=1", True), ("iodepth_low=4", True)])
+def test_the_installed_fio_is_asked_where_not_every_fio_has_an_option(line: str, asks: bool) -> None:
+    assert depends_on_fio(f"; a word\n[a b=1]\n{line} # {line}\n".encode()) is asks
 
 
 def test_a_refused_line_in_another_section_refuses_the_file() -> None:

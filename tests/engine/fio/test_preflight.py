@@ -8,7 +8,8 @@ import pytest
 
 from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.fio.job_values import SyncMode
-from app.engine.fio.preflight import preflight
+from app.engine.fio.option_table import SHIPPED
+from app.engine.fio.preflight import option_table, preflight
 from backends.errors import RefusedError, ToolFailedError, ToolMissingError
 from tests.engine.fio.documents import direction, document, printed
 from tests.engine.fio.hosts import ScriptedHost
@@ -83,6 +84,27 @@ async def test_an_engine_that_works_stays() -> None:
 async def test_a_fio_without_the_engine_says_so() -> None:
     found = await preflight(host())
     assert "no engine posixaio" in found.substitute(Job(ioengine=Engine.POSIXAIO))[1][0]
+
+
+HELP = {
+    "--cmdhelp=all": ("rw                      : IO direction\n  bs                    : Block size unit\n", 0),
+    "--enghelp=io_uring": ("hipri                   : Use polled IO completions\n", 0),
+}
+
+
+async def test_the_installed_fio_says_which_options_it_knows() -> None:
+    machine = host(version="fio-3.99\n")
+    machine.answers = {**HELP, **machine.answers}
+    table = await option_table(machine)
+    assert (table.version, table.installed) == ("fio-3.99", True)
+    assert [table.lacks(name) for name in ("rw", "readwrite", "blocksize", "hipri", "iodepth")] == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize("answers", [{}, {"--cmdhelp=all": ("Usage: fio\n", 0)}])
+async def test_a_fio_that_lists_no_options_is_taken_for_one_that_knows_all(answers: dict[str, tuple[str, int]]) -> None:
+    machine = host(version="fio-3.98\n")
+    machine.answers = {**answers, **machine.answers}
+    assert await option_table(machine) is SHIPPED
 
 
 @pytest.mark.parametrize("version", ["fio-3.17\n", "fio-2.21\n", "fio-2.1.10\n"])

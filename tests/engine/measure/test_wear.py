@@ -105,6 +105,20 @@ def test_a_device_that_was_written_beside_others_tells_its_own_speed() -> None:
     assert told(session)[0] == "Written: 30 GiB at most, 60 s as fast as r1 wrote"
 
 
+@pytest.mark.parametrize(
+    ("texts", "amount"),
+    [
+        ({"passes": "1"}, "100 GiB"),
+        ({"passes": "3", "size": "2G"}, "6 GiB"),
+        ({"passes": "1", "io_size": "5G", "numjobs": "2"}, "10 GiB"),
+        ({"number_ios": "1048576", "bs": "4k"}, "4 GiB"),
+    ],
+)
+def test_a_job_without_a_run_time_writes_what_ends_it(texts: dict[str, str], amount: str) -> None:
+    job = Job.from_fields({"rw": "randwrite", "runtime": "0", "ramp": "0", **texts})
+    assert told(wrote("/dev/sda", 512), ready(job))[0] == f"Written: {amount} at most"
+
+
 def test_every_run_of_an_experiment_counts() -> None:
     assert "300 GiB at most" in told(wrote("/dev/sda", 512), times=10)[0]
 
