@@ -116,6 +116,14 @@ def _plain(judgement: Judgement) -> str:
             return f"it was to be judged after {pairs} pairs, {units.plural(further, 'pair')} more"
         case Reason.ONE_OF_MANY:
             return f"not shown once all {judgement.figures} are counted"
+        case Reason.ROUND_FAILED:
+            return "one of its rounds failed, so it is not judged"
+        case Reason.BASELINE_ROUND_FAILED:
+            return "one of the rounds of its baseline failed, so it is not judged"
+        case Reason.WIDER_SCATTER:
+            return "its runs scatter more than the others', so it has no sign"
+        case Reason.BASELINE_SCATTER:
+            return "the runs of its baseline scatter more than the others', so it has no sign"
         case Reason.NO_REPEATS:
             return "how far runs of the same settings lie apart is not known"
         case Reason.FEW_RUNS:
