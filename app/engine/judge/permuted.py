@@ -32,9 +32,6 @@ would hide all differences else. Of 3, 5, 8 and 15 this finds +20 % in most of t
 REACH = 0.55
 """How much of the level the drawings may be in which one set-up stands out as it did; half of them do so more."""
 
-STEADIER = 4
-"""Degrees of freedom that the scatter of all set-ups adds to that of the baseline, which is never taken to be less."""
-
 _MEDIAN = 1.5
 """Variance of the median of normal values by that of their mean."""
 
@@ -148,7 +145,7 @@ def _scatters(
         wider = [max(1.0, by_row[name].ratio, ratio) for name, ratio in zip(names, ratios, strict=True)]
         error = seen.error * sqrt((wider[0] + _MEDIAN / (len(names) - 1)) / 2)
         far = abs(seen.means[0] - median(seen.means[1:])) / error
-        p = min(1.0, len(family) * tails(far, by_row[names[0]].freedom + STEADIER))
+        p = min(1.0, len(family) * tails(far, by_row[names[0]].freedom))
         scatters.append(_Scatters(wider=tuple(map(sqrt, wider)), p_baseline=p))
     return scatters
 

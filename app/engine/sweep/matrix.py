@@ -14,7 +14,7 @@ from math import ceil, log
 
 from app.engine.judge.multiplicity import corrected
 from app.engine.judge.pairs import FEWEST_PAIRS, LEVEL
-from app.engine.judge.permuted import DRAWS, Rounds, permuted, reaches, row_scatter, rounds_needed
+from app.engine.judge.permuted import DRAWS, Rounds, permuted, reaches, rounds_needed, row_scatter
 from app.engine.judge.reasons import PlannedCount, Reason
 from app.engine.judge.scatter import FAR_WIDER, WIDER
 from app.engine.judge.verdict import BETWEEN_LEVEL, Judgement, Verdict, judge, judge_between, judge_interval
@@ -208,7 +208,11 @@ def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each
         for cell, baseline in cells.items()
         if cell in whole
     }
-    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+    return {
+        cell: one
+        for cell, one in zip(found, corrected([*found.values()], rule=record.design.rule), strict=True)
+        if one is not None
+    }
 
 
 def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, Judgement]:
@@ -234,7 +238,11 @@ def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> d
                 )
     if record.design.rule < BY_ROUNDS:
         return found
-    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+    return {
+        cell: one
+        for cell, one in zip(found, corrected([*found.values()], rule=record.design.rule), strict=True)
+        if one is not None
+    }
 
 
 def _one_by_one(record: SweepRecord, known: Runs, values: Values) -> dict[str, Judgement]:
@@ -245,7 +253,7 @@ def _one_by_one(record: SweepRecord, known: Runs, values: Values) -> dict[str, J
             if set(values[group[0].id]) & set(values[cell.id]):
                 found[cell.id] = _in_pairs(record, values[group[0].id], values[cell.id], rule=1)
     order = [cell.id for cell in record.design.cells if cell.id in found]
-    family = corrected([found[cell] for cell in order])
+    family = corrected([found[cell] for cell in order], rule=record.design.rule)
     return {cell: one for cell, one in zip(order, family, strict=True) if one is not None}
 
 
