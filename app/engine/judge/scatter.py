@@ -25,8 +25,8 @@ class RowScatter:
 
     ratio: float
     """Its variance by the mean variance of all set-ups; 1 where nothing scatters."""
-    freedom: int
-    """Degrees of freedom of its variance."""
+    freedom: float
+    """Degrees of freedom of its variance (Satterthwaite): fewer where it scatters more under one workload."""
     p: float
     """Chance of such a variance, or a larger one, if it scatters as the others do."""
 
@@ -55,7 +55,8 @@ def _row_scatter(parts: Sequence[tuple[float, float, int, int]]) -> RowScatter:
     ratios, others, freedom, freedom_of_others = zip(*parts, strict=True)
     own, rest = fsum(ratios) / len(parts), fsum(others) / len(parts)
     p = f_tail(own / rest, sum(freedom), sum(freedom_of_others)) if rest > 0 else 0.0
-    return RowScatter(ratio=own, freedom=sum(freedom), p=p)
+    squares = fsum(ratio * ratio / each for ratio, each in zip(ratios, freedom, strict=True))
+    return RowScatter(ratio=own, freedom=fsum(ratios) ** 2 / squares if squares else float(sum(freedom)), p=p)
 
 
 def f_tail(f: float, freedom: float, freedom_of_others: float) -> float:
