@@ -13,12 +13,12 @@ set-ups, or the baseline from all of them by its own scatter.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import fsum, sqrt
 from random import Random
 from statistics import fmean, median
 
-from app.engine.judge.scatter import RowScatter, scatter_by_row, variance_ratios
+from app.engine.judge.scatter import FREEDOM, RowScatter, scatter_by_row, variance_ratios
 from app.engine.judge.stats import Interval, tails
 from backends.values import dataclass
 
@@ -91,7 +91,8 @@ def permuted(
     drawn = (_largest(held, random, draws), _largest(left, random, draws))
     out = int(level * (draws + 1) + 1e-9)
     critical = max(_nth_largest([one.contrast for one in each], out) for each in drawn)
-    apart = [_WITHOUT] * len(family) if by_contrast else _scatters(family, left, found)
+    apart = [0.0] * len(family) if by_contrast else _p_of_baselines(family, left, found)
+    wider = {} if by_contrast or len(family) * (len(held[0]) - 1) >= FREEDOM else row_scatter(family)
 
     def p_of(contrast: float, alone: float, baseline: float) -> float:
         of_contrast, of_setup = (
@@ -101,22 +102,9 @@ def permuted(
         return max(of_contrast, min(of_setup, baseline))
 
     return tuple(
-        tuple(_intervals(one, seen, critical, p_of, own, level))
-        for one, seen, own in zip(family, found, apart, strict=True)
+        tuple(_intervals(one, seen, critical, partial(p_of, baseline=p), wider, level))
+        for one, seen, p in zip(family, found, apart, strict=True)
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scatters:
-    """What the scatter of each set-up does to a contrast under one workload."""
-
-    wider: tuple[float, ...] = ()
-    """By label: its standard deviation by that of all, 1 at least; () where scatter is not asked for."""
-    p_baseline: float = 0.0
-    """Chance that the baseline is as far from the others by its own scatter; 0 where scatter is not asked for."""
-
-
-_WITHOUT = _Scatters()
 
 
 def row_scatter(family: Sequence[Rounds]) -> Mapping[str, RowScatter]:
@@ -134,20 +122,20 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
     return list(zip(*by_label, strict=True))
 
 
-def _scatters(
+def _p_of_baselines(
     family: Sequence[Rounds], left: Sequence[Sequence[Sequence[float]]], found: Sequence[_Contrasts]
-) -> list[_Scatters]:
+) -> list[float]:
+    """Return for each member the chance that the baseline is as far from the others by its own scatter."""
     columns = [(_names(one), _columns(rows)) for one, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
-    scatters = []
+    p = []
     for (names, residuals), seen in zip(columns, found, strict=True):
-        ratios = variance_ratios(residuals)
-        wider = [max(1.0, by_row[name].ratio, ratio) for name, ratio in zip(names, ratios, strict=True)]
-        error = seen.error * sqrt((wider[0] + _MEDIAN / (len(names) - 1)) / 2)
+        row = by_row[names[0]]
+        wider = max(1.0, row.ratio, variance_ratios(residuals)[0])
+        error = seen.error * sqrt((wider + _MEDIAN / (len(names) - 1)) / 2)
         far = abs(seen.means[0] - median(seen.means[1:])) / error
-        p = min(1.0, len(family) * tails(far, by_row[names[0]].freedom))
-        scatters.append(_Scatters(wider=tuple(map(sqrt, wider)), p_baseline=p))
-    return scatters
+        p.append(min(1.0, len(family) * tails(far, row.freedom)))
+    return p
 
 
 def _nth_largest(drawn: Sequence[float], n: int) -> float:
@@ -158,8 +146,8 @@ def _intervals(
     one: Rounds,
     seen: _Contrasts,
     critical: float,
-    p_of: Callable[[float, float, float], float],
-    scatters: _Scatters,
+    p_of: Callable[[float, float], float],
+    wider: Mapping[str, RowScatter],
     level: float,
 ) -> Iterator[Interval]:
     by_label = _by_label(one.values, one.labels)
@@ -170,12 +158,13 @@ def _intervals(
         place = others.index(seen.means[label])
         rest = others[:place] + others[place + 1 :]
         alone = abs(seen.means[label] - median(rest)) / seen.error if rest else size
+        sd = seen.error * sqrt(len(by_label))
         low, high = middle - critical * seen.error, middle + critical * seen.error
-        p = p_of(size, alone / scatters.wider[label] if scatters.wider else alone, scatters.p_baseline)
+        scatter = wider.get(_names(one)[label])
+        p = p_of(size, alone if scatter is None else alone / sqrt(max(1.0, scatter.ratio)))
         if p > level or size <= critical * (1 + 1e-9):
             low, high = min(low, 0.0), max(high, 0.0)
-        scatter = seen.error * sqrt(len(by_label))
-        yield Interval(mean=middle, low=low, high=high, sd=scatter, n=len(by_label), p=p, level=level)
+        yield Interval(mean=middle, low=low, high=high, sd=sd, n=len(by_label), p=p, level=level)
 
 
 def _held(one: Rounds) -> list[list[float]]:

@@ -8,8 +8,11 @@ from math import fsum
 from app.engine.judge.stats import incomplete_beta
 from backends.values import dataclass
 
-WIDER = 0.01
+WIDER = 0.02
 """Level of the test that takes the sign from a set-up."""
+
+FREEDOM = 4
+"""Degrees of freedom below which that test sees too little: there a set-up is also held to its own scatter."""
 
 FAR_WIDER = 0.0001
 """Level at which a set-up no longer counts in the scatter of the others. A lower one than `WIDER`: of many set-ups that

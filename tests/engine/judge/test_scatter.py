@@ -38,7 +38,7 @@ def test_a_set_up_that_scatters_five_times_as_much_stands_out_of_two_workloads()
 
 def test_few_equal_set_ups_are_said_to_scatter_more() -> None:
     said = sum(one.p < WIDER for seed in range(100) for one in row_scatter([rounds(seed), rounds(900 + seed)]).values())
-    assert 1 <= said <= 30  # 12 of 1,200 by chance
+    assert 1 <= said <= 45  # 24 of 1,200 by chance
 
 
 def test_a_scatter_under_one_workload_has_fewer_degrees_of_freedom() -> None:
