@@ -52,7 +52,8 @@ def step_line(record: SweepRecord, session: Session) -> str:
     what = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
     run = session.run(ended.run) if ended.run else None
     if run is None or ended.result is not StepResult.DONE:
-        return f"{what}: {ended.result}. {clean(ended.reason, 300)}".rstrip()
+        result = f"{ended.result}, tried once more" if ended.again else ended.result
+        return f"{what}: {result}. {clean(ended.reason, 300)}".rstrip()
     parts = [
         f"{units.iops(figures.iops)} IOPS {name}" for name, figures in both_directions(run.figures) if name != SYNC
     ]

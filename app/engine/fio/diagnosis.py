@@ -136,6 +136,28 @@ _ERRNO: dict[int, Diagnosis] = {
     121: Diagnosis("The device reported an I/O error (EREMOTEIO)", "Look into the kernel log."),
 }
 
+_PASSING = frozenset({5, 11, 16, 35, 61, 84, 110, 121})
+"""Error numbers after which a second run may go well: device errors, what is busy, what was not answered in time."""
+
+_PASSING_WORDS = ("fio gave up waiting for its own statistics", "fio gave up on a worker")
+"""Beginnings of reasons of `_WORDS` of which the same is true."""
+
+_LASTING = (
+    *(known.reason for _, known in _WORDS if not known.reason.startswith(_PASSING_WORDS)),
+    *(known.reason for code, known in _ERRNO.items() if code not in _PASSING),
+    *("is not permitted here", "This kernel has no ", "limit of asynchronous requests", "could not be set up"),
+    "There is not enough lockable memory",
+)
+
+
+def is_lasting(reason: str) -> bool:
+    """Return whether a run that failed for this reason would fail again: a full disk, an option that fio does not know.
+
+    What is not known may pass.
+    """
+    return any(words in reason for words in _LASTING)
+
+
 _SIGNALS = {
     2: "by an interrupt",
     6: "by itself, after an internal error",

@@ -236,7 +236,7 @@ def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
     share = BESIDE / max(1, len(counted))
     rest = [row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None]
     family = [row for row in rest if (row.direction, row.figure) not in told_twice]
-    judgements = corrected([row.judgement for row in family], share=BESIDE)
+    judgements = corrected([row.judgement for row in family], share=BESIDE, rule=sides.rule)
     held = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
     known = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *held)}
     for row in rest:

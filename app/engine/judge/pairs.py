@@ -62,10 +62,11 @@ UNTIL = tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 12, 20, 30, 40, 50
 """For a width of the interval that is asked for. Ending there leans to neither side, so no level is spent: of intervals
 that end so, 94 to 95 % cover the truth."""
 
-RULE = 2
+RULE = 3
 """The number of the rule that verdicts are given by, as logs keep it. 1: Student's t for any number of pairs, and one
 pair far from the others vetoes; each cell of a sweep for itself, corrected after Holm. 2: signed ranks from eight pairs
-on, without a veto; the cells of a sweep by permuting what was drawn, one family with what confirms them."""
+on, without a veto; the cells of a sweep by permuting what was drawn, one family with what confirms them. 3: a set-up of
+a sweep whose runs scatter more than those of the others has no verdict; Holm for any number of figures."""
 
 AGAIN = 0.2
 """Of its level what an experiment has that asks once more what another one of the session has asked; half as much each

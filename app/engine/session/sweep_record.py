@@ -67,6 +67,13 @@ class SweepStepEnded:
     """Its run; None if it came to none."""
     reason: str = ""
     """Why it is not done; of one that is, what is in force otherwise than set."""
+    again: bool = False
+    """Whether the step is tried once more: it failed in a way that may pass, and for the first time."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the step is over for good."""
+        return self.result is not StepResult.STOPPED and not self.again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,14 +163,16 @@ class SweepRecord:
 
     def settled(self, step: Step) -> SweepStepEnded | None:
         """How a step ended for good; None if it is to be done."""
-        return next(
-            (end for end in self.ended if end.step == step.number and end.result is not StepResult.STOPPED), None
-        )
+        return next((end for end in self.ended if end.step == step.number and end.is_final), None)
+
+    def was_tried(self, step: Step) -> bool:
+        """Return whether a step failed once and is in its second try."""
+        return any(end.step == step.number and end.again for end in self.ended)
 
     @property
     def todo(self) -> tuple[Step, ...]:
         """Steps to be done, in their order."""
-        over = {end.step for end in self.ended if end.result is not StepResult.STOPPED}
+        over = {end.step for end in self.ended if end.is_final}
         none = {cell.id for cell in self.cells if cell.array in self.refused}
         return tuple(step for step in self.steps if step.number not in over and step.cell not in none)
 
@@ -261,6 +270,6 @@ def _step_ended(record: SweepRecord, event: SweepStepEnded) -> SweepRecord:
     took = 0.0
     if record.current is not None and record.current.step.number == event.step:
         took = max(0.0, event.at - record.current.since)
-    if any(end.step == event.step and end.result is not StepResult.STOPPED for end in record.ended):
+    if any(end.step == event.step and end.is_final for end in record.ended):
         return replace(record, current=None)  # the first end counts
     return replace(record, ended=(*record.ended, event), current=None, seconds=record.seconds + took)

@@ -2,19 +2,21 @@
 
 What was measured in the same rounds is judged by the orders that could have been drawn (four set-ups and more), or,
 where two or three have too few of those, as pairs; what has a block of its own by its baseline before and after it.
-All of them together, and the winners that are measured again, have one share of false verdicts.
+All of them together, and the winners that are measured again, have one share of false verdicts. A set-up whose runs
+scatter more than those of the others has no verdict, and neither has any that is compared with such a baseline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from math import log
+from math import ceil, log
 
 from app.engine.judge.multiplicity import corrected
 from app.engine.judge.pairs import FEWEST_PAIRS, LEVEL
-from app.engine.judge.permuted import DRAWS, Rounds, permuted, reaches, rounds_needed
+from app.engine.judge.permuted import DRAWS, Rounds, permuted, reaches, rounds_needed, row_scatter
 from app.engine.judge.reasons import PlannedCount, Reason
+from app.engine.judge.scatter import FAR_WIDER, WIDER
 from app.engine.judge.verdict import BETWEEN_LEVEL, Judgement, Verdict, judge, judge_between, judge_interval
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, Purpose, Rank, SweepCell
@@ -30,6 +32,9 @@ PERMUTED_FROM = 4
 
 BY_ROUNDS = 2
 """The first rule that judges a matrix by its rounds."""
+
+BY_SCATTER = 3
+"""The first rule that asks whether the runs of a set-up scatter more than those of the others."""
 
 Group = tuple[SweepCell, ...]
 """What all others are compared with, then those, all of one block."""
@@ -99,8 +104,15 @@ def _enough(setups: int, inside: Sequence[Group], each: float) -> int:
     """The fewest rounds that can show something of so many set-ups."""
     if setups >= PERMUTED_FROM:
         return rounds_needed(setups, each * _contrasts(inside))
-    # A device that is now fast and now slow goes the same way in all of some pairs with a chance of 2 / 4**pairs.
-    return max(FEWEST_PAIRS, -int(-log(2 / each) / log(4) // 1))
+    return pairs_needed(each)
+
+
+def pairs_needed(level: float) -> int:
+    """Return the fewest pairs that can show a difference at a level, also on a device that has two speeds.
+
+    A device that is now fast and now slow goes the same way in all of some pairs with a chance of 2 / 4**pairs.
+    """
+    return max(FEWEST_PAIRS, ceil(log(2 / level) / log(4)))
 
 
 def _contrasts(inside: Sequence[Group]) -> int:
@@ -135,17 +147,52 @@ def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, eac
     """Of all groups of four and more set-ups whose rounds are complete and can show something."""
     level = each * _contrasts(inside)
     whole = [_whole(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
-    there = [group for group in whole if level and reaches(len(group), record.design.repeats, level)]
+    there = [group for group in whole if _shows(record, group, level)]
     if not there:
         return {}
-    family = tuple(_rounds(record, group, values) for group in there)
-    seed = f"{record.design.seed} orders"
-    intervals = permuted(family, seed=seed, level=level, draws=max(DRAWS, int(3 / level)))
-    return {
+    asks_scatter = record.design.rule >= BY_SCATTER
+    scatter = row_scatter([_rounds(record, group, values) for group in there]) if asks_scatter else {}
+    wider = {row for row, one in scatter.items() if one.p < WIDER}
+    far_wider = {row for row, one in scatter.items() if one.p < FAR_WIDER}
+    judged_as = [_without(record, group, far_wider, level) for group in there]
+    intervals = permuted(
+        tuple(_rounds(record, group, values) for group in judged_as),
+        seed=f"{record.design.seed} orders",
+        level=level,
+        draws=max(DRAWS, int(3 / level)),
+        by_contrast=not asks_scatter,
+    )
+    found = {
         cell.id: judge_interval(interval, higher_is_better=_higher(record), threshold=threshold_of(record))
-        for group, found in zip(there, intervals, strict=True)
-        for cell, interval in zip(group[1:], found, strict=True)
+        for group, seen in zip(judged_as, intervals, strict=True)
+        for cell, interval in zip(group[1:], seen, strict=True)
     }
+    for group in there:
+        for cell in group[1:]:
+            if reason := _scatter_reason(group[0], cell, wider):
+                judgement = found.get(cell.id) or _in_pairs(record, values[group[0].id], values[cell.id])
+                found[cell.id] = replace(
+                    judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None, interleaved=True
+                )
+    return found
+
+
+def _shows(record: SweepRecord, group: Group, level: float) -> bool:
+    """Whether the rounds of so many set-ups can show something."""
+    return bool(level) and len(group) >= PERMUTED_FROM and reaches(len(group), record.design.repeats, level)
+
+
+def _without(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
+    """Return a group without set-ups, the baseline aside; with them where too few would be left."""
+    fewer = (group[0], *(cell for cell in group[1:] if cell.row not in rows))
+    return fewer if _shows(record, fewer, level) else group
+
+
+def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]) -> Reason | None:
+    """Return why scatter forbids a verdict on a cell; None where it does not."""
+    if baseline.row in wider:
+        return Reason.BASELINE_SCATTER
+    return Reason.WIDER_SCATTER if cell.row in wider else None
 
 
 def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each: float) -> dict[str, Judgement]:
@@ -161,7 +208,11 @@ def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each
         for cell, baseline in cells.items()
         if cell in whole
     }
-    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+    return {
+        cell: one
+        for cell, one in zip(found, corrected([*found.values()], rule=record.design.rule), strict=True)
+        if one is not None
+    }
 
 
 def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, Judgement]:
@@ -187,7 +238,11 @@ def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> d
                 )
     if record.design.rule < BY_ROUNDS:
         return found
-    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
+    return {
+        cell: one
+        for cell, one in zip(found, corrected([*found.values()], rule=record.design.rule), strict=True)
+        if one is not None
+    }
 
 
 def _one_by_one(record: SweepRecord, known: Runs, values: Values) -> dict[str, Judgement]:
@@ -198,7 +253,7 @@ def _one_by_one(record: SweepRecord, known: Runs, values: Values) -> dict[str, J
             if set(values[group[0].id]) & set(values[cell.id]):
                 found[cell.id] = _in_pairs(record, values[group[0].id], values[cell.id], rule=1)
     order = [cell.id for cell in record.design.cells if cell.id in found]
-    family = corrected([found[cell] for cell in order])
+    family = corrected([found[cell] for cell in order], rule=record.design.rule)
     return {cell: one for cell, one in zip(order, family, strict=True) if one is not None}
 
 
@@ -233,7 +288,7 @@ def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) 
     wanted = record.design.repeats
     enough = next((one.enough for one in blind(record.design) if one.setups == len(group)), wanted)
     if len(_whole(record, (group[0], cell), values)) < 2:
-        reason = Reason.BEFORE_ROUNDS
+        reason = _missing_reason(record, group[0], cell, values)
     elif found.verdict is Verdict.NO_DIFFERENCE and len(a) >= FEWEST_PAIRS:
         return found
     else:
@@ -245,6 +300,16 @@ def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) 
         wanted=PlannedCount(number=wanted, setups=len(group), enough=enough),
         further_pairs=None,
     )
+
+
+def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, values: Values) -> Reason:
+    """Return why a cell lacks rounds: steps that are still to be done, or failed ones of its own or of its baseline."""
+    if record.design.rule >= BY_ROUNDS:
+        waiting = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
+        for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
+            if lacking.id not in waiting and len(values[lacking.id]) < record.design.repeats:
+                return reason
+    return Reason.BEFORE_ROUNDS
 
 
 def _whole(record: SweepRecord, group: Group, values: Values) -> Group:
@@ -263,6 +328,7 @@ def _rounds(record: SweepRecord, whole: Group, values: Values) -> Rounds:
     return Rounds(
         values=tuple(tuple(log(values[cell][turn]) for cell in cells) for turn, cells in order.items()),
         labels=tuple(tuple(labels[cell] for cell in cells) for cells in order.values()),
+        names=tuple(cell.row for cell in whole),
     )
 
 

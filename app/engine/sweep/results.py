@@ -169,8 +169,13 @@ def _result(record: SweepRecord, cell: SweepCell, known: Runs) -> CellResult:
     scores = tuple(one for _, one in scored_runs(record, cell.id, known, Purpose.SCREEN, Purpose.BASELINE))
     numbers = {step.number for step in record.steps if step.cell == cell.id}
     ends = [end for end in record.ended if end.step in numbers and end.reason]
-    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED)
-    notes = tuple(end.reason for end in ends if end.result is StepResult.DONE)
+    over = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
+    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED and end.step in over)
+    again = (end for end in ends if end.again and end.step not in over)
+    notes = (
+        *(end.reason for end in ends if end.result is StepResult.DONE),
+        *(f"tried once more, as its first run failed: {end.reason}" for end in again),
+    )
     values = [value for score in scores if (value := score.by(record.design.rank)) is not None]
     tail = latency(scores, LatencyFigure.P99)
     means = [score.mean_ns for score in scores if score.mean_ns]

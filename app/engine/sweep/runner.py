@@ -1,4 +1,9 @@
-"""Carrying a sweep out: step after step, resumable at any point, everything put back whatever happens."""
+"""Carrying a sweep out: step after step, resumable at any point, everything put back whatever happens.
+
+A step whose run failed is tried once more at once. Then it keeps its place in the order, which the verdicts rest on,
+and its settings and its array are still there. That it failed is in the log before the second try, so a sweep that
+goes on after a crash tries it once more and no further.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,10 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from app.engine.change.untold import untold
+from app.engine.fio.diagnosis import is_lasting
 from app.engine.fio.job import Job
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.figures import RunStatus
@@ -172,6 +179,8 @@ class SweepRunner:
             ended = await self._step(todo[0])
             if ended.result is StepResult.STOPPED:
                 return SweepResult.STOPPED, ended.reason or _ASKED
+            if ended.again:
+                continue
             told = self.record.cell(todo[0].cell)
             of_array = self._makes_arrays and not self._arrays.usable
             name = (told.array or told.id) if of_array else told.id  # an array that is not right fails all of its cells
@@ -207,6 +216,8 @@ class SweepRunner:
         if whole is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
             whole = await self._measured(step)
+            if self._stopping.is_set() or self.record.was_tried(step):
+                whole = replace(whole, again=False)
         self._bench.emit(whole)
         return whole
 
@@ -231,7 +242,7 @@ class SweepRunner:
             if self._stopping.is_set():
                 return _ended(step, StepResult.STOPPED, reason=_ASKED)
             if why := await differing(self._bench, cell.settings):
-                return _ended(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.")
+                return _ended(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.", again=True)
             run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, cell))
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
@@ -239,9 +250,9 @@ class SweepRunner:
             return _ended(step, StepResult.FAILED, reason=_words(error))
         match run.figures.status:
             case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbed()):
-                return _ended(step, StepResult.FAILED, run=run.id, reason=why)
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
             case RunStatus.OK if why := await self._changed(cell):
-                return _ended(step, StepResult.FAILED, run=run.id, reason=why)
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=True)
             case RunStatus.OK:
                 return _ended(step, StepResult.DONE, run=run.id, reason=otherwise)
             case RunStatus.STOPPED:
@@ -249,7 +260,8 @@ class SweepRunner:
                 self.stop()
                 return _ended(step, StepResult.STOPPED, run=run.id, reason=by_itself or _ASKED)
             case RunStatus.FAILED:
-                return _ended(step, StepResult.FAILED, run=run.id, reason=run.figures.reason or "")
+                why = run.figures.reason or ""
+                return _ended(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
 
     async def _changed(self, cell: SweepCell) -> str:
         """Return which settings of a cell have another value at the end of its run, a sentence; "" for none."""
@@ -320,8 +332,10 @@ class SweepRunner:
 _ASKED = "It was asked to stop."
 
 
-def _ended(step: Step, result: StepResult, *, run: str | None = None, reason: str = "") -> SweepStepEnded:
-    return SweepStepEnded(at=time.time(), step=step.number, result=result, run=run, reason=reason)
+def _ended(
+    step: Step, result: StepResult, *, run: str | None = None, reason: str = "", again: bool = False
+) -> SweepStepEnded:
+    return SweepStepEnded(at=time.time(), step=step.number, result=result, run=run, reason=reason, again=again)
 
 
 def _words(error: RaidbenchError) -> str:

@@ -13,7 +13,7 @@ from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, SweepCell
 from app.engine.sweep.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
-from app.engine.sweep.matrix import BY_ROUNDS, shares
+from app.engine.sweep.matrix import BY_ROUNDS, BY_SCATTER, pairs_needed, shares
 from backends.values import dataclass
 
 # -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
@@ -31,7 +31,7 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
     share = 2 / len(ranked)
     direct = [_in_turn(record, best, other, known, LEVEL * share / max(1, len(others))) for other in others]
     # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
-    held = corrected(direct, share=share)
+    held = corrected(direct, share=share, rule=record.design.rule)
     tied = (
         one.cell.id
         for one, judgement in zip(others, held, strict=True)
@@ -41,10 +41,16 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
 
 
 def _in_turn(record: SweepRecord, best: CellResult, one: CellResult, known: Runs, strictest: float) -> Judgement | None:
-    """The verdict on a cell against the best; None where they were not measured in the same rounds."""
+    """Return the verdict on a cell against the best.
+
+    None where they were not measured in the same rounds, and where a device with two speeds would go the same way in so
+    few of them.
+    """
     a, b = (values_by_turn(record, each.cell.id, known, Purpose.SCREEN) for each in (best, one))
     both = [turn for turn in a if turn in b]
     if best.cell.block != one.cell.block or len(both) < 2:
+        return None
+    if record.design.rule >= BY_SCATTER and len(both) < pairs_needed(strictest):
         return None
     higher = record.design.rank is not Rank.P99
     found = judge(
@@ -109,11 +115,12 @@ def confirmations(record: SweepRecord, known: Runs, shown: Collection[str] = ())
     found = tuple(_winners(record, known))
     if record.design.rule < BY_ROUNDS:
         fresh = [_fresh(record, one, known, level=LEVEL, rule=record.design.rule) for one in found]
-        return _with(found, corrected(fresh))
+        return _with(found, corrected(fresh, rule=record.design.rule))
     open_ones = [one for one in found if one.winner.id not in shown]
     level = shares(record.design).confirmation
     rest = [_fresh(record, one, known, level=level, strictest=level / len(open_ones)) for one in open_ones]
-    held = {one.winner.id: judgement for one, judgement in zip(open_ones, corrected(rest), strict=True)}
+    held_together = corrected(rest, rule=record.design.rule)
+    held = {one.winner.id: judgement for one, judgement in zip(open_ones, held_together, strict=True)}
     return _with(found, [held[one.winner.id] if one.winner.id in held else _fresh(record, one, known) for one in found])
 
 

@@ -80,7 +80,8 @@ def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
         case SweepStepEnded():
             tone = _STEP_TONES.get(event.result, Tone.ATTENTION)
             run = f", {event.run}" if event.run else ""
-            return f"step {event.step} {event.result}{run}", [event.reason] if event.reason else [], tone
+            result = f"{event.result}, tried once more" if event.again else event.result
+            return f"step {event.step} {result}{run}", [event.reason] if event.reason else [], tone
         case SweepArrayRefused():
             return f"sweep: the array {event.array} was refused, and is left out", [event.reason], Tone.ATTENTION
         case SweepEnded():

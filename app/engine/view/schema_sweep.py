@@ -75,7 +75,9 @@ def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
         ],
         "curves": [_curve(curve) for curve in found.load_curves],
         "published": published_json(found),
-        "ended": [{**picked(end, "step", "result", "run"), "reason": end.reason or None} for end in record.ended],
+        "ended": [
+            {**picked(end, "step", "result", "run", "again"), "reason": end.reason or None} for end in record.ended
+        ],
     }
 
 

@@ -13,7 +13,7 @@ from app.engine.sweep.results import Results
 from app.engine.view.comparison import verdict_sign, verdict_tone
 from app.engine.view.percent import interval_text
 from app.engine.view.table import Align, Cell, Column, Row, Table, Tone
-from app.engine.view.verdict_words import judgement_word, reason_words, verdict_word, weakened_words
+from app.engine.view.verdict_words import judgement_word, no_sign_words, reason_words, verdict_word, weakened_words
 from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import BASELINE, BUSY, FAILED, LESS, MORE, SAME, UNKNOWN
@@ -142,7 +142,7 @@ def scale_words(found: Results) -> str:
 def _done(record: SweepRecord) -> Counter[str]:
     """Completed runs by cell."""
     cells = {step.number: step.cell for step in record.steps}
-    return Counter(cells[end.step] for end in record.ended if end.run is not None)
+    return Counter(cells[end.step] for end in record.ended if end.run is not None and not end.again)
 
 
 def matrix_table(record: SweepRecord, found: Results) -> Table | None:
@@ -204,6 +204,7 @@ def cell_notes(one: CellResult) -> tuple[str, ...]:
     refused = judgement is not None and judgement.verdict is Verdict.REFUSED
     return (
         *((f"verdict refused: {reason_words(judgement)}",) if judgement is not None and refused else ()),
+        *filter(None, (no_sign_words(judgement),)),
         *one.notes,
         *((f"caveats: {caveats}",) if caveats else ()),
     )

@@ -15,6 +15,14 @@ _MOST_NAMED = 6
 
 _PLANNED = (Reason.BEFORE_ROUNDS, Reason.BEFORE_PAIRS, Reason.FEW_ROUNDS)
 
+_OF_SWEEP = {
+    Reason.ROUND_FAILED: "one of its rounds failed, so it is not judged",
+    Reason.BASELINE_ROUND_FAILED: "one of the rounds of its baseline failed, so it is not judged",
+    Reason.WIDER_SCATTER: "its runs scatter more than the others', so it has no sign",
+    Reason.BASELINE_SCATTER: "the runs of its baseline scatter more than the others', so it has no sign",
+}
+"""Why a cell of a sweep has no sign, however many rounds were planned."""
+
 NOT_COMPARED = "not compared"
 """Instead of a verdict, where there is no figure to judge."""
 
@@ -70,6 +78,11 @@ def further_words(judgement: Judgement) -> str:
     return word if judgement.further_pairs is None else f"{word}, {units.plural(judgement.further_pairs, 'more pair')}"
 
 
+def no_sign_words(judgement: Judgement | None) -> str:
+    """Return why a cell of a sweep has no sign and gets none by more rounds of this plan; "" for any other."""
+    return "" if judgement is None or judgement.reason is None else _OF_SWEEP.get(judgement.reason, "")
+
+
 def reason_words(judgement: Judgement) -> str:
     """Why it is that and not more, or how little the effect may be; no full stop, "" where the verdict says all."""
     return "; ".join(_reasons(judgement))
@@ -88,6 +101,8 @@ def _reasons(judgement: Judgement) -> Iterator[str]:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
     elif reason is Reason.FAR_PAIR and judgement.far is not None:
         yield far_words(judgement.far)
+    elif reason in _OF_SWEEP:
+        yield _OF_SWEEP[reason]
     elif judgement.wanted is not None and reason in _PLANNED:
         yield _wanted(reason, judgement.wanted)
     else:
