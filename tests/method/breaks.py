@@ -63,8 +63,8 @@ BREAKS: Sequence[Break] = (
     Break(
         what="the order is ABBA, repeated",
         where=f"{_JUDGE}pairs:order",
-        old="[random.random() < 0.5 for _ in range(count)]",
-        new="[at % 2 == 0 for at in range(count)]",
+        old="[random.random() < 0.5 for _ in range(last)]",
+        new="[at % 2 == 0 for at in range(last)]",
         noticed_by=("periods", "false"),
     ),
     Break(
@@ -75,9 +75,9 @@ BREAKS: Sequence[Break] = (
         noticed_by=("periods",),
     ),
     Break(
-        what="each of three looks has the whole level",
+        what="each look has the whole level",
         where=f"{_JUDGE}pairs:STANDARD",
-        new="tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 12, 20))",
+        new="tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 8, 10, 12, 16, 20))",
         noticed_by=("looked",),
     ),
     Break(

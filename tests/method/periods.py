@@ -22,7 +22,7 @@ PLANS: tuple[tuple[str, tuple[Look, ...], float], ...] = (
     ("8 pairs", fixed(8), 0.05),
     ("12 pairs", fixed(12), 0.06),
     ("20 pairs", fixed(20), 0.06),
-    ("6, 12, 20", STANDARD, 0.08),
+    ("usual plan", STANDARD, 0.08),
 )
 """Name, looks, and what is owned up to: no period makes more false verdicts."""
 

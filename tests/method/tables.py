@@ -52,7 +52,7 @@ PLANS: tuple[tuple[str, tuple[Look, ...]], ...] = (
     ("6 pairs", fixed(6)),
     ("12 pairs", fixed(12)),
     ("20 pairs", fixed(20)),
-    ("6, 12, 20", STANDARD),
+    ("usual plan", STANDARD),
 )
 
 
@@ -216,7 +216,7 @@ TABLES: Sequence[MethodTable] = (
     ),
     MethodTable(
         name="plan",
-        title="The usual plan: judged after 6, 12 and 20 pairs",
+        title="The usual plan: judged after 6, 8, 10, 12, 16 and 20 pairs",
         mark="wrong ones 5 % at most",
         heads=("a run scatters by", "true effect", "faster", "slower", "no difference", "not decided", "pairs"),
         lines=_plan_of_looks,
@@ -281,7 +281,7 @@ TABLES: Sequence[MethodTable] = (
     ),
     MethodTable(
         name="looked",
-        title="The usual plan as the program judges it, pair after pair: 6, 12, 20",
+        title="The usual plan as the program judges it, pair after pair",
         mark="wrong ones 5 % at most; 94 % covered by the interval that ended it; nothing decided between looks",
         heads=("a run scatters by", "true effect", "wrong", "covered", "decided between looks"),
         lines=looked,
