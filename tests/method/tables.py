@@ -22,6 +22,7 @@ from tests.method.looked import looked
 from tests.method.matrices import equal_matrices, found_cells
 from tests.method.nights import false_alarms, losses, named_sizes, over_looks
 from tests.method.over_sessions import LENGTHS, checks, false_changes, found_changes
+from tests.method.pair_faults import pair_faults
 from tests.method.periods import PLANS as UNDER_PERIODS
 from tests.method.periods import periods
 from tests.method.planning import detected, forecasts, repeated
@@ -285,6 +286,14 @@ TABLES: Sequence[MethodTable] = (
         mark="wrong ones 5 % at most; 94 % covered by the interval that ended it; nothing decided between looks",
         heads=("a run scatters by", "true effect", "wrong", "covered", "decided between looks"),
         lines=looked,
+    ),
+    MethodTable(
+        name="faults",
+        title="The usual plan where runs hang, settings act late, figures come in steps, or slow runs are on one side",
+        mark="as each row says",
+        heads=("what happens, and what is said", "share", "mark"),
+        lines=pair_faults,
+        part=4,
     ),
     MethodTable(
         name="matrix",

@@ -283,7 +283,7 @@ def everything() -> Iterator[str]:
         yield from told(title, made())
     yield ""
     yield "ON THE WAY"
-    yield from (f"{len(pairs)} pairs of the usual plan: {so_far(ab(pairs, looks=STANDARD), 'e1') or 'nothing'}" for pairs in
+    yield from (f"{len(pairs)} pairs of a plan: {so_far(ab(pairs, looks=STANDARD), 'e1') or 'nothing'}" for pairs in
                 (SIX[:1], SIX[:3], SIX, LONG, (*LONG, *LONG), (*LONG, *LONG, *LONG, *LONG[:2])))  # fmt: skip
     yield ""
     yield "IN THE LOG"
