@@ -110,8 +110,8 @@ class _AbOptions:
     "--pairs",
     type=click.IntRange(1, 50),
     metavar="N",
-    help="So many runs of each value, judged once, at the end: 3 find large differences only. Unless named, up to 20 "
-    f"pairs are measured and judged after {_USUAL}.",
+    help="So many runs of each value, judged once, at the end: 3 find large differences only, and do not protect from "
+    f"what comes back at intervals. Unless named, up to 20 pairs are measured and judged after {_USUAL}.",
 )
 @click.option(
     "--detect",

@@ -34,7 +34,8 @@ SAME_SET_UP, AS_IT_IS = "the same set-up", "as it is"
 
 _INSTEAD = (
     "Measure it with `raidbench bench --repeat 3`, make the change, measure, undo it and measure once more, then "
-    "`raidbench compare`: what the first and the last runs differ by is drift."
+    "`raidbench compare`: what the first and the last runs differ by is drift. What comes and goes every 6 to "
+    "14 runs is not told from a difference that way."
 )
 
 

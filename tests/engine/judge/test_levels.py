@@ -74,7 +74,7 @@ def test_every_figure_beside_the_headline_is_judged_at_the_same_look() -> None:
 
 
 NEARLY_ALIKE = [(1000.0, 1000.0 + off) for off in (11, -11, 9, -9, 10, -10)]
-"""Within 2 % at 98 %, and not at 99.56 %."""
+"""Within 2 % at 98.5 %, and not at 99.56 %."""
 
 
 def test_no_difference_has_a_level_of_its_own() -> None:
@@ -83,7 +83,7 @@ def test_no_difference_has_a_level_of_its_own() -> None:
     assert found.headline is not None
     assert found.headline.judgement is not None
     assert found.headline.judgement.verdict is Verdict.NO_DIFFERENCE
-    assert covers_text(found.level) == "98 %"
+    assert covers_text(found.level) == "98.5 %"
 
 
 def test_an_earlier_plan_is_judged_by_the_levels_it_was_made_with() -> None:
