@@ -54,6 +54,8 @@ from backends.nameplate import Nameplate
 from backends.text import clean
 from backends.values import dataclass
 
+_USUAL = f"{', '.join(str(look.pairs) for look in STANDARD[:-1])} and {STANDARD[-1].pairs}"
+
 HURRY = 30.0
 """How many times as fast the simulated rack's time runs: there is no disk to wait for."""
 
@@ -109,8 +111,8 @@ class _AbOptions:
     "--pairs",
     type=click.IntRange(1, 50),
     metavar="N",
-    help="So many runs of each value, judged once, at the end: 3 find large differences only. Unless named, up to 20 "
-    "pairs are measured and judged after 6, 12 and 20.",
+    help="So many runs of each value, judged once, at the end: 3 find large differences only, and do not protect from "
+    f"what comes back at intervals. Unless named, up to 20 pairs are measured and judged after {_USUAL}.",
 )
 @click.option(
     "--detect",

@@ -17,11 +17,12 @@ from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.judge.comparison import compare_experiment
 from app.engine.judge.noise import RunNoise
-from app.engine.judge.pairs import one_look
+from app.engine.judge.pairs import STANDARD, letters_of, one_look
 from app.engine.judge.recorded import shown_experiment
+from app.engine.judge.verdict import Verdict
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation, Request
-from app.engine.session.event_values import PhaseChanged, SteadyPlan
+from app.engine.session.event_values import Look, PhaseChanged, SteadyPlan
 from app.engine.session.figures import Phase, RunStatus
 from app.engine.session.state import replay
 from app.engine.session.store import load
@@ -550,3 +551,45 @@ async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, mon
     monkeypatch.setattr("app.engine.ab.experiment.rest", restless)
     await run_experiment(table.bench, await planned(table))
     assert "not at rest" in " ".join(table.bench.session.runs[0].figures.warnings)
+
+
+@pytest.mark.parametrize(("pairs", "few"), [(3, "27 %"), (5, "13 %"), (7, "13 %")])
+async def test_a_plan_of_few_pairs_says_what_it_does_not_protect_from(
+    both: tuple[Change, Preparation], pairs: int, few: str
+) -> None:
+    plan = plan_ab(both[0], both[1], looks=one_look(pairs))
+    assert plan_noise_words(plan).endswith(
+        f"where that is strong, up to {few} of equal settings are called different, 6 % from 8 pairs on."
+    )
+
+
+async def test_a_plan_of_many_pairs_has_nothing_to_warn_of(both: tuple[Change, Preparation]) -> None:
+    for looks in (STANDARD, one_look(8)):
+        assert "protect" not in plan_noise_words(plan_ab(both[0], both[1], looks=looks))
+
+
+async def test_an_experiment_of_an_earlier_version_goes_on_in_its_order_by_its_levels_and_rule(table: Table) -> None:
+    """It was planned with other looks, and drew another order from its seed."""
+    change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
+    ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
+    old = (Look(pairs=3, level=0.008), Look(pairs=5, level=0.017))
+    planned = plan_ab(change, ready, looks=old, rest_seconds=None, seed=1)
+    reversed_order = tuple("B" if letter == "A" else "A" for letter in planned.order)
+
+    def stop() -> RunStatus:
+        table.bench.jobs.stop()
+        return RunStatus.OK
+
+    script(table).at_run[3] = stop
+    await run_experiment(table.bench, replace(planned, order=letters_of(reversed_order), rule=2))
+    record, done = continued(table.bench.session, "e1", change, ready)
+    more = plan_ab(change, ready, rest_seconds=None, goes_on=record, done=done)
+    assert (more.order, more.looks, more.rule, done) == (reversed_order, old, 2, 1)
+    ended = await run_experiment(table.bench, more)
+    shown = shown_experiment(table.bench.session, "e1")
+    assert ended.end is not None
+    assert shown is not None
+    assert (shown.rule, shown.level, len(shown.sides.a)) == (2, 0.008, 3)
+    assert shown.headline is not None
+    assert shown.headline.judgement is not None
+    assert shown.headline.judgement.verdict is Verdict.SLOWER

@@ -63,8 +63,8 @@ BREAKS: Sequence[Break] = (
     Break(
         what="the order is ABBA, repeated",
         where=f"{_JUDGE}pairs:order",
-        old="[random.random() < 0.5 for _ in range(count)]",
-        new="[at % 2 == 0 for at in range(count)]",
+        old="[random.random() < 0.5 for _ in range(last)]",
+        new="[at % 2 == 0 for at in range(last)]",
         noticed_by=("periods", "false"),
     ),
     Break(
@@ -75,9 +75,9 @@ BREAKS: Sequence[Break] = (
         noticed_by=("periods",),
     ),
     Break(
-        what="each of three looks has the whole level",
+        what="each look has the whole level",
         where=f"{_JUDGE}pairs:STANDARD",
-        new="tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 12, 20))",
+        new="tuple(Look(pairs=pairs, level=LEVEL) for pairs in (6, 8, 10, 12, 16, 20))",
         noticed_by=("looked",),
     ),
     Break(
@@ -93,6 +93,45 @@ BREAKS: Sequence[Break] = (
         old="if look is not None or ahead is None:",
         new="if True:",
         noticed_by=("looked",),
+    ),
+    Break(
+        what="one run without I/O is a verdict",
+        where=f"{_JUDGE}comparison:_stopped",
+        old="<= level",
+        new="<= 1.0",
+        noticed_by=("faults",),
+    ),
+    Break(
+        what="intervals know nothing of the steps of a percentile",
+        where=f"{_JUDGE}kinds:half_step",
+        old="return (high - low) / 2 / value",
+        new="return 0.0",
+        noticed_by=("faults",),
+    ),
+    Break(
+        what="slow runs on one side do not count against no difference",
+        where=f"{_JUDGE}verdict:FEWEST_SLOW",
+        new="99",
+        noticed_by=("faults",),
+    ),
+    Break(
+        what="a carry-over is told where chance explains it",
+        where=f"{_JUDGE}drift:SURE",
+        new="0.2",
+        noticed_by=("faults",),
+    ),
+    Break(
+        what="no carry-over is told",
+        where=f"{_JUDGE}drift:carry_over",
+        old="lost = _mean(without) - _mean(with_switch)",
+        new="lost = 0.0",
+        noticed_by=("faults",),
+    ),
+    Break(
+        what="no difference is allowed to be wrong four times as often",
+        where=f"{_JUDGE}pairs:STANDARD",
+        new="tuple(Look(pairs=each.pairs, level=each.level, no_difference=4 * each.inside_level) for each in STANDARD)",
+        noticed_by=("faults",),
     ),
     Break(
         what="a forecast takes effect and scatter as seen for the truth",

@@ -8,7 +8,7 @@ from random import Random
 
 from app.engine.judge.noise import noise_of, pairs_for
 from app.engine.judge.pairs import STANDARD, asked_again
-from app.engine.judge.verdict import judge
+from app.engine.judge.verdict import Judgement, judge
 from app.engine.session.event_values import Look
 from tests.method.line import Line, percent, slack
 from tests.method.simulated import gauss
@@ -39,45 +39,61 @@ def detected(count: int) -> Iterator[Line]:
                 yield Line(cells=(*cells, percent(share)), held=share >= 0.75 - slack(len(named) - 1, 0.75))
 
 
-AFTER: tuple[tuple[str, int, float, tuple[Look, ...]], ...] = (
-    ("6 of 6, 12, 20", 6, STANDARD[0].level, STANDARD[1:]),
-    ("12 of 6, 12, 20", 12, STANDARD[1].level, STANDARD[2:]),
+AFTER: tuple[tuple[Look, tuple[Look, ...]], ...] = (
+    (STANDARD[0], STANDARD[1:]),
+    (STANDARD[3], STANDARD[4:]),
 )
-"""What was looked at, with its level, and the looks that lie ahead."""
+"""What was looked at, and the looks of the usual plan that lie ahead."""
 
 
 def forecasts(count: int) -> Iterator[Line]:
     """Pairs are drawn, a forecast is made of them, and as many more are drawn as it says."""
-    for name, pairs, level, ahead in AFTER:
+    for look, ahead in AFTER:
         for scatter in (0.01, 0.02, 0.05):
             rows, said, kept = [], 0, 0
             for effect in (0.0, 0.02, 0.03, 0.05, 0.10):
-                told, true, open_ = _foretold(count, (scatter, effect), pairs, level, ahead)
+                told, true, open_ = _foretold(count, (scatter, effect), look, ahead)
                 rows.append((f"{effect * 100:+.0f} %", percent(told / open_) if open_ else "-", told, true))
                 said, kept = said + told, kept + true
             share = kept / said if said else 1.0
             held = share >= 0.75 - slack(max(said, 1), 0.75)
             for effect_text, often, told, true in rows:
-                cells = (name, percent(scatter), effect_text, often, percent(true / told) if told else "-")
+                cells = (
+                    f"{look.pairs} pairs",
+                    percent(scatter),
+                    effect_text,
+                    often,
+                    percent(true / told) if told else "-",
+                )
                 yield Line(cells=(*cells, percent(share) if said else "-"), held=held)
 
 
-def _foretold(
-    count: int, truth: tuple[float, float], pairs: int, level: float, ahead: Sequence[Look]
-) -> tuple[int, int, int]:
+def _foretold(count: int, truth: tuple[float, float], now: Look, ahead: Sequence[Look]) -> tuple[int, int, int]:
     """How often it was said, how often that came true, and how often nothing was decided before."""
     random, told, true, undecided = Random(32), 0, 0, 0
     scatter, effect = truth
     most = ahead[-1].pairs
     for _ in range(count):
         a, b = _values(random, scatter, most), _values(random, scatter, most, effect)
-        found = judge(a[:pairs], b[:pairs], interleaved=True, level=level, ahead=ahead)
+        found = _judged(a, b, now, ahead)
         undecided += not found.decided
         if found.further_pairs is not None:
-            look = next(look for look in ahead if look.pairs == pairs + found.further_pairs)
+            look = next(look for look in ahead if look.pairs == now.pairs + found.further_pairs)
             told += 1
-            true += judge(a[: look.pairs], b[: look.pairs], interleaved=True, level=look.level).decided
+            true += _judged(a, b, look).decided
     return told, true, undecided
+
+
+def _judged(a: Sequence[float], b: Sequence[float], look: Look, ahead: Sequence[Look] = ()) -> Judgement:
+    """The verdict of one look."""
+    return judge(
+        a[: look.pairs],
+        b[: look.pairs],
+        interleaved=True,
+        level=look.level,
+        inside_level=look.inside_level,
+        ahead=ahead,
+    )
 
 
 def repeated(count: int) -> Iterator[Line]:
@@ -101,6 +117,6 @@ def _false_in(random: Random, scatter: float, times: int) -> int:
         looks = asked_again(STANDARD, time, len(a))
         a, b = (side + _values(random, scatter, STANDARD[-1].pairs) for side in (a, b))
         for look in looks:
-            if judge(a[: look.pairs], b[: look.pairs], interleaved=True, level=look.level).differs:
+            if _judged(a, b, look).differs:
                 return time + 1
     return times + 1

@@ -63,7 +63,7 @@ def experiment(
         sides[letter].append(exp(log(1e5) + added + noise(random) + (log(1 + effect) if letter == "B" else 0.0)))
     for look in looks:
         a, b = sides["A"][: look.pairs], sides["B"][: look.pairs]
-        judgement = judge(a, b, interleaved=True, level=look.level)
+        judgement = judge(a, b, interleaved=True, level=look.level, inside_level=look.inside_level)
         if judgement.decided or look == looks[-1]:
             return Outcome(judgement=judgement, pairs=look.pairs)
     raise ValueError("an experiment without a look")

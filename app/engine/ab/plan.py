@@ -8,7 +8,7 @@ from random import Random
 from app.engine.change.trial import why_not_tried
 from app.engine.judge.comparison import Comparison, compare_experiment
 from app.engine.judge.noise import SIZES, RunNoise, pairs_for, sight
-from app.engine.judge.pairs import FEWEST_PAIRS, RULE, STANDARD, Letter, one_look, order, reached, switches
+from app.engine.judge.pairs import FEWEST_PAIRS, RULE, STANDARD, Letter, letters_of, one_look, order, reached, switches
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
 from app.engine.measure.idle_wait import drawn_pause
@@ -34,7 +34,8 @@ SAME_SET_UP, AS_IT_IS = "the same set-up", "as it is"
 
 _INSTEAD = (
     "Measure it with `raidbench bench --repeat 3`, make the change, measure, undo it and measure once more, then "
-    "`raidbench compare`: what the first and the last runs differ by is drift."
+    "`raidbench compare`: what the first and the last runs differ by is drift. What comes and goes every 6 to "
+    "14 runs is not told from a difference that way."
 )
 
 
@@ -147,6 +148,8 @@ def plan_ab(
     plan = _drawn(change, ready, looks, rest_seconds, seed)
     return replace(
         plan,
+        # Another version may draw another order from the same seed.
+        order=plan.order if goes_on is None else letters_of(goes_on.start.order),
         until_percent=until_percent,
         threshold_percent=threshold_percent,
         rule=RULE if goes_on is None else goes_on.start.rule,

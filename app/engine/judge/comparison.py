@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from app.engine.judge.caveats import weakened, weighed
-from app.engine.judge.drift import Disturbance, disturbances
-from app.engine.judge.grouping import Order, Sides, filled_fields, pairs_of, sides_of, silent, silent_side
-from app.engine.judge.kinds import FIGURES, SYNC, Figure, headline, value_of, values_of
+from app.engine.judge.drift import Disturbance, carry_over, disturbances
+from app.engine.judge.grouping import (
+    Order,
+    Sides,
+    answering,
+    filled_fields,
+    pairs_of,
+    sides_of,
+    silent,
+    silent_side,
+)
+from app.engine.judge.kinds import FIGURES, SYNC, Figure, half_step, headline, value_of, values_of
 from app.engine.judge.multiplicity import BESIDE, corrected
 from app.engine.judge.pairs import LEVEL, reached, upcoming
 from app.engine.judge.provenance import Differences, between_sessions, differences
 from app.engine.judge.reasons import Doubt, Reason
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
-from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between, stopped_answering
+from app.engine.judge.verdict import (
+    BETWEEN_LEVEL,
+    FEWEST_SLOW,
+    ON_ONE_SIDE,
+    Judgement,
+    Verdict,
+    chance_of_silence,
+    judge,
+    judge_between,
+    stopped_answering,
+    unanswered,
+)
 from app.engine.session.events import ExperimentStarted
 from app.engine.session.figures import DIRECTIONS, SIDES
 from app.engine.session.section_runs import of_section, same_sections
@@ -175,7 +196,11 @@ def _compare(
     experiment: ExperimentStarted | None = None,
 ) -> Comparison:
     about, direction = _about(sides)
-    between = between_sessions(a, earlier, lambda run: value_of(run.figures, direction, about)) if sides.apart else None
+
+    def value(run: RunRecord) -> float | None:
+        return value_of(run.figures, direction, about)
+
+    between = between_sessions(a, earlier, value) if sides.apart else None
     return Comparison(
         a=a,
         b=b,
@@ -185,11 +210,20 @@ def _compare(
         job=differing(filled_fields(a.start.work), filled_fields(b.start.work)),
         provenance=differences(sides),
         between=between,
-        disturbances=tuple(disturbances(sides, lambda run: value_of(run.figures, direction, about))),
+        disturbances=tuple(_disturbances(answering(sides), experiment, value)),
         weakened=weakened((*sides.a, *sides.b)),
         experiment=experiment,
         names=names,
     )
+
+
+def _disturbances(
+    sides: Sides, experiment: ExperimentStarted | None, value: Callable[[RunRecord], float | None]
+) -> Iterator[Disturbance]:
+    """What the runs did by themselves, and what a change of the setting did to the run after it."""
+    yield from disturbances(sides, value)
+    if experiment is not None and not experiment.null and sides.order is Order.EXPERIMENT:
+        yield from carry_over(sides, value)
 
 
 def _about(sides: Sides) -> tuple[Figure, str]:
@@ -220,7 +254,7 @@ def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
 
     Where all I/Os are of one size, bytes are I/Os once more: they are judged as those are, and not counted twice.
     """
-    about, direction = _about(sides)
+    (about, direction), left = _about(sides), _left(sides)
     first = _compared_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
@@ -232,7 +266,7 @@ def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
         if (side, figure) != (direction, about) and figure.of(side)
     ]
     told_twice = {(side, figure) for side, figure in others if figure.key == again and side != SYNC}
-    counted = [each for each in others if each not in told_twice and _judged_values(*each, sides) is not None]
+    counted = [each for each in others if each not in told_twice and _judged_values(*each, left) is not None]
     share = BESIDE / max(1, len(counted))
     rest = [row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None]
     family = [row for row in rest if (row.direction, row.figure) not in told_twice]
@@ -261,18 +295,62 @@ def _compared_figure(
     direction: str, figure: Figure, sides: Sides, *, headline: bool = False, share: float = 1.0
 ) -> FigureComparison | None:
     """`share` of the level: what the first of several figures has to reach."""
-    a, b = values_of(sides.a, direction, figure), values_of(sides.b, direction, figure)
-    mute = silent_side(sides)
+    left = _left(sides)
+    a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
+    mute = sides.rule >= ON_ONE_SIDE and len({silent(run) for run in (*sides.a, *sides.b)}) == 2
     if all(value is None for value in (*a, *b)) and not (mute and headline):
         return None
     judgement = None
-    if mute:
+    if _stopped(sides):
         judgement = stopped_answering(threshold=sides.threshold) if headline else None
-    elif (values := _judged_values(direction, figure, sides)) is not None:
-        judgement = weighed(_judged(*values, sides, figure.higher_is_better, share), (*sides.a, *sides.b))
+    elif mute and left is sides:
+        judgement = unanswered(interleaved=sides.interleaved, threshold=sides.threshold) if headline else None
+    elif (values := _judged_values(direction, figure, left)) is not None:
+        found = _judged(*values, sides, left, (direction, figure), share)
+        judgement = weighed(_beside_silence(found, sides), (*sides.a, *sides.b))
     return FigureComparison(
         direction=direction, figure=figure, a=_mean(_all(a)), b=_mean(_all(b)), judgement=judgement, headline=headline
     )
+
+
+def _left(sides: Sides) -> Sides:
+    """The runs that figures are taken from: those with I/O, as long as both sides have one."""
+    left = sides if sides.rule < ON_ONE_SIDE else answering(sides)
+    return left if left.a and left.b else sides
+
+
+def _stopped(sides: Sides) -> bool:
+    """Whether it is the verdict that one side stopped answering: chance does not put its silent runs on that side.
+
+    Only an order that was drawn, or a first side that answers again afterwards, excludes a device that just died.
+    """
+    letter = silent_side(sides)
+    if not letter or sides.rule < ON_ONE_SIDE:
+        return bool(letter)
+    look, ahead = reached(sides.looks, len(sides.a)), upcoming(sides.looks, len(sides.a))
+    if sides.after:
+        level = BETWEEN_LEVEL
+    elif sides.order is Order.EXPERIMENT and sides.known and (look is not None or ahead is None):
+        level = LEVEL if look is None else look.level
+    else:
+        return False
+    runs = sides.a if letter == "A" else sides.b
+    return chance_of_silence(sum(map(silent, runs)), len(runs), len(sides.a) + len(sides.b)) <= level
+
+
+def _beside_silence(judgement: Judgement, sides: Sides) -> Judgement:
+    """The judgement of the runs with I/O; none where several more of one side than of the other are silent or slow.
+
+    The runs that did answer are no reason to choose a side that often did not.
+    """
+    more_on_b = sum(map(silent, sides.b)) - sum(map(silent, sides.a))
+    if not more_on_b or sides.rule < ON_ONE_SIDE or not judgement.decided:
+        return judgement
+    slow = judgement.slow if judgement.verdict is Verdict.NO_DIFFERENCE else None
+    more_on_b += 0 if slow is None else slow.count if slow.side == "B" else -slow.count
+    if abs(more_on_b) < FEWEST_SLOW:
+        return judgement
+    return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=Reason.NO_IO)
 
 
 def _judged_values(direction: str, figure: Figure, sides: Sides) -> tuple[list[float], list[float]] | None:
@@ -288,12 +366,21 @@ def latency_kinds(sides: Sides) -> set[bool]:
     return {one.completion_ns is not None for one in both}
 
 
-def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool, share: float) -> Judgement:
-    """By the plan of an experiment, between two measurements of A, or as what they are."""
-    if sides.after:
-        before, after = a[: -sides.after], a[-sides.after :]
-        return judge_between(before, b, after, higher_is_better=higher_is_better, threshold=sides.threshold)
-    look, ahead = reached(sides.looks, len(a)), upcoming(sides.looks, len(a))
+def _judged(
+    a: list[float], b: list[float], sides: Sides, left: Sides, kind: tuple[str, Figure], share: float
+) -> Judgement:
+    """By the plan of an experiment, between two measurements of A, or as what they are.
+
+    `a` and `b` are the figures of `left`, the runs with I/O; the looks count the pairs of `sides`, of all runs.
+    """
+    direction, figure = kind
+    step = sum(fmean(half_step(run.figures, direction, figure) for run in runs) for runs in (left.a, left.b))
+    higher_is_better = figure.higher_is_better
+    if left.after:
+        before, after = a[: -left.after], a[-left.after :]
+        return judge_between(before, b, after, higher_is_better=higher_is_better, threshold=sides.threshold, step=step)
+    pairs, silent_pairs = len(sides.a), len(sides.a) - len(a)
+    look, ahead = reached(sides.looks, pairs), upcoming(sides.looks, pairs)
     planned = look or ahead
     level = LEVEL if planned is None else planned.level
     judgement = judge(
@@ -303,9 +390,11 @@ def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool
         higher_is_better=higher_is_better,
         threshold=sides.threshold,
         level=level,
+        inside_level=LEVEL if planned is None else planned.inside_level,
         strictest=level * share,
         rule=sides.rule,
-        ahead=[look for look in sides.looks if look.pairs > len(a)],
+        step=step,
+        ahead=[replace(look, pairs=look.pairs - silent_pairs) for look in sides.looks if look.pairs > pairs],
     )
     if sides.order is Order.IN_TURN or not sides.known:
         reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
@@ -313,7 +402,11 @@ def _judged(a: list[float], b: list[float], sides: Sides, higher_is_better: bool
     if look is not None or ahead is None:
         return judgement
     return replace(
-        judgement, verdict=Verdict.NOT_DECIDED, reason=Reason.BEFORE_LOOK, further_pairs=ahead.pairs - len(a)
+        judgement,
+        verdict=Verdict.NOT_DECIDED,
+        reason=Reason.BEFORE_LOOK,
+        further_pairs=ahead.pairs - pairs,
+        measured=pairs,
     )
 
 

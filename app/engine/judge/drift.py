@@ -23,6 +23,9 @@ SURE = 0.01
 FEWEST = 6
 """Pairs below which nothing of the kind can be seen."""
 
+FEWEST_OF_A_KIND = 2
+"""Pairs that begin with a change of the setting, and others: fewer have no scatter."""
+
 
 class RunPattern(StrEnum):
     """What runs do by themselves."""
@@ -33,6 +36,8 @@ class RunPattern(StrEnum):
     """They drift from the first to the last."""
     PERIOD = "period"
     """They rise and fall."""
+    CARRY_OVER = "carry-over"
+    """The effect is smaller in pairs that begin with a change of the setting: what was set before still works."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +47,9 @@ class Disturbance:
     pattern: RunPattern
     """Which."""
     size: float
-    """In percent; of a period its length in runs."""
+    """In percent; of a period its length in runs, of a carry-over the effect in pairs that begin with a change."""
+    others: float = 0.0
+    """Of a carry-over the effect in the other pairs, in percent."""
 
 
 def disturbances(sides: Sides, value: Callable[[RunRecord], float | None]) -> Iterator[Disturbance]:
@@ -55,6 +62,53 @@ def disturbances(sides: Sides, value: Callable[[RunRecord], float | None]) -> It
     logs = [log(one) for one in values if one is not None and one > 0]
     if len(logs) == len(timed):
         yield from found([letters[run.id] for run in timed], logs)
+
+
+def carry_over(sides: Sides, value: Callable[[RunRecord], float | None]) -> Iterator[Disturbance]:
+    """A smaller effect in pairs whose first run has the other setting than the run before it.
+
+    The second run of a pair always follows the other setting. Where the first one does, too, both are off, and towards
+    each other: if a run keeps a share of what was set before, the effect seen loses that share in one kind of pair and
+    twice as much in the other. Student's t, one-sided, as a carry-over never makes an effect larger.
+    """
+    with_switch: list[float] = []
+    without: list[float] = []
+    for switched, ratio in _by_switch(sides, value):
+        (with_switch if switched else without).append(ratio)
+    counts = len(with_switch), len(without)
+    if sum(counts) < FEWEST or min(counts) < FEWEST_OF_A_KIND:
+        return
+    lost = _mean(without) - _mean(with_switch)
+    squares = fsum((one - _mean(kind)) ** 2 for kind in (with_switch, without) for one in kind)
+    dof = sum(counts) - 2
+    error = sqrt(squares / dof * (1 / counts[0] + 1 / counts[1]))
+    same_way = lost * _mean(without) > 0
+    if same_way and error and tails(lost / error, dof) / 2 < SURE:
+        yield Disturbance(
+            pattern=RunPattern.CARRY_OVER, size=_percent(_mean(with_switch)), others=_percent(_mean(without))
+        )
+
+
+def _by_switch(sides: Sides, value: Callable[[RunRecord], float | None]) -> Iterator[tuple[bool, float]]:
+    """Of each pair whether it began with a change of the setting, and its log-ratio.
+
+    An experiment begins with A in force. A pair is left out where the one before it does not count.
+    """
+    second: dict[tuple[str, int], str] = {}
+    pairs = sorted(zip(sides.a, sides.b, strict=True), key=lambda pair: place_in_session(pair[0]))
+    for a, b in pairs:
+        mark, one, other = a.start.mark, value(a), value(b)
+        if mark is None or not one or not other or min(one, other) <= 0:
+            continue
+        first, last = sorted((a, b), key=place_in_session)
+        second[mark.experiment, mark.pair] = _letter(last)
+        before = "A" if mark.pair == 1 else second.get((mark.experiment, mark.pair - 1))
+        if before is not None:
+            yield before != _letter(first), log(other / one)
+
+
+def _letter(run: RunRecord) -> str:
+    return "" if run.start.mark is None else run.start.mark.letter
 
 
 def found(letters: Sequence[str], logs: Sequence[float]) -> Iterator[Disturbance]:

@@ -34,14 +34,14 @@ def deciding(interval: Interval, looks: Sequence[Look], *, threshold: float = TH
     seen, limit = abs(interval.mean), log1p(threshold / 100)
     for look in looks:
         if look.pairs > n and (
-            _shows(sd, seen - off, look, POWER) or _shows(sd, limit - seen - off, look, (1 + POWER) / 2)
+            _shows(sd, seen - off, look.pairs, look.level, POWER)
+            or _shows(sd, limit - seen - off, look.pairs, look.inside_level, (1 + POWER) / 2)
         ):
             return look
     return None
 
 
-def _shows(sd: float, margin: float, look: Look, power: float) -> bool:
+def _shows(sd: float, margin: float, pairs: int, level: float, power: float) -> bool:
     """Whether the interval of so many pairs keeps that far away, so often."""
-    dof = look.pairs - 1
-    wanted = quantile(1 - look.level / 2, dof) + quantile(power, dof)
-    return margin > 0 and wanted * sd / sqrt(look.pairs) <= margin
+    wanted = quantile(1 - level / 2, pairs - 1) + quantile(power, pairs - 1)
+    return margin > 0 and wanted * sd / sqrt(pairs) <= margin

@@ -101,8 +101,22 @@ def silent(run: RunRecord) -> bool:
     return not answered and (figures.status is RunStatus.OK or figures.still_s is not None)
 
 
+def answering(sides: Sides) -> Sides:
+    """The sides without runs that completed no I/O; of pairs those in which both runs did some."""
+    if not any(map(silent, (*sides.a, *sides.b))):
+        return sides
+    if sides.interleaved:
+        both = [pair for pair in zip(sides.a, sides.b, strict=True) if not any(map(silent, pair))]
+        return replace(sides, a=tuple(a for a, _ in both), b=tuple(b for _, b in both))
+    a, b = (tuple(run for run in runs if not silent(run)) for runs in (sides.a, sides.b))
+    after = sum(not silent(run) for run in sides.a[len(sides.a) - sides.after :])
+    if after in (0, len(a)):  # no longer between two measurements of A
+        return replace(sides, a=a, b=b, after=0, order=Order.GROUPS if sides.after else sides.order)
+    return replace(sides, a=a, b=b, after=after)
+
+
 def silent_side(sides: Sides) -> str:
-    """The letter of the side that stopped answering, in one of its runs at least; "" where neither or both did."""
+    """The letter of the only side that stopped answering, in one of its runs at least; "" where neither or both did."""
     a, b = (any(map(silent, runs)) for runs in (sides.a, sides.b))
     return "" if a == b else "A" if a else "B"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from app.engine.session.figures import DIRECTIONS, DirectionFigures, RunFigures
 from app.engine.session.state import RunRecord
+from backends.fio_buckets import bucket_of, edges_of
 from backends.values import dataclass
 
 Read = Callable[[DirectionFigures], float | None]
@@ -42,6 +43,11 @@ class Figure:
     def is_latency(self) -> bool:
         """Whether it is a time that an I/O takes."""
         return self.key.startswith("latency")
+
+    @property
+    def is_percentile(self) -> bool:
+        """Whether it is read from the latency histogram."""
+        return self.key.startswith("latency_p")
 
     def of(self, direction: str) -> bool:
         """Whether there is such a figure of a direction: flushes move nothing."""
@@ -110,6 +116,22 @@ def value_of(figures: RunFigures, direction: str, figure: Figure) -> float | Non
         return sum(there) if there and len(there) == len(values) else None
     one = figures.side(direction)
     return None if one is None else figure.read(one)
+
+
+def half_step(figures: RunFigures, direction: str, figure: Figure) -> float:
+    """How far the figure of a run may be off, as a share of it, by the steps that it is measured in.
+
+    A percentile is the middle of one of fio's buckets, a rate a whole number of I/Os over the time of the run.
+    """
+    value = value_of(figures, direction, figure)
+    if not value:
+        return 0.0
+    if figure.is_percentile:
+        low, high = edges_of(bucket_of(round(value)))
+        return (high - low) / 2 / value
+    sides = (figures.read, figures.write) if direction == BOTH else (figures.side(direction),)
+    counted = 0 if figure.is_latency else sum(one.total_ios for one in sides if one is not None)
+    return 1 / 2 / counted if counted else 0.0
 
 
 def values_of(runs: Sequence[RunRecord], direction: str, figure: Figure) -> list[float | None]:

@@ -56,7 +56,9 @@ class Reason(StrEnum):
     ENGINES = "other-engines"
     """The runs reached the kernel in different ways, which makes a difference of its own."""
     NO_IO = "no-io"
-    """One side completed no I/O at all."""
+    """Runs completed no I/O at all."""
+    SLOW_ON_ONE_SIDE = "slow-on-one-side"
+    """All would lie within the threshold, but several runs are far slower, and all of them are on one side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,16 @@ class FarPairs:
     """The verdict with the one pair; "" of rules that do not ask what it is without."""
     without: str = ""
     """And without it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowRuns:
+    """Runs far slower than the rest, all of them on one side."""
+
+    side: str
+    """Its letter."""
+    count: int
+    """How many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

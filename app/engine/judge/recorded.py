@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.engine.judge.caveats import forbidden
 from app.engine.judge.comparison import Comparison, FigureComparison, compare_experiment
 from app.engine.judge.pairs import RULE
-from app.engine.judge.reasons import FarPair, FarPairs, Reason
+from app.engine.judge.reasons import FarPair, FarPairs, Reason, SlowRuns
 from app.engine.judge.stats import THRESHOLD_PERCENT, Interval
 from app.engine.judge.verdict import Judgement, Verdict
 from app.engine.session.event_values import RecordedVerdict
@@ -35,6 +35,8 @@ def _kept(row: FigureComparison, judgement: Judgement) -> RecordedVerdict:
     )
     if (seen := judgement.interval) is not None:
         kept = replace(kept, mean=seen.mean, low=seen.low, high=seen.high, sd=seen.sd, p=seen.p, level=seen.level)
+    if (slow := judgement.slow) is not None:
+        kept = replace(kept, slow_side=slow.side, slow_runs=slow.count)
     if (far := judgement.far) is not None:
         kept = replace(
             kept,
@@ -86,6 +88,7 @@ def _judgement(comparison: Comparison, kept: RecordedVerdict) -> Judgement:
         reason=Reason(kept.reason) if kept.reason in {*Reason} else None,
         threshold=kept.threshold or THRESHOLD_PERCENT,
         far=_far(kept) if kept.far_pairs else None,
+        slow=SlowRuns(side=kept.slow_side, count=kept.slow_runs) if kept.slow_side else None,
         measured=kept.n,
         figures=kept.figures,
         doubts=forbidden((*comparison.sides.a, *comparison.sides.b)) if verdict is Verdict.REFUSED else (),

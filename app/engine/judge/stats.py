@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import exp, expm1, fsum, inf, lgamma, log, log1p, sqrt
 
@@ -138,6 +139,10 @@ class Interval:
     def within(self, percent: float) -> bool:
         """Whether all of it lies inside +-percent."""
         return self.percent_low > -percent and self.percent_high < percent
+
+    def at_least(self, half: float) -> Interval:
+        """The same interval, reaching at least `half` to both sides of the mean."""
+        return replace(self, low=min(self.low, self.mean - half), high=max(self.high, self.mean + half))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from math import expm1, isfinite
+from math import comb, expm1, isfinite, log
+from statistics import median
 
 from app.engine.judge.forecast import deciding
 from app.engine.judge.pairs import FEWEST_PAIRS, LEVEL, RULE
 from app.engine.judge.ranks import of_pairs
-from app.engine.judge.reasons import Doubt, FarPair, FarPairs, PlannedCount, Reason
+from app.engine.judge.reasons import Doubt, FarPair, FarPairs, PlannedCount, Reason, SlowRuns
 from app.engine.judge.stats import (
     THRESHOLD_PERCENT,
     Interval,
@@ -86,6 +87,8 @@ class Judgement:
     """A difference within it is none, percent."""
     far: FarPairs | None = None
     """Pairs that lie far from the others."""
+    slow: SlowRuns | None = None
+    """Runs that are far slower than the rest, where all of them are on one side."""
     measured: int = 0
     """Pairs that it rests on."""
     drift: float | None = None
@@ -116,30 +119,42 @@ def judge(
     higher_is_better: bool = True,
     threshold: float = THRESHOLD_PERCENT,
     level: float = LEVEL,
+    inside_level: float | None = None,
     strictest: float | None = None,
     rule: int = RULE,
+    step: float = 0.0,
     ahead: Sequence[Look] = (),
 ) -> Judgement:
     """The verdict on B against A.
 
     Interleaved: a[i] and b[i] are the two runs of pair i, and as many of each. Otherwise they are groups that were
     measured one after the other, of which drift cannot be told from an effect: no verdict, only the interval.
-    `threshold` is in percent, `level` the share of false verdicts allowed, `strictest` what that comes to for the first
+    `threshold` is in percent, `level` the share of false verdicts allowed, `inside_level` the same of "no difference"
+    (`level` where None), `strictest` what that comes to for the first
     of several that are counted together, `rule` the number of a rule: that of another version where it gave the
-    verdict, `ahead` the looks at more pairs that may decide it. All values are positive and finite; raises ValueError
+    verdict, `step` how far the logarithm of a ratio may be off by the steps that the values are measured in, `ahead`
+    the looks at more pairs that may decide it. All values are positive and finite; raises ValueError
     if not.
     """
     if not all(isfinite(value) and value > 0 for value in (*a, *b)):
         raise ValueError("only positive, finite values have a ratio")
     if not interleaved:
-        return _judge_groups(a, b, level, threshold)
+        return _judge_groups(a, b, level, threshold, step)
     if len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
     ratios = log_ratios(a, b)
     if rule < _RANKS:
         return _vetoed(ratios, higher_is_better, threshold, level)
-    interval = of_pairs(ratios, level=level, strictest=strictest) if len(ratios) > 1 else None
-    found = replace(_judge_pairs(interval, len(ratios), higher_is_better, threshold), far=_far_off(ratios))
+    strictest, step = level if strictest is None else strictest, step if rule >= ON_ONE_SIDE else 0.0
+    interval = of_pairs(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
+    found = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
+    if interval is not None and len(ratios) >= FEWEST_PAIRS and inside_level is not None and inside_level != level:
+        inside = of_pairs(ratios, level=inside_level, strictest=strictest).at_least(step)
+        found = _of_interval(inside, higher_is_better, threshold) if inside.within(threshold) else found
+    slow = slow_runs(a, b, higher_is_better=higher_is_better) if rule >= ON_ONE_SIDE else None
+    if slow is not None and slow.count >= FEWEST_SLOW and found.verdict is Verdict.NO_DIFFERENCE:
+        found = replace(found, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
+    found = replace(found, far=_far_off(ratios), slow=slow)
     if interval is None or found.reason is not Reason.NOT_SHOWN:
         return found
     look = deciding(interval, ahead, threshold=threshold)
@@ -154,6 +169,7 @@ def judge_between(
     higher_is_better: bool = True,
     threshold: float = THRESHOLD_PERCENT,
     level: float = BETWEEN_LEVEL,
+    step: float = 0.0,
 ) -> Judgement:
     """The verdict on B, measured between two groups of A: what A drifted by meanwhile is the yardstick.
 
@@ -161,7 +177,7 @@ def judge_between(
     ValueError of values without a logarithm.
     """
     a = (*before, *after)
-    judgement = judge(a, b, interleaved=False, threshold=threshold, level=level)
+    judgement = judge(a, b, interleaved=False, threshold=threshold, level=level, step=step)
     if judgement.interval is None or min(len(before), len(after)) < 1 or min(len(a), len(b)) < FEWEST_RUNS:
         return judgement
     means = [sum(log_ratios([1.0] * len(side), side)) / len(side) for side in (before, after)]
@@ -170,6 +186,14 @@ def judge_between(
     wide = replace(seen, low=seen.low - drift, high=seen.high + drift)
     held = _of_interval(wide, higher_is_better, threshold)
     return replace(held, interleaved=False, drift=expm1(drift) * 100)
+
+
+def chance_of_silence(silent: int, of: int, runs: int) -> float:
+    """How likely it is that all silent runs are on one side by chance, if that side has `of` of all the `runs`.
+
+    Two-sided, after Fisher: any side may be the one.
+    """
+    return min(1.0, 2 * comb(of, silent) / comb(runs, silent))
 
 
 def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> Judgement:
@@ -182,6 +206,11 @@ def stopped_answering(*, threshold: float = THRESHOLD_PERCENT) -> Judgement:
         reason=Reason.NO_IO,
         threshold=threshold,
     )
+
+
+def unanswered(*, interleaved: bool, threshold: float = THRESHOLD_PERCENT) -> Judgement:
+    """Of sides whose runs without I/O leave nothing to take a ratio of, and may have none by chance."""
+    return _undecided(None, Reason.NO_IO, interleaved=interleaved, threshold=threshold)
 
 
 def judge_interval(
@@ -210,8 +239,36 @@ def _pair(ratios: Sequence[float], at: int) -> FarPair:
     return FarPair(pair=at + 1, percent=expm1(ratios[at]) * 100)
 
 
+FAR_SLOWER = log(1.1)
+"""As a logarithm: a run that is less far below the middle is not called slow."""
+
+_FAR_SPREADS = 8 * 1.4826
+"""How many median deviations a slow run lies below the middle: eight standard deviations, where all is normal."""
+
+FEWEST_NAMED_SLOW = 2
+"""One run is on one side whatever happened."""
+
+FEWEST_SLOW = 3
+"""Slow runs on one side alone from which on there is no "no difference": the other runs may be alike, these are not."""
+
+
+def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool = True) -> SlowRuns | None:
+    """Runs that are far slower than the rest, if they are two at least and all on one side; else None."""
+    sign = 1 if higher_is_better else -1
+    logs = [[sign * log(value) for value in side] for side in (a, b)]
+    centre = median((*logs[0], *logs[1]))
+    far = max(FAR_SLOWER, _FAR_SPREADS * median(abs(one - centre) for side in logs for one in side))
+    slow_a, slow_b = (sum(centre - one > far for one in side) for side in logs)
+    if slow_a + slow_b < FEWEST_NAMED_SLOW or (slow_a and slow_b):
+        return None
+    return SlowRuns(side="A" if slow_a else "B", count=slow_a or slow_b)
+
+
 _RANKS = 2
 """The first rule that judges by ranks, and has no veto."""
+
+ON_ONE_SIDE = 3
+"""The first rule that knows the steps of a figure, and on which side slow and silent runs are."""
 
 
 def _vetoed(ratios: Sequence[float], higher_is_better: bool, threshold: float, level: float) -> Judgement:
@@ -257,10 +314,10 @@ def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -
     return _undecided(interval, Reason.NOT_SHOWN, interleaved=True, measured=interval.n, threshold=threshold)
 
 
-def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float) -> Judgement:
+def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshold: float, step: float) -> Judgement:
     if min(len(a), len(b)) < 2:
         return _undecided(None, Reason.NO_REPEATS, threshold=threshold)
-    interval = unpaired(a, b, level=level)
+    interval = unpaired(a, b, level=level).at_least(step)
     few = min(len(a), len(b)) < FEWEST_RUNS
     return _undecided(interval, Reason.FEW_RUNS if few else Reason.NOT_IN_TURN, threshold=threshold)
 

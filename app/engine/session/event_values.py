@@ -40,6 +40,13 @@ class Look:
     """After so many."""
     level: float
     """The share of false verdicts that this look may add; its interval covers 1 - level."""
+    no_difference: float | None = None
+    """The level of the interval that has to lie within the threshold for "no difference"; None where it is `level`."""
+
+    @property
+    def inside_level(self) -> float:
+        """The level at which "no difference" is judged."""
+        return self.level if self.no_difference is None else self.no_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +83,10 @@ class RecordedVerdict:
     """Pairs to add that would decide it."""
     figures: int = 0
     """How many figures were counted together; 0 of the one that the job is about."""
+    slow_side: str = ""
+    """The letter of the side that all far slower runs are on; "" where there are none, or on both."""
+    slow_runs: int = 0
+    """How many these are."""
     far_pairs: tuple[int, ...] = ()
     """Pairs that lie far from the others, counted from 1."""
     far_percents: tuple[float, ...] = ()

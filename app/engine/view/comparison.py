@@ -73,7 +73,7 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
         Column(title=f"In {counted(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    return Table(columns=columns, rows=tuple(_compared(row, judged) for row in _shown_first(rows)))
+    return Table(columns=columns, rows=tuple(_compared(row, judged, comparison.level) for row in _shown_first(rows)))
 
 
 def _shown_first(rows: Sequence[FigureComparison]) -> list[FigureComparison]:
@@ -81,8 +81,11 @@ def _shown_first(rows: Sequence[FigureComparison]) -> list[FigureComparison]:
     return sorted(rows, key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
 
 
-def _compared(row: FigureComparison, judged: bool) -> Row:
+def _compared(row: FigureComparison, judged: bool, level: float) -> Row:
+    """`level` is that of the heading: an interval of another one says which."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
+    own = level if judgement is None or judgement.interval is None else judgement.interval.level
+    difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
     words = further_words(judgement) if judgement is not None and (judged or judgement.decided) else ""
     return Row(
         key=row_name(row),
@@ -91,7 +94,7 @@ def _compared(row: FigureComparison, judged: bool) -> Row:
             figure_text(row.figure, row.a),
             figure_text(row.figure, row.b),
             Cell(verdict_sign(judgement), tone),
-            Cell(row_difference(row), tone) if judgement is not None and judgement.differs else row_difference(row),
+            Cell(difference, tone) if judgement is not None and judgement.differs else difference,
             Cell(words, tone),
         ),
     )

@@ -7,13 +7,13 @@ from math import expm1
 
 from app.engine.judge.comparison import Comparison, FigureComparison, headline_beside, latency_kinds, tail_of
 from app.engine.judge.drift import Disturbance, RunPattern
-from app.engine.judge.grouping import Order, Sides, pairs_of, place_in_session, silent, silent_side
+from app.engine.judge.grouping import Order, Sides, answering, pairs_of, place_in_session, silent, silent_side
 from app.engine.judge.kinds import FIGURES
 from app.engine.judge.pairs import LEVEL, RULE, reached
 from app.engine.judge.reasons import Reason
 from app.engine.judge.recorded import interval_of
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
-from app.engine.judge.verdict import Judgement, Verdict
+from app.engine.judge.verdict import ON_ONE_SIDE, Judgement, Verdict
 from app.engine.session.events import ExperimentEnded, ExperimentStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.labels import in_words, within
@@ -21,7 +21,14 @@ from app.engine.session.state import RunRecord, Session
 from app.engine.view.figures import figure_label, figure_name
 from app.engine.view.names import key_name, key_value, with_value
 from app.engine.view.percent import covers_text, difference_text, interval_text, percent_text, too_noisy
-from app.engine.view.verdict_words import far_words, judgement_word, reason_words, verdict_word, weakened_words
+from app.engine.view.verdict_words import (
+    far_words,
+    judgement_word,
+    reason_words,
+    slow_words,
+    verdict_word,
+    weakened_words,
+)
 from widgets.plain import units
 
 SINGLE_RUNS = (
@@ -35,6 +42,12 @@ NOT_INTERLEAVED = (
     "measure the first side once more after the second."
 )
 """What has to stand under every comparison of groups."""
+
+COMES_AND_GOES = (
+    "What comes and goes with a period of two to four such blocks looks like a difference here: where it is strong, in "
+    "up to 30 % of comparisons of three runs a block, in up to half of those of five. `raidbench ab` draws the order."
+)
+"""What has to stand under every comparison between two measurements of the first side."""
 
 _MOST_NAMED = 6
 _MOST_SETTINGS = 2
@@ -66,7 +79,9 @@ def counted(sides: Sides) -> str:
     """`6 pairs`, `3 and 2 runs of two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
-        return f"{units.plural(len(sides.a), 'pair')}{earlier}"
+        answered = len(answering(sides).a)
+        of = f"{answered} of " if 0 < answered < len(sides.a) and sides.rule >= ON_ONE_SIDE else ""
+        return f"{of}{units.plural(len(sides.a), 'pair')}{earlier}"
     where = " of two sessions" if sides.apart else ""
     if len(sides.a) == len(sides.b) == 1:
         return f"two single runs{where}"
@@ -129,6 +144,7 @@ def sentence(comparison: Comparison) -> str:
 def _shown(comparison: Comparison) -> Iterator[str]:
     about = comparison.headline
     if about is not None:
+        yield from _silence(comparison, about)
         yield _headline(comparison, about)
         if comparison.between is not None:
             yield between_words(comparison.between)
@@ -145,7 +161,9 @@ def _tail(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
         return
     if tail.judgement.verdict is not Verdict.REFUSED:
         name = row_name(tail)
-        yield f"{name[:1].upper()}{name[1:]} {row_difference(tail)}: {judgement_word(tail.judgement)}."
+        level = tail.judgement.interval.level if tail.judgement.interval is not None else comparison.level
+        covers = f" ({covers_text(level)})" if level != comparison.level else ""
+        yield f"{name[:1].upper()}{name[1:]} {row_difference(tail)}{covers}: {judgement_word(tail.judgement)}."
 
 
 def _headline(comparison: Comparison, row: FigureComparison) -> str:
@@ -161,7 +179,10 @@ def _headline(comparison: Comparison, row: FigureComparison) -> str:
         # Only chance is left of two repeats, where nothing beneath differs.
         why = "" if comparison.provenance else ", which is chance and drift"
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
-    said = "; ".join(filter(None, (_verdict(comparison, row, judgement), *_behind(judgement, sides))))
+    if judgement.reason is Reason.NO_IO and judgement.interval is None:
+        a, b = called(comparison)[0], _shortly(comparison)[1]
+        return f"Not decided between {a} and {b}: {reason_words(judgement)}."
+    said = "; ".join(filter(None, (_verdict(comparison, row, judgement), *_behind(judgement, comparison))))
     return f"{said}."
 
 
@@ -216,7 +237,10 @@ def _latency(row: FigureComparison) -> str:
     return f"{row.direction.capitalize()}{figure} latency"
 
 
-def _behind(judgement: Judgement, sides: Sides) -> Iterator[str]:
+def _behind(judgement: Judgement, comparison: Comparison) -> Iterator[str]:
+    sides = comparison.sides
+    if judgement.slow is not None:
+        yield slow_words(judgement.slow, _where(comparison))
     if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
         yield f"within +-{sides.threshold:g} % is no difference here"
     if judgement.far is not None and judgement.reason is not Reason.FAR_PAIR:
@@ -225,13 +249,39 @@ def _behind(judgement: Judgement, sides: Sides) -> Iterator[str]:
 
 def _stopped(comparison: Comparison) -> str:
     """The loudest verdict of all: which side completed no I/O."""
-    a, b = called(comparison)
     first = silent_side(comparison.sides) == "A"
     runs = comparison.sides.a if first else comparison.sides.b
     still = [run.id for run in runs if silent(run)]
-    which = a if first else b
-    where = f"{'with' if _one_setting(comparison) else 'in'} {which}"
-    return f"STOPPED ANSWERING {where}: no I/O was completed in {_listed(still)}, on the other side it was."
+    where = _where(comparison)[not first]
+    often = f"{len(still)} of {units.plural(len(runs), 'run')} ({_listed(still)})"
+    return f"STOPPED ANSWERING {where}: no I/O was completed in {often}, on the other side in each."
+
+
+def _silence(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
+    """In how many runs of each side no I/O was completed, where that is no verdict."""
+    sides = comparison.sides
+    stopped = about.judgement is not None and about.judgement.verdict is Verdict.STOPPED_ANSWERING
+    if stopped or sides.rule < ON_ONE_SIDE or all(map(silent, (*sides.a, *sides.b))):
+        return
+    told = []
+    for runs, where in zip((sides.a, sides.b), _where(comparison), strict=True):
+        if still := [run.id for run in runs if silent(run)]:
+            told.append(f"in {len(still)} of {units.plural(len(runs), 'run')} {where} ({_listed(still)})")
+    if told:
+        drawn = sides.order in (Order.EXPERIMENT, Order.BETWEEN)
+        yield f"STOPPED ANSWERING {' and '.join(told)}{'' if len(told) == 2 else _blame(drawn)}."
+
+
+def _where(comparison: Comparison) -> tuple[str, str]:
+    """`with read-ahead 128 KiB`, `in r1` of both sides."""
+    a, b = called(comparison)
+    preposition = "with" if _one_setting(comparison) else "in"
+    return f"{preposition} {a}", f"{preposition} {b}"
+
+
+def _blame(drawn: bool) -> str:
+    """Why runs without I/O on one side are no verdict."""
+    return ": so few runs do not show what causes it" if drawn else ": only an order that is drawn shows what causes it"
 
 
 def ended_words(event: ExperimentEnded) -> str:
@@ -305,6 +355,12 @@ def disturbance_words(one: Disturbance) -> str:
             return f"The second run of a pair differed from the first by {size}, whichever it was."
         case RunPattern.TREND:
             return f"The runs drifted by {percent_text(one.size)} from the first to the last."
+        case RunPattern.CARRY_OVER:
+            return (
+                f"Pairs that began with a change of the setting show {percent_text(one.size)}, the others "
+                f"{percent_text(one.others)}: the setting acts later than the ramp ends, so the effect is larger than "
+                "shown here. Measure again with a longer `--ramp`."
+            )
         case RunPattern.PERIOD:
             every = f"a period of about {one.size:.1f} runs"
             return f"The runs rose and fell with {every}: something else works at intervals."
@@ -337,8 +393,8 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
         return
     if len(sides.a) == len(sides.b) == 1 and not sides.interleaved:
         yield SINGLE_RUNS
-    elif not sides.interleaved and not sides.after:
-        yield NOT_INTERLEAVED
+    elif not sides.interleaved:
+        yield COMES_AND_GOES if sides.after else NOT_INTERLEAVED
 
 
 def rule_words(rule: int) -> str:

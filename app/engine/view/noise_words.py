@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison
 from app.engine.judge.noise import SIZES, RunNoise, noise_of_pairs, pairs_for, sight
-from app.engine.judge.pairs import FEWEST_PAIRS, STANDARD
+from app.engine.judge.pairs import FEWEST_PAIRS, STANDARD, false_under_period
+from app.engine.judge.ranks import RANKS_FROM
 from app.engine.view.schema import Json
 from widgets.plain import units
 
@@ -19,10 +20,24 @@ _MOST = 50
 
 
 def plan_noise_words(plan: AbPlan) -> str:
-    """How far runs of the same lie apart here, and what the pairs of this plan show; else how to learn it."""
-    noise = plan.noise
-    if plan.looks[-1].pairs < FEWEST_PAIRS and not plan.null:
+    """How far runs of the same lie apart here, what the pairs of this plan show, and what they do not protect from."""
+    pairs = plan.looks[-1].pairs
+    if pairs < FEWEST_PAIRS and not plan.null:
         return f"Fewer than {FEWEST_PAIRS} pairs carry no verdict, whatever they measure."
+    return f"{_noise_words(plan)}{'' if plan.null or pairs >= RANKS_FROM else f' {_period_words(pairs)}'}"
+
+
+def _period_words(pairs: int) -> str:
+    few, more = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
+    return (
+        f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {few} of equal "
+        f"settings are called different, {more} from {RANKS_FROM} pairs on."
+    )
+
+
+def _noise_words(plan: AbPlan) -> str:
+    """How far runs of the same lie apart, and what the pairs show; else how to learn it."""
+    noise = plan.noise
     if noise is None:
         if plan.null:
             return "How far runs of the same lie apart here is what this measures."

@@ -7,6 +7,7 @@ from math import expm1
 from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
+from app.engine.judge.grouping import silent
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
@@ -14,7 +15,7 @@ from app.engine.view import schema
 from app.engine.view.comparison import shown_lines
 from app.engine.view.noise_words import noise_json
 from app.engine.view.schema import Json, picked
-from app.engine.view.verdict_words import far_words, reason_words
+from app.engine.view.verdict_words import far_words, reason_words, slow_words
 
 if TYPE_CHECKING:  # only `ab` pays for the plan of one
     from app.engine.ab.plan import AbPlan
@@ -43,7 +44,7 @@ def plan(planned: AbPlan) -> Json:
 
 def looks(planned: Iterable[Look]) -> list[Json]:
     """When an experiment may be decided, and how sure each look has to be."""
-    return [{"pairs": look.pairs, "level": look.level} for look in planned]
+    return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
 
 
 def experiment(record: ExperimentRecord, found: Session, compared: Comparison | None, *, session: str) -> Json:
@@ -66,6 +67,7 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "rule": start.rule if compared is None or compared.rule is None else compared.rule,
         "moved": {} if end is None else dict(end.moved),
         "not_counted": [] if end is None else list(end.not_counted),
+        "stopped_answering": {} if compared is None else _silent_runs(compared),
         "simulated": any(each.start.simulated for each in runs),
         "sentence": None if compared is None else " ".join(shown_lines(record, compared)),
         "null": start.null,
@@ -73,6 +75,13 @@ def experiment(record: ExperimentRecord, found: Session, compared: Comparison | 
         "runs": [each.id for each in runs],
         "session": session,
     }
+
+
+def _silent_runs(compared: Comparison) -> Json:
+    """The runs of each letter that completed no I/O, by their ids; only letters that have some."""
+    sides = {"A": compared.sides.a, "B": compared.sides.b}
+    found = {letter: [run.id for run in runs if silent(run)] for letter, runs in sides.items()}
+    return {letter: ids for letter, ids in found.items() if ids}
 
 
 def figure(row: FigureComparison) -> Json:
@@ -92,6 +101,7 @@ def figure(row: FigureComparison) -> Json:
         "level": None if interval is None else interval.level,
         "smallest_percent": None if interval is None else interval.smallest_percent,
         "outlier": None if judgement is None or judgement.far is None else far_words(judgement.far),
+        "slow_runs": None if judgement is None or judgement.slow is None else slow_words(judgement.slow),
         "sd_percent": None if interval is None else interval.sd * 100,
         "n": None if interval is None else interval.n,
         "p": None if interval is None else interval.p,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from app.engine.advisor.condition_rules import TASKS
 from app.engine.judge.pairs import FEWEST_PAIRS
-from app.engine.judge.reasons import Doubt, FarPairs, PlannedCount, Reason
+from app.engine.judge.reasons import Doubt, FarPairs, PlannedCount, Reason, SlowRuns
 from app.engine.judge.verdict import FEWEST_RUNS, Judgement, Verdict
 from app.engine.view.percent import effect_text, percent_text, too_noisy
 from widgets.plain import units
@@ -95,7 +95,7 @@ def _reasons(judgement: Judgement) -> Iterator[str]:
     elif reason is Reason.NOT_SHOWN and interval is not None:
         if judgement.further_pairs is not None:
             yield f"about {units.plural(judgement.further_pairs, 'pair')} more would decide it"
-        elif not too_noisy(interval):  # where the interval says so already it is not said twice
+        elif judgement.slow is None and not too_noisy(interval):  # what the interval or slow runs say is not said twice
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
@@ -150,10 +150,24 @@ def _plain(judgement: Judgement) -> str:
             return state_words(judgement.doubts)
         case Reason.ENGINES:
             return "their I/O engines differ, and an engine makes a difference of its own, most of all to flushes"
-        case Reason.NO_IO:
-            return "no I/O was completed"
+        case Reason.NO_IO | Reason.SLOW_ON_ONE_SIDE:
+            return _one_sided(judgement)
         case _:
             return ""
+
+
+def _one_sided(judgement: Judgement) -> str:
+    if judgement.interval is None:
+        return "no two runs to compare completed I/O"
+    if judgement.reason is Reason.NO_IO:
+        return "several more runs completed no I/O, or far less, on one side than on the other"
+    return f"the other runs lie within +-{judgement.threshold:g} %, these do not"
+
+
+def slow_words(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
+    """`all 3 slow runs are on B`; `where`: the same of both sides in other words."""
+    which = "both" if slow.count == 2 else f"all {slow.count}"
+    return f"{which} slow runs are {where[slow.side == 'B']}"
 
 
 def far_words(far: FarPairs) -> str:

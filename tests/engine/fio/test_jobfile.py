@@ -72,7 +72,9 @@ def test_the_run_time_of_a_file_is_named_only_where_every_section_names_it() -> 
 
 
 def test_a_note_names_its_section_unless_it_is_about_all() -> None:
-    found = import_jobfile("[global]\nstartdelay=3\n[a]\nruntime=9\ntime_based\nloops=2\n[b]\nruntime=9\ntime_based\n").whole
+    found = import_jobfile(
+        "[global]\nstartdelay=3\n[a]\nruntime=9\ntime_based\nloops=2\n[b]\nruntime=9\ntime_based\n"
+    ).whole
     assert [note.split("=")[0] for note in found.notes] == ["startdelay", "a: loops"]
 
 

@@ -127,7 +127,9 @@ def test_another_question_is_one_of_its_own(key: str, b: str) -> None:
 
 
 def test_looks_that_lie_ahead_count_the_earlier_pairs() -> None:
-    assert [look.pairs for look in asked_again(STANDARD, 1, 20)] == [26, 32, 40]
+    again = asked_again(STANDARD, 1, 20)
+    assert [look.pairs for look in again] == [26, 28, 30, 32, 36, 40]
+    assert [look.inside_level for look in again] == pytest.approx([look.inside_level * 0.2 for look in STANDARD])
 
 
 def test_asking_until_it_shows_is_seldom_wrong() -> None:

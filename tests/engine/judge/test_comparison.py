@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -13,8 +14,9 @@ from app.engine.judge.comparison import (
     tail_of,
     varying,
 )
-from app.engine.judge.pairs import RULE
-from app.engine.judge.verdict import Judgement, Verdict
+from app.engine.judge.pairs import RULE, STANDARD
+from app.engine.judge.verdict import Judgement, Verdict, chance_of_silence
+from app.engine.session.event_values import Look
 from app.engine.session.events import LoggedEvent, RunEnded, RunStarted
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord, Session, replay
@@ -129,12 +131,13 @@ def test_the_figure_of_a_side_is_the_geometric_mean_of_its_runs() -> None:
     assert (round(both.headline.a or 0), round(both.headline.b or 0)) == (2000, 1200)
 
 
-def test_a_run_of_nothing_has_no_logarithm_and_counts_as_it_is() -> None:
-    both = compare_experiment(measured((0, 900), (4000, 1600)), "e1")
+def test_a_run_without_io_has_no_logarithm_and_its_pair_is_left_out() -> None:
+    both = compare_experiment(measured((0, 900), (4000, 1600), (4000, 1600)), "e1")
     assert both is not None
     assert both.headline is not None
     assert both.headline.judgement is not None
-    assert (both.headline.a, both.headline.judgement.verdict) == (2000.0, Verdict.STOPPED_ANSWERING)
+    assert (round(both.headline.a or 0), both.headline.judgement.verdict) == (4000, Verdict.NOT_DECIDED)
+    assert counted(both.sides) == "2 of 3 pairs"
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -390,15 +393,80 @@ def test_a_threshold_of_ones_own_is_named_once(verdict: str) -> None:
     assert sentence(both).count("+-6 %") == 1
 
 
-def test_a_device_that_stopped_answering_is_the_verdict_though_its_run_failed() -> None:
-    """It ended the experiment, and no other pair came."""
-    session = measured((1000, 0))
-    still = RunFigures(status=RunStatus.FAILED, still_s=60.0)
+def still(rule: int) -> Comparison:
+    """One pair, whose second run failed as the device stopped answering: it ended the experiment."""
+    session = measured((1000, 0), rule=rule)
     a, b = session.runs
     assert b.end is not None
-    both = compare_experiment(replace(session, runs=(a, replace(b, end=replace(b.end, figures=still)))), "e1")
+    failed = RunFigures(status=RunStatus.FAILED, still_s=60.0)
+    both = compare_experiment(replace(session, runs=(a, replace(b, end=replace(b.end, figures=failed)))), "e1")
     assert both is not None
-    assert sentence(both).startswith("STOPPED ANSWERING with read-ahead 4096 KiB: no I/O was completed in r2")
+    return both
+
+
+def test_a_device_that_stopped_answering_once_is_told_and_is_no_verdict() -> None:
+    assert sentence(still(RULE)) == (
+        "STOPPED ANSWERING in 1 of 1 run with read-ahead 4096 KiB (r2): so few runs do not show what causes it. Not "
+        "decided between read-ahead 128 KiB and 4096 KiB: no two runs to compare completed I/O."
+    )
+
+
+def test_by_the_rule_before_one_such_run_was_a_verdict() -> None:
+    assert sentence(still(2)).startswith("STOPPED ANSWERING with read-ahead 4096 KiB: no I/O was completed in 1 of 1")
+
+
+def silent_runs(a: int, b: int, pairs: int = 6, looks: tuple[Look, ...] = STANDARD) -> Judgement:
+    """The verdict of so many pairs, where so many runs of each side, the last ones, completed no I/O."""
+    values = [(1000.0 + at % 3, 1000.0 + at % 2) for at in range(pairs)]
+    made = [(0.0 if at >= pairs - a else one, 0.0 if at >= pairs - b else two) for at, (one, two) in enumerate(values)]
+    both = compare_experiment(measured(*made, looks=looks), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert both.headline.judgement is not None
+    return both.headline.judgement
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "pairs", "verdict"),
+    [
+        (0, 6, 6, Verdict.STOPPED_ANSWERING),  # 2 / 924
+        (6, 0, 6, Verdict.STOPPED_ANSWERING),
+        (0, 5, 6, Verdict.NOT_DECIDED),  # 2 * 6 / 792, the level is 0.0044
+        (0, 2, 6, Verdict.NO_DIFFERENCE),
+        (1, 1, 6, Verdict.NO_DIFFERENCE),
+        (0, 3, 10, Verdict.NOT_DECIDED),  # the seven others are alike, and yet B is none to choose
+        (3, 3, 10, Verdict.NO_DIFFERENCE),
+        (0, 7, 12, Verdict.STOPPED_ANSWERING),  # 2 * 792 / 346104 = 0.0046, the level is 0.0122
+        (1, 7, 12, Verdict.NOT_DECIDED),
+        (1, 3, 12, Verdict.NO_DIFFERENCE),
+        (0, 7, 11, Verdict.NOT_DECIDED),  # between two looks
+    ],
+)
+def test_silent_runs_are_a_verdict_where_chance_does_not_put_them_on_one_side(
+    a: int, b: int, pairs: int, verdict: Verdict
+) -> None:
+    assert silent_runs(a, b, pairs).verdict is verdict
+
+
+def test_the_chance_that_all_silent_runs_are_on_one_side() -> None:
+    """Counted over all ways to choose the silent ones of 2 x 4 runs."""
+    for silent in range(1, 5):
+        ways = list(combinations(range(8), silent))
+        one_side = sum(max(way) < 4 or min(way) >= 4 for way in ways)
+        assert chance_of_silence(silent, 4, 8) == pytest.approx(one_side / len(ways))
+
+
+def test_a_forecast_beside_silent_runs_counts_the_pairs_that_are_missing() -> None:
+    """Seven of eight pairs are judged: the look at twelve is four pairs ahead, not five."""
+    ratios = [1.03, 1.01, 1.05, 1.02, 1.045, 1.03, 1.02]
+    both = compare_experiment(measured(*((1000.0, 1000.0 * one) for one in ratios), (1000.0, 0.0), looks=LATER), "e1")
+    assert both is not None
+    assert both.headline is not None
+    assert both.headline.judgement is not None
+    assert both.headline.judgement.further_pairs == 12 - 8
+
+
+LATER = (Look(pairs=8, level=0.0005), Look(pairs=12, level=0.03))
 
 
 def test_a_run_that_failed_by_itself_is_no_side() -> None:

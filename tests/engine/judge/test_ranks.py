@@ -61,7 +61,7 @@ def test_pairs_of_no_difference_count_against_either_side() -> None:
 
 def test_student_judges_up_to_seven_pairs_and_ranks_from_eight_on() -> None:
     assert [by_ranks(pairs, LEVEL) for pairs in (3, 6, 7, 8, 12, 50)] == [False] * 3 + [True] * 3
-    assert [by_ranks(look.pairs, look.level) for look in STANDARD] == [False, True, True]
+    assert [by_ranks(look.pairs, look.level) for look in STANDARD] == [False, False, True, True, True, True]
     ratios = drawn(RANKS_FROM, 5)
     assert of_pairs(ratios) == signed_ranks(ratios)
     assert of_pairs(ratios[1:]) == of_ratios(ratios[1:])

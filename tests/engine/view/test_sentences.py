@@ -169,6 +169,8 @@ REBUILD = Advice(key="background-task", message="Background work.", about=("rebu
 GOVERNOR = Advice(key="governor", message="powersave")
 NINETY_NINE = (Look(pairs=3, level=0.01),)
 SIX = tuple((1000.0 + at % 3, 800.0 + at % 2) for at in range(6))
+EVEN = tuple((1000.0 + at * 5 % 7, 1000.0 + (at * 3 + 2) % 7) for at in range(20))
+TEN = tuple((1000.0 + 13 * (at % 2), 1000.0 + 13 * (at // 2 % 2)) for at in range(10))
 LONG = tuple((1000.0 + at % 3, 1000.0 + (-1) ** at * 40 + at % 2) for at in range(6))
 NOISE = ((1000.0, 30.0), (20.0, 900.0), (1000.0, 10.0))
 HUGE = ((1000.0, 151_000.0), (1001.0, 152_000.0), (999.0, 151_500.0))
@@ -185,7 +187,8 @@ EXPERIMENTS: dict[str, Session] = {
     "one pair": ab(SLOWER[:1]),
     "two pairs": ab(SLOWER[:2]),
     "before its look": ab(SLOWER, looks=STANDARD),
-    "at a look of 99.2 %": ab(SIX, looks=STANDARD),
+    "at its first look": ab(SIX, looks=STANDARD),
+    "no difference at the third look": ab(TEN, looks=STANDARD),
     "a look of 99 %": ab(SLOWER, looks=NINETY_NINE),
     "a look of 95 %": ab(SLOWER, looks=one_look(3)),
     "a threshold of its own": ab(SLOWER, threshold=6.0),
@@ -197,6 +200,13 @@ EXPERIMENTS: dict[str, Session] = {
     "zero on one side": ab(((1000, 0), (1001, 0), (999, 0))),
     "zero on the first side": ab(((0, 1000), (0, 1001), (0, 999))),
     "zero in one run": ab(((1000, 800), (1001, 0), (999, 798))),
+    "zero in all six runs of one side": ab(tuple((1000.0 + at, 0.0) for at in range(6)), looks=STANDARD),
+    "zero in one run of six": ab((*SIX[:5], (1000.0, 0.0)), looks=STANDARD),
+    "zero in one run of each side": ab((*SIX[:4], (1000.0, 0.0), (0.0, 800.0)), looks=STANDARD),
+    "zero in three runs of one side": ab((*SIX[:3], *[(1000.0, 0.0)] * 3), looks=STANDARD),
+    "three slow runs on one side": ab((*EVEN[:17], *[(1000.0, 100.0)] * 3), looks=one_look(20)),
+    "two slow runs on one side": ab((*EVEN[:4], *[(1000.0, 100.0)] * 2), looks=STANDARD),
+    "three slow runs on both sides": ab((*EVEN[:17], *[(1000.0, 100.0)] * 2, (100.0, 1000.0)), looks=one_look(20)),
     "zero on both sides": ab(((0, 0), (0, 0), (0, 0))),
     "no figures at all on one side": ab(((1000, 0), (1001, 0), (999, 0)), figures=written),
     "huge": ab(HUGE),
@@ -273,7 +283,7 @@ def everything() -> Iterator[str]:
         yield from told(title, made())
     yield ""
     yield "ON THE WAY"
-    yield from (f"{len(pairs)} pairs of 6, 12, 20: {so_far(ab(pairs, looks=STANDARD), 'e1') or 'nothing'}" for pairs in
+    yield from (f"{len(pairs)} pairs of a plan: {so_far(ab(pairs, looks=STANDARD), 'e1') or 'nothing'}" for pairs in
                 (SIX[:1], SIX[:3], SIX, LONG, (*LONG, *LONG), (*LONG, *LONG, *LONG, *LONG[:2])))  # fmt: skip
     yield ""
     yield "IN THE LOG"
