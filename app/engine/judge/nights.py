@@ -3,11 +3,15 @@
 A self-starting CUSUM (Hawkins, "Self-starting CUSUM charts for location and scale", The Statistician 36, 1987). Each
 night is held against all nights before it that were not alarmed, by Student's t of their number, as the score of a
 normal distribution. What lies more than an allowance below adds up, and is an alarm at `LIMIT`; an episode lasts until
-the sum is 0 again. Three things are ours, each simulated (`make method`):
+the sum is 0 again. Five things are ours, each simulated (`make method`):
 
 - the allowance is what half of the threshold would score, if that is more: what does not matter never adds up, and
   nights that resemble each other raise fewer alarms (at 2 % scatter 0.1 a year for 4);
 - nights that lie below wait outside the reference until the sum is 0 again: a loss does not become what is usual;
+- nights of an alarm join the reference when the second alarm ends: weekends and maintenance nights become usual, a
+  single fault does not. While the chart learns they join when the first one ends;
+- the standard deviation grows by sqrt((1 + r) / (1 - r)) where successive nights are correlated by r, unless nights are
+  correlated more with those of a week before: a weekly rhythm returns by itself, a correlated deviation adds up;
 - one night so far below that no tail of Student's t with three degrees of freedom explains it is an alarm by itself.
 """
 
@@ -16,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, expm1, fsum, log, log1p, sqrt
+from operator import mul
 from statistics import NormalDist
 
 from app.engine.judge.pairs import LEVEL
@@ -38,6 +43,12 @@ MOST = 2.5
 FAR = 12.0
 """Standard deviations below at which one night is enough: of Student's t with three degrees of freedom, scaled to
 the same deviation, one in 12,000 lies there."""
+
+SHORT = 30
+"""Nights of the longest episode that may be a part of normal operation; a longer one never joins the reference."""
+
+WEEK = 7
+"""Nights of a rhythm that is no correlation."""
 
 SIGHT = 7
 """Nights within which a loss of the size that is named is told, more often than not."""
@@ -121,6 +132,7 @@ class _Chart:
         self._judged_early = judged_early
         self._known = [_level(saved)]
         self._waiting: list[float] = []
+        self._ended: list[float] = []
         self._sum = 0.0
         self._since: int | None = None
         self._begun: int | None = None
@@ -158,25 +170,35 @@ class _Chart:
         if worse:
             self._waiting.append(_level(values))
         else:
-            self._known.append(_level(values))
-            self._waiting, self._since = [], None
+            self._recover(_level(values), recurs=True)
         return worse
+
+    def _recover(self, level: float, *, recurs: bool) -> None:
+        """Add the level to the reference, and the nights before it that may be a part of normal operation."""
+        if self._begun is not None:
+            self._waiting = self._waiting if len(self._waiting) <= SHORT else []
+            if not recurs:
+                self._ended, self._waiting = self._waiting, []
+            else:
+                self._ended, self._waiting = [], [*self._ended, *self._waiting]
+        self._known += [*self._waiting, level]
+        self._waiting, self._since = [], None
 
     def _charted(self, place: int, values: Sequence[float]) -> bool:
         level = _level(values)
-        mean, sd = _moments(self._known)
-        sd = max(sd, self._loss / 10)
+        mean, single = _moments(self._known)
+        single = max(single, self._loss / 10)
+        sd = single * _inflation(self._known)
         number = len(self._known)
         below = self._sign * (mean - level)
         score = _score(below / sd / sqrt(1 + 1 / number), number - 1)
         added = min(score - self._allowance(sd, number), MOST)
         self._sum = max(0.0, self._sum + added)
-        if below / sd / sqrt(1 + 1 / number) > FAR and below > self._loss:
+        if below / single / sqrt(1 + 1 / number) > FAR and below > self._loss:
             self._sum = LIMIT
         if not self._sum:
-            self._known += [*self._waiting, level] if self._begun is None else [level]
-            self._waiting, self._since = [], None
-            self._judged = _held(LaterVerdict.NOT_WORSE, self._known[:number], [level])
+            self._judged = _held(LaterVerdict.NOT_WORSE, self._known, [level])
+            self._recover(level, recurs=len(self._episodes) > 1)
             return False
         self._waiting.append(level)
         self._since = place if self._since is None else self._since
@@ -196,7 +218,7 @@ class _Chart:
         mean_sd = _moments(self._known) if number > 1 else None
         seen = None
         if mean_sd is not None and number >= LEARNING:
-            sd = max(mean_sd[1], self._loss / 10)
+            sd = max(mean_sd[1], self._loss / 10) * _inflation(self._known)
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
             seen = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
@@ -222,6 +244,19 @@ def _moments(logs: Sequence[float]) -> tuple[float, float]:
     return mean, sqrt(fsum((one - mean) ** 2 for one in logs) / (len(logs) - 1))
 
 
+def _inflation(logs: Sequence[float]) -> float:
+    """Return the factor by which sums of correlated nights scatter more than those of independent nights."""
+    mean = fsum(logs) / len(logs)
+    off = [one - mean for one in logs]
+    squares = fsum(map(mul, off, off))
+    if not squares:
+        return 1.0
+    last = fsum(map(mul, off, off[1:])) / squares
+    if last <= 1 / sqrt(len(logs)) or last <= fsum(map(mul, off, off[WEEK:])) / squares:
+        return 1.0
+    return sqrt((1 + last) / (1 - last))
+
+
 def _reach(logs: Sequence[float]) -> float:
     """How far one night more may lie from the mean of these by chance; 0 where fewer than two are known."""
     if len(logs) < 2:
@@ -240,7 +275,7 @@ def _held(standing: LaterVerdict, known: Sequence[float], nights: Sequence[float
     mean, sd = _moments(known)
     number = len(known)
     moved = fsum(nights) / len(nights) - mean
-    error = sd * sqrt(1 / len(nights) + 1 / number)
+    error = sd * _inflation(known) * sqrt(1 / len(nights) + 1 / number)
     half = quantile(1 - LEVEL / 2, number - 1) * error
     p = tails(moved / error, number - 1) if error else float(moved == 0)
     interval = Interval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)

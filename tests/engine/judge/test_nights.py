@@ -9,7 +9,7 @@ from statistics import median
 
 import pytest
 
-from app.engine.judge.nights import LEARNING, SIGHT, NightChart, night_chart
+from app.engine.judge.nights import LEARNING, SHORT, SIGHT, NightChart, night_chart
 from app.engine.judge.regression import LaterVerdict
 
 
@@ -26,6 +26,9 @@ def flat(*levels: float) -> list[list[float]]:
 
 USUAL = flat(*(100.0 + (-1) ** at for at in range(20)))
 """Twenty nights that lie 1 % apart."""
+
+RECOVERY = 2
+"""Nights after an episode of 10 % that belong to it: those until the sum is 0 again."""
 
 
 def standings(all_of_them: Sequence[Sequence[float]], since: int) -> list[LaterVerdict]:
@@ -84,6 +87,73 @@ def test_the_next_one_is_told_again() -> None:
 
 def test_alarmed_nights_are_no_reference() -> None:
     assert night_chart([*USUAL, *flat(*(90.0,) * 30)]).known == len(USUAL)
+
+
+def test_nights_of_a_single_alarm_never_join_the_reference() -> None:
+    assert night_chart([*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 40)]).known == len(USUAL) + 40 - RECOVERY
+
+
+def test_nights_of_both_alarms_join_the_reference_when_the_second_one_ends() -> None:
+    chart = night_chart([*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 12, *(90.0,) * 5, *(100.0,) * 12)])
+    assert (len(chart.episodes), chart.known, chart.since) == (2, chart.nights, None)
+
+
+def test_an_episode_of_more_than_a_month_never_joins_the_reference() -> None:
+    twice = (*(90.0,) * (SHORT + 1), *(100.0,) * 12) * 2
+    chart = night_chart([*USUAL, *flat(*twice)])
+    assert (len(chart.episodes), chart.known) == (2, len(USUAL) + 2 * (12 - RECOVERY))
+
+
+WEEKENDS = (100.0, 101.0, 99.0, 100.0, 101.0, 80.0, 81.0)
+"""A week whose last two nights are 20 % slower."""
+
+
+def test_weekends_are_alarmed_once_while_the_chart_learns() -> None:
+    assert night_chart(flat(*WEEKENDS * 20)).episodes == (5,)
+
+
+def test_weekends_that_begin_after_the_chart_has_learned_are_alarmed_twice() -> None:
+    assert len(night_chart([*USUAL, *flat(*WEEKENDS * 20)]).episodes) == 2
+
+
+def test_a_loss_beside_weekends_is_reported_within_two_weeks() -> None:
+    chart = night_chart(flat(*WEEKENDS * 20, *(0.9 * level for level in WEEKENDS * 4)))
+    assert 140 < (chart.begun or 0) < 140 + 14
+
+
+def test_a_maintenance_night_of_each_month_is_alarmed_twice() -> None:
+    month = flat(*(100.0 + (-1) ** at for at in range(29)), 70.0)
+    assert len(night_chart(month * 12).episodes) == 2
+
+
+def test_a_single_night_at_half_speed_hides_no_later_loss() -> None:
+    calm = flat(*(100.0 + (-1) ** at for at in range(20)))
+    chart = night_chart([*USUAL, *flat(50.0), *calm, *flat(*(92.0,) * 4)])
+    assert len(chart.episodes) == 2
+
+
+def alternating(run: int) -> list[list[float]]:
+    """Return nights that stay on one of two levels for so many nights, then on the other."""
+    return flat(*(103.0 if at // run % 2 else 97.0 for at in range(70)))
+
+
+@pytest.mark.parametrize(("run", "wider"), [(1, False), (5, True)])
+def test_correlated_nights_widen_the_size_that_is_named(run: int, wider: bool) -> None:
+    seen = night_chart(alternating(run)).seen_percent
+    independent = night_chart(alternating(1)).seen_percent
+    assert seen is not None
+    assert independent is not None
+    assert (seen > 1.3 * independent) is wider
+
+
+def test_a_weekly_rhythm_is_no_correlation() -> None:
+    rhythm = night_chart(flat(*WEEKENDS * 10)).seen_percent
+    shuffled = [*WEEKENDS * 10]
+    Random(1).shuffle(shuffled)
+    other = night_chart(flat(*shuffled)).seen_percent
+    assert rhythm is not None
+    assert other is not None
+    assert rhythm == pytest.approx(other, rel=0.15)
 
 
 def test_one_night_below_decides_nothing() -> None:
