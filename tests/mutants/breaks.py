@@ -124,6 +124,22 @@ BREAKS = (
         tests=("tests/backends/test_characters.py",),
         rows=("A34",),
     ),
+    Break(
+        name="a job that trims counts as one that writes",
+        module="app/engine/fio/job.py",
+        line="return self.rw not in (Pattern.READ, Pattern.RANDREAD)",
+        broken="return self.rw in (Pattern.WRITE, Pattern.RANDWRITE, Pattern.READWRITE, Pattern.RANDRW)",
+        tests=("tests/engine/fio/test_loads.py",),
+        rows=("A28",),
+    ),
+    Break(
+        name="a run that trims is confirmed as one that writes",
+        module="app/engine/measure/preparation.py",
+        line="return self.job.writes or self.fills > 0",
+        broken="return self.job.writes_data or self.fills > 0",
+        tests=("tests/engine/measure/test_measurer.py",),
+        rows=("T5",),
+    ),
 )
 """In the order in which they were first tried."""
 

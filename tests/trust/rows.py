@@ -78,6 +78,7 @@ ROWS: tuple[Row, ...] = (
             f"{BACKENDS}test_topology.py",
             f"{BACKENDS}test_twins.py",
             f"{CLI}test_on_loops.py::test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed",
+            f"{ENGINE}measure/test_measurer.py::TestDevice::test_a_disk_that_is_not_blank_is_not_trimmed_without_its_name",
         ),
         lab=("tests/lab/test_guard.py", "tests/lab/test_layers.py"),
         minutes=2,

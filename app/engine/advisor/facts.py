@@ -87,6 +87,10 @@ class Measured:
     """Bytes read."""
     written_bytes: int = 0
     """Bytes written."""
+    trims: int = 0
+    """Completed trims."""
+    trimmed_bytes: int = 0
+    """Bytes trimmed."""
     ramp_bytes: int = 0
     """Bytes read and written in the ramp, and while it was waited for the figures to settle."""
     in_flight: float | None = None

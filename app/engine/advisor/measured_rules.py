@@ -75,7 +75,11 @@ def few_ios(facts: RunFacts) -> Advice | None:
     done = facts.measured
     if done is None or not done.ended or not done.seconds:
         return None
-    counts = [(count, name) for count, name in ((done.reads, "reads"), (done.writes, "writes")) if count]
+    counts = [
+        (count, name)
+        for count, name in ((done.reads, "reads"), (done.writes, "writes"), (done.trims, "trims"))
+        if count
+    ]
     if not counts or min(counts)[0] >= ENOUGH_IOS:
         return None
     count, name = min(counts)
@@ -108,7 +112,9 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
     job, done = facts.job, facts.measured
     if done is None or not done.ended or not done.seconds or not job.held:
         return None
-    ios, moved = done.reads + done.writes, done.read_bytes + done.written_bytes
+    # Of trims and writes in turn the rate is that of each.
+    ios = done.reads + (done.writes or done.trims)
+    moved = done.read_bytes + (done.written_bytes or done.trimmed_bytes)
     rate = job.whole_rate
     each, came, unit = (job.whole_rate_iops, ios, "IOPS") if rate is None else (rate / MIB, moved / MIB, "MiB/s")
     asked, reached = (each or 0) * job.numjobs, came / done.seconds

@@ -115,7 +115,7 @@ class Watch:
             return advise(self._facts)
         device = await self._since()
         slowed = 0 if self._throttles is None else await throttles(self._host) - self._throttles
-        reads, writes = figures.read, figures.write
+        reads, writes, trims = figures.read, figures.write, figures.trim
         measured = replace(
             self._measured,
             ended=True,
@@ -126,6 +126,8 @@ class Watch:
             writes=0 if writes is None else writes.total_ios,
             read_bytes=self._moved(reads, self._measured.read_bytes),
             written_bytes=self._moved(writes, self._measured.written_bytes),
+            trims=0 if trims is None else trims.total_ios,
+            trimmed_bytes=self._moved(trims, self._measured.trimmed_bytes),
             in_flight=in_flight(figures),
             sections=tuple(map(_of_section, figures.sections)),
             rounds=self._rounds(),
@@ -159,6 +161,9 @@ class Watch:
             read_bytes=done.read_bytes + round(sample.read.bytes_per_second * sample.seconds if sample.read else 0),
             written_bytes=done.written_bytes
             + round(sample.write.bytes_per_second * sample.seconds if sample.write else 0),
+            trims=done.trims + (sample.trim.ios if sample.trim else 0),
+            trimmed_bytes=done.trimmed_bytes
+            + round(sample.trim.bytes_per_second * sample.seconds if sample.trim else 0),
         )
 
     def _moved(self, side: DirectionFigures | None, seen: int) -> int:

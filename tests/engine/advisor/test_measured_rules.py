@@ -70,6 +70,29 @@ def test_a_rate_that_was_not_held_is_told(job: dict[str, str], reads: int, flyin
     assert keys(facts) == told
 
 
+@pytest.mark.parametrize(
+    ("rw", "ios", "told"), [("randtrim", 60_000, False), ("randtrim", 50_000, True), ("randtrimwrite", 60_000, False)]
+)
+def test_a_rate_of_trims_is_that_of_the_trims(rw: str, ios: int, told: bool) -> None:
+    writes = ios if rw == "randtrimwrite" else 0
+    done = over(reads=0, trims=ios, writes=writes, read_bytes=0, trimmed_bytes=ios * 4096, in_flight=0.2)
+    facts = run(job={"rw": rw, "iodepth": "1", "rate_iops": "1000"}, measured=done)
+    assert ("rate-not-held" in keys(facts)) is told
+
+
+def test_few_trims_are_told() -> None:
+    facts = run(job={"rw": "randtrim", "iodepth": "1"}, measured=over(reads=0, trims=900))
+    assert said(facts, "few-ios").message.startswith("900 trims are too few")
+
+
+def test_the_depth_of_trims_has_no_effect() -> None:
+    advice = said(run(job={"rw": "randtrim", "iodepth": "8"}), "sync-depth")
+    assert (advice.message.startswith("fio has one trim in flight per job"), advice.do) == (
+        True,
+        "Use more jobs instead of depth.",
+    )
+
+
 def test_few_ios_are_told_with_the_time_that_it_takes() -> None:
     facts = run(measured=over(reads=5_000))
     assert said(facts, "few-ios").do == "At this rate 2 min give 10,000."
