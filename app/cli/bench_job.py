@@ -13,7 +13,7 @@ from app.cli.options import current
 from app.cli.output import say
 from app.cli.running import run
 from app.engine.config import Config
-from app.engine.fio.job import InvalidJobError, Job
+from app.engine.fio.job import InvalidJobError, Job, in_place_of
 from app.engine.fio.profiles import profile as profile_named
 from app.engine.fio.sections import change_sections
 from backends.errors import InvalidValueError, NotFoundError
@@ -62,11 +62,8 @@ _OF_A_RUN = ("runtime", "ramp", "size")
 
 def _changed(base: Job, texts: Mapping[str, str]) -> Job:
     """The base with the options' fields; a mix of block sizes gives way to a single one."""
-    wanted = dict(texts)
-    if "bs" in wanted and base.bssplit is not None:
-        wanted.setdefault("bssplit", "")
     try:
-        return Job.from_fields(wanted, base)
+        return Job.from_fields(in_place_of(texts, base), base)
     except InvalidJobError as error:
         told = (f"--{key.replace('_', '-')}: {sentence}" for key, sentence in error.fields.items())
         raise InvalidValueError("; ".join(told)) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.cli.bench_job import job_of
@@ -39,3 +41,26 @@ def test_such_a_job_bears_no_name_of_a_workload_that_ends_by_time(key: str) -> N
 def test_a_run_time_of_ones_own_keeps_the_name() -> None:
     _, name, told = job_of({"runtime": "7"}, profile="randread-4k", jobfile=None, config=Config())
     assert (name, told) == ("randread-4k", True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "texts", "gone"),
+    [
+        ("rw=randread\nbsrange=4k-64k", {"bs": "8k"}, "bsrange"),
+        ("rw=randrw\nbs=4k,64k", {"bs": "8k"}, "bs_write"),
+        ("rw=randread\nbssplit=4k/50:8k/50", {"bs": "8k"}, "bssplit"),
+        ("rw=randread\nsize=50%", {"size": "1G"}, "size_percent"),
+        ("rw=randread\noffset=50%", {"offset": "1G"}, "offset_percent"),
+        ("rw=randrw\nrate_iops=,200", {"rate_iops": "500"}, "rate_iops_write"),
+    ],
+)
+def test_an_option_replaces_what_a_job_file_says_of_the_same(
+    tmp_path: Path, lines: str, texts: dict[str, str], gone: str
+) -> None:
+    file = tmp_path / "job.fio"
+    file.write_text(f"[a]\n{lines}\nruntime=9\n")
+    before, *_ = job_of({}, profile=None, jobfile=file, config=Config())
+    after, *_ = job_of(texts, profile=None, jobfile=file, config=Config())
+    ((key, value),) = texts.items()
+    assert getattr(before, gone) is not None
+    assert (getattr(after, gone), after.texts()[key]) == (None, value)

@@ -404,7 +404,7 @@ FIELDS: tuple[JobField, ...] = (
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Load": (
-        *("rw", "bs", "iodepth", "numjobs", "rwmixread", "bs_write", "bssplit", "bsrange", "blockalign"),
+        *("rw", "bs", "iodepth", "numjobs", "rwmixread", "bssplit", "bs_write", "bsrange", "blockalign"),
         "random_distribution",
         *("percentage_random", "offset_increment", "norandommap", "randseed", "fsync", "fdatasync", "sync"),
     ),

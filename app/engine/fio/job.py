@@ -488,6 +488,24 @@ _ONCE = {"passes": "ends after its region", "offset_increment": "all jobs in one
 """What it says of a field with its least value."""
 
 
+_GIVES_WAY: Mapping[str, tuple[str, ...]] = {
+    "bs": ("bs_write", "bssplit", "bsrange"),
+    "size": ("size_percent",),
+    "size_percent": ("size",),
+    "offset": ("offset_percent",),
+    "offset_percent": ("offset",),
+    "rate_iops": ("rate_iops_read", "rate_iops_write"),
+    "rate": ("rate_read", "rate_write"),
+}
+"""Fields of a base that another field replaces when it is named."""
+
+
+def in_place_of(texts: Mapping[str, str], base: Job) -> dict[str, str]:
+    """Return the texts with the fields of `base` emptied that they replace."""
+    empty = {other for key in texts for other in _GIVES_WAY.get(key, ()) if getattr(base, other) is not None}
+    return {**dict.fromkeys(sorted(empty), ""), **texts}
+
+
 def check(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
     """A sentence for each field that is wrong; empty when the texts make a job. Never raises."""
     try:

@@ -13,7 +13,7 @@ from dataclasses import field
 from app.engine.fio.extra import EXTRA
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.job_values import parse_flag
-from app.engine.fio.joboptions import ALIASES, ELSEWHERE, FIRST, TARGET_NAMES, Draft, complete, refusal, take
+from app.engine.fio.joboptions import ALIASES, ELSEWHERE, FIRST, TARGET_NAMES, SectionDraft, complete, refusal, take
 from app.engine.fio.option_table import SHIPPED, OptionTable, option_names
 from app.engine.fio.sections import JobSection, distinct_names, join_sections
 from backends.errors import InvalidValueError, NotFoundError
@@ -209,7 +209,7 @@ def _job(
 ) -> ImportedJob | None:
     """The job of a section; None with problems added if it is refused."""
     before = len(problems)
-    draft = Draft()
+    draft = SectionDraft()
     where: dict[str, int] = {}
     for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in FIRST):
         if reason := refusal(key, value):

@@ -171,7 +171,7 @@ _BY_KEY = {field.key: field for field in FIELDS}
 
 
 @dataclass(slots=True)
-class Draft:
+class SectionDraft:
     """What the options of a section say so far."""
 
     texts: dict[str, str] = field_of(default_factory=dict)
@@ -228,7 +228,7 @@ def _is_harmless(key: str, value: str) -> bool:
     return key in HARMLESS and _same(value, HARMLESS[key])
 
 
-def take(key: str, value: str, draft: Draft) -> bool:
+def take(key: str, value: str, draft: SectionDraft) -> bool:
     """Put an option's meaning into `draft`; False if it is unknown. Raises InvalidValueError."""
     if _is_harmless(key, value):
         return True
@@ -247,7 +247,7 @@ def take(key: str, value: str, draft: Draft) -> bool:
     return True
 
 
-def _take_field(field: JobField, value: str, draft: Draft) -> None:
+def _take_field(field: JobField, value: str, draft: SectionDraft) -> None:
     draft.texts.pop(field.key, None)
     if field.is_size:
         text = format_size(read_size(value))
@@ -274,7 +274,7 @@ _NONE_IF_ZERO = frozenset(
 """Fields in which fio's zero is none."""
 
 
-def _seconds(field: JobField, value: str, draft: Draft) -> str:
+def _seconds(field: JobField, value: str, draft: SectionDraft) -> str:
     """Whole seconds, with a note where fio would take a part of one."""
     microseconds = read_microseconds(value, bare="s")
     seconds = -(-microseconds // SECOND)
@@ -299,21 +299,21 @@ def _same(value: str, default: str) -> bool:
 # -- options that mean several fields, or something else than a field of that name ------------------------------------
 
 
-def _buffered(value: str, draft: Draft) -> None:
+def _buffered(value: str, draft: SectionDraft) -> None:
     draft.texts["direct"] = "no" if parse_flag(value) else "yes"
 
 
-def _mix_write(value: str, draft: Draft) -> None:
+def _mix_write(value: str, draft: SectionDraft) -> None:
     if (percent := read_number(value)) > 100:
         raise InvalidValueError("a percentage, 0 to 100")
     draft.texts["rwmixread"] = str(100 - percent)
 
 
-def _time_based(value: str, draft: Draft) -> None:
+def _time_based(value: str, draft: SectionDraft) -> None:
     draft.time_based = parse_flag(value)
 
 
-def _loops(value: str, draft: Draft) -> None:
+def _loops(value: str, draft: SectionDraft) -> None:
     draft.loops = max(1, read_number(value))
 
 
@@ -321,7 +321,7 @@ _REPORTED = (50.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 """Percentiles of every run, as far as its I/Os carry them."""
 
 
-def _percentiles(value: str, draft: Draft) -> None:
+def _percentiles(value: str, draft: SectionDraft) -> None:
     asked = value.split(":")
     if not all(re.fullmatch(r"\d{1,3}(\.\d{1,12})?", part.strip(), re.ASCII) for part in asked):
         raise InvalidValueError("percentiles are separated by colons: 99:99.9:99.99")
@@ -330,14 +330,14 @@ def _percentiles(value: str, draft: Draft) -> None:
         draft.notes.append(f"percentile_list={clean(value, 80)} was not taken over: raidbench reports {reported}")
 
 
-def _file_size(value: str, draft: Draft) -> None:
+def _file_size(value: str, draft: SectionDraft) -> None:
     draft.file_size = read_size(value) or None
 
 
-def _place(key: str) -> Callable[[str, Draft], None]:
+def _place(key: str) -> Callable[[str, SectionDraft], None]:
     """A size of the target in bytes or percent."""
 
-    def read(value: str, draft: Draft) -> None:
+    def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_percent"):
             draft.texts.pop(name, None)
         percent = read_percent(value)
@@ -350,8 +350,8 @@ def _place(key: str) -> Callable[[str, Draft], None]:
     return read
 
 
-def _not_in_percent(key: str) -> Callable[[str, Draft], None]:
-    def read(value: str, draft: Draft) -> None:
+def _not_in_percent(key: str) -> Callable[[str, SectionDraft], None]:
+    def read(value: str, draft: SectionDraft) -> None:
         if read_percent(value) is not None:
             raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target; give a size")
         _take_field(_BY_KEY[key], value, draft)
@@ -359,7 +359,7 @@ def _not_in_percent(key: str) -> Callable[[str, Draft], None]:
     return read
 
 
-def _block_size(value: str, draft: Draft) -> None:
+def _block_size(value: str, draft: SectionDraft) -> None:
     sizes = [read_size(part) if part else 4096 for part in sides(value)]
     read, write, _ = sizes
     draft.texts.pop("bs_write", None)
@@ -368,7 +368,7 @@ def _block_size(value: str, draft: Draft) -> None:
         draft.texts["bs_write"] = format_size(write)
 
 
-def _of_one_side(value: str, draft: Draft) -> str:
+def _of_one_side(value: str, draft: SectionDraft) -> str:
     """The part of a value that concerns the job's direction. Raises InvalidValueError."""
     parts = sides(value)
     if draft.mixed and parts[0] != parts[1]:
@@ -379,7 +379,7 @@ def _of_one_side(value: str, draft: Draft) -> str:
     return part
 
 
-def _split(value: str, draft: Draft) -> None:
+def _split(value: str, draft: SectionDraft) -> None:
     sizes: list[int] = []
     shares: list[int | None] = []
     for part in _of_one_side(value, draft).split(":"):
@@ -389,7 +389,7 @@ def _split(value: str, draft: Draft) -> None:
     draft.texts["bssplit"] = format_split(tuple(zip(sizes, filled_up(shares), strict=True)))
 
 
-def _range(value: str, draft: Draft) -> None:
+def _range(value: str, draft: SectionDraft) -> None:
     first, mark, last = re.sub("[:-]", "-", _of_one_side(value, draft), count=1).partition("-")
     if not mark:
         raise InvalidValueError(f"'{clean(value, 40)}' is not a range of block sizes")
@@ -397,7 +397,7 @@ def _range(value: str, draft: Draft) -> None:
     draft.texts["bsrange"] = f"{format_size(least)}-{format_size(most)}"
 
 
-def _distribution(value: str, draft: Draft) -> None:
+def _distribution(value: str, draft: SectionDraft) -> None:
     name, colon, rest = value.partition(":")
     if name == "zoned" and colon:
         zones = [zone.partition("/") for zone in _of_one_side(rest, draft).split(":")]
@@ -407,10 +407,10 @@ def _distribution(value: str, draft: Draft) -> None:
     draft.texts["random_distribution"] = value
 
 
-def _rate(key: str) -> Callable[[str, Draft], None]:
+def _rate(key: str) -> Callable[[str, SectionDraft], None]:
     """A rate for reads and writes; fio holds each of them by it, whatever their shares are."""
 
-    def read(value: str, draft: Draft) -> None:
+    def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_read", f"{key}_write"):
             draft.texts.pop(name, None)
         rates = dict(zip(DIRECTIONS, (read_number(part) if part else 0 for part in sides(value)), strict=True))
@@ -422,7 +422,7 @@ def _rate(key: str) -> Callable[[str, Draft], None]:
     return read
 
 
-_SPECIAL: Mapping[str, Callable[[str, Draft], None]] = {
+_SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
     "buffered": _buffered,
     "rwmixwrite": _mix_write,
     "time_based": _time_based,
@@ -445,7 +445,7 @@ _SPECIAL: Mapping[str, Callable[[str, Draft], None]] = {
 # -- what the options mean together -----------------------------------------------------------------------------------
 
 
-def complete(draft: Draft) -> bool:
+def complete(draft: SectionDraft) -> bool:
     """Fill in what fio takes for granted; returns whether the file names a run time. Raises InvalidValueError."""
     texts = draft.texts
     # fio's own defaults where they differ from ours.
@@ -464,7 +464,7 @@ def complete(draft: Draft) -> bool:
     return texts["runtime"] != "0"
 
 
-def _complete_end(draft: Draft) -> None:
+def _complete_end(draft: SectionDraft) -> None:
     """By time, or by the amount that fio ends a job by where no time_based is set."""
     texts = draft.texts
     texts.setdefault("ramp", "0")
@@ -484,7 +484,7 @@ def _complete_end(draft: Draft) -> None:
     draft.notes.append(f"The job is not time_based, so it {how}")
 
 
-def _complete_place(draft: Draft) -> None:
+def _complete_place(draft: SectionDraft) -> None:
     """Where each job works: fio gives all jobs the same size, raidbench shares a region out."""
     texts = draft.texts
     if draft.file_size is not None:
@@ -512,7 +512,7 @@ def _complete_place(draft: Draft) -> None:
     )
 
 
-def _complete_rates(draft: Draft) -> None:
+def _complete_rates(draft: SectionDraft) -> None:
     """fio counts an IOPS limit in units of the smallest block; raidbench counts I/Os."""
     texts = draft.texts
     for key in ("rate_iops", "rate"):

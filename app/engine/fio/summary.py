@@ -406,7 +406,7 @@ def _when(outcome: Outcome, seconds: float, job: Job | None) -> str:
 
 def _least_amount(job: Job, targets: Sequence[JobTarget]) -> float | None:
     """Return the bytes after which a job ends at the earliest; None where no number of bytes ends it."""
-    if _is_uneven(job) or len(targets) > 1:
+    if len(targets) > 1:
         return None
     amount = amount_of(job, targets[0] if targets else None)
     # fio leaves out a last piece of a block in each pass.

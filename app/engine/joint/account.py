@@ -154,7 +154,7 @@ class HostAccount:
             size = parse_size(job.get("bs", ""))
         except InvalidValueError:
             return  # none, several, or a range
-        if {"bssplit", "bsrange", "blocksize_range"} & job.keys():
+        if {"bssplit", "bsrange", "blocksize_range", "bs_write"} & job.keys():
             return
         for name, ios in self._ios.items():
             moved = self._bytes.get(name, 0)

@@ -288,7 +288,8 @@ _OTHER_RATE = {"iops": "bytes_per_second", "bytes_per_second": "iops"}
 def _one_block_size(sides: Sides) -> bool:
     """Whether all I/Os of both sides are of one size that is known."""
     jobs = [run.start.job for run in (*sides.a, *sides.b)]
-    return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") and not job.get("bssplit") for job in jobs)
+    several = any(job.get(key) for job in jobs for key in ("bssplit", "bsrange", "bs_write"))
+    return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") for job in jobs) and not several
 
 
 def _compared_figure(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from app.engine.fio.job import InvalidJobError, Job
+from app.engine.fio.job import InvalidJobError, Job, in_place_of
 from app.engine.fio.profiles import profile
 from app.engine.fio.sizes import parse_size
 from app.engine.judge.pairs import RULE
@@ -195,10 +195,8 @@ def _columns(plan: SweepPlan) -> list[_Column]:
 def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str]]) -> _Column:
     given = dict(values)
     name = given.pop("profile", workload.profile or plan.profile)
-    texts = {**plan.job, **workload.job, **given}
     base = profile(name).job if name is not None else Job()
-    if "bs" in texts and base.bssplit is not None:
-        texts.setdefault("bssplit", "")
+    texts = in_place_of({**plan.job, **workload.job, **given}, base)
     try:
         job = Job.from_fields(texts, base)
         if plan.curve is not None:

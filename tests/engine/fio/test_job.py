@@ -168,6 +168,7 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
         ({"extra": "exec_prerun=x"}, "extra"),
         ({"extra": "mem=mmaphuge:/x"}, "extra"),
         ({"extra": "nice=-5"}, "extra"),
+        ({"extra": "nice=25"}, "extra"),
     ],
 )
 def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:

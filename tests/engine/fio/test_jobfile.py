@@ -376,7 +376,12 @@ def test_a_section_wins_over_the_globals_in_whatever_spelling(
 
 
 @pytest.mark.parametrize(
-    ("lines", "percent"), [("rwmixread=80\nrwmixwrite=30", 70), ("rwmixwrite=30\nrwmixread=80", 80)]
+    ("lines", "percent"),
+    [
+        ("rwmixread=80\nrwmixwrite=30", 70),
+        ("rwmixwrite=30\nrwmixread=80", 80),
+        ("rwmixread=10\nrwmixwrite=30\nrwmixread=80", 80),
+    ],
 )
 def test_the_last_line_of_a_section_wins(lines: str, percent: int) -> None:
     assert only(f"[a]\nrw=rw\n{lines}\nruntime=9\n").rwmixread == percent
@@ -431,6 +436,7 @@ def test_jobs_of_a_file_all_have_the_whole_region() -> None:
         ("size=64m", {"passes": 1, "runtime": 0}, "size=67108864", "runtime"),
         ("size=64m\nloops=3", {"passes": 3}, "loops=3", "time_based"),
         ("size=64m\nio_size=1g", {"passes": None, "io_size": 1 << 30}, "io_size=1073741824", "loops"),
+        ("size=64m\nio_size=1g\nloops=2", {"passes": 2, "io_size": 1 << 30}, "loops=2", "time_based"),
         ("size=64m\nnumber_ios=5k", {"passes": 1, "number_ios": 5120}, "number_ios=5120", "io_size"),
         ("size=64m\ntime_based", {"passes": 1, "runtime": 0}, "size=67108864", "time_based"),
         ("size=64m\nruntime=20\nramp_time=2", {"passes": 1, "ramp": 2}, "ramp_time=2s", "time_based"),

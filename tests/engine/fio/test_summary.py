@@ -178,8 +178,9 @@ def test_a_run_that_ends_by_amount_is_whole_when_all_of_it_was_done(job: Job, st
         Job(passes=1, ramp=0, runtime=0),
     ],
 )
-def test_a_run_that_ends_by_amount_and_was_stopped_is_not_whole(job: Job) -> None:
-    outcome = Outcome(document=reads(300, {99840: 1000}), returncode=128, stopped=True)
+@pytest.mark.parametrize("returncode", [0, 128])
+def test_a_run_that_ends_by_amount_and_was_stopped_is_not_whole(job: Job, returncode: int) -> None:
+    outcome = Outcome(document=reads(300, {99840: 1000}), returncode=returncode, stopped=True)
     assert summarize(outcome, job, [TARGET]).status is RunStatus.STOPPED
 
 

@@ -12,7 +12,7 @@ SECONDS = (0, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 4
 
 PERCENT_STEP = 5
 
-_PERCENTS = ("rwmixread", "percentage_random")
+_PERCENTS = ("rwmixread", "percentage_random", "size_percent", "offset_percent")
 _NUMBERS = (values.parse_number, values.parse_seconds)
 
 
