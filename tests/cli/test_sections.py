@@ -190,13 +190,6 @@ def test_csv_has_a_row_for_each_section_with_its_own_job(demo: Cli, jobfile: str
     assert {row["section"] for row in samples if row["row"] == "section"} == {"reader", "scan", "later"}
 
 
-def test_the_log_tells_what_each_section_did(demo: Cli, jobfile: str) -> None:
-    measured(demo, jobfile)
-    text = demo("log", "--show", "all").out
-    assert "section scan: 128k sequential read" in text
-    assert all(f"{name}: read " in text for name in ("reader", "scan", "later", "reader + scan"))
-
-
 def test_fio_plot_gets_no_run_of_several_sections_and_is_told_so(demo: Cli, jobfile: str, tmp_path: Path) -> None:
     measured(demo, jobfile)
     measured(demo, jobfile, "--section", "scan")
