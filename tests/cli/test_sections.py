@@ -190,6 +190,15 @@ def test_csv_has_a_row_for_each_section_with_its_own_job(demo: Cli, jobfile: str
     assert {row["section"] for row in samples if row["row"] == "section"} == {"reader", "scan", "later"}
 
 
+def test_fio_plot_gets_no_run_of_several_sections_and_is_told_so(demo: Cli, jobfile: str, tmp_path: Path) -> None:
+    measured(demo, jobfile)
+    measured(demo, jobfile, "--section", "scan")
+    folder = tmp_path / "plots"
+    demo("report", "--format", "fio-plot", "-o", str(folder))
+    assert "several sections: r1." in (folder / "README.txt").read_text()
+    assert [path.name for path in folder.glob("*/*.json")] == ["read-16-1.json"]
+
+
 def test_names_of_sections_do_no_harm(demo: Cli, tmp_path: Path) -> None:
     path = tmp_path / "hostile.fio"
     path.write_text(

@@ -222,6 +222,9 @@ def _readme(session: Session, places: Sequence[_Place]) -> str:
     rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
     if any(place.run.start.simulated for place in places):
         rows += ["SIMULATED: not measured on hardware.", ""]
+    sectioned = [run.id for run in session.runs if run.start.sections]
+    if sectioned:
+        rows += [f"Left out, because they are of several sections: {', '.join(sectioned)}.", ""]
     by_folder: dict[str, list[RunRecord]] = {}
     for place in places:
         by_folder.setdefault(place.folder, []).append(place.run)

@@ -41,7 +41,7 @@ from app.engine.session.sweep_steps import StepResult, SweepResult
 from app.engine.view.change import move, moved_words, value
 from app.engine.view.comparison_words import ended_words
 from app.engine.view.effects import outcome_cell
-from app.engine.view.run import RUN_TONES, result_line
+from app.engine.view.run import RUN_TONES, both_directions, direction_line, parts_of, result_line
 from app.engine.view.table import Tone
 from backends.sizes import size_words
 from backends.values import dataclass
@@ -273,14 +273,20 @@ def _change_ended(event: ChangeEnded) -> _Words:
 
 
 def _run_started(event: RunStarted) -> _Words:
-    body = [f"{key} = {value}" for key, value in event.job.items()]
+    body = [f"section {section.name}: {section.title}, phase {section.phase}" for section in event.sections]
+    body += [f"{key} = {value}" for key, value in event.job.items()]
     body += [f"setting {key} = {value}" for key, value in event.settings.items()]
     return "run", f"{event.id} {event.title} on {event.target}", body, Tone.ACCENT
 
 
 def _run_ended(event: RunEnded) -> _Words:
     advice = [" ".join(filter(None, (each.message, each.do))) for each in event.figures.advice]
-    body = [*after_words(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
+    sections = [
+        f"{name}: {'; '.join(direction_line(*each) for each in both_directions(part)) or 'nothing was measured'}"
+        for name, part in parts_of(event.figures)
+        if event.figures.sections
+    ]
+    body = [*sections, *after_words(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
     return "run", f"{event.id} {result_line(event.figures)}", body, RUN_TONES[event.figures.status]
 
 

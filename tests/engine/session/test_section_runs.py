@@ -16,6 +16,7 @@ from app.engine.session.figures import (
 )
 from app.engine.session.section_runs import of_section, same_sections, section_runs
 from app.engine.session.state import RunRecord
+from app.engine.view.events import describe_event
 
 READ = DirectionFigures(
     iops=100.0,
@@ -83,3 +84,10 @@ def test_sections_that_every_run_has_are_paired() -> None:
 
 def test_a_run_that_has_not_ended_has_none() -> None:
     assert section_runs(replace(RUN, end=None)) == ()
+
+
+def test_the_log_tells_what_each_section_is_to_do_and_did() -> None:
+    assert RUN.end is not None
+    assert "section scan: 1M read, phase 2" in describe_event(START).body
+    lines = describe_event(RUN.end).body
+    assert [line.split(" IOPS")[0] for line in lines[:2]] == ["reader: read 100", "scan: write 7.00"]
