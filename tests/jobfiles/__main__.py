@@ -1,0 +1,41 @@
+"""`python -m tests.jobfiles [NAME ...]`: one line for each job file, or for those whose name holds a word given.
+
+`python -m tests.jobfiles FILE.fio` judges files of your own; `--no-runs` compares options only.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.jobfiles.cases import Case, cases
+from tests.jobfiles.verdict import Kind, Verdict, judged, lay_out
+
+
+def main(words: list[str]) -> int:
+    """Print what came of each job file; 1 if one is misunderstood."""
+    runs = "--no-runs" not in words
+    asked = [word for word in words if not word.startswith("--")]
+    files = [Path(word) for word in asked if word.endswith(".fio")]
+    chosen: list[Case] = [Case(file.name, file.read_text(), runs=True) for file in files]
+    if not files:
+        chosen = [case for case in cases() if not asked or any(word in case.name for word in asked)]
+    counted: Counter[Kind] = Counter()
+
+    def line(case: Case) -> tuple[Case, Verdict]:
+        with tempfile.TemporaryDirectory(prefix="jobfiles-") as folder:
+            return case, judged(case, lay_out(Path(folder)), runs=runs)
+
+    with ThreadPoolExecutor(2) as pool:
+        for case, verdict in pool.map(line, chosen):
+            counted[verdict.kind] += 1
+            print(f"{case.name}: {verdict}", flush=True)
+    print(", ".join(f"{number} {kind}" for kind, number in counted.most_common()))
+    return 1 if counted[Kind.DIFFERS] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

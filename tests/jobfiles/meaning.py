@@ -1,0 +1,284 @@
+"""What a job file means to fio, in fio's own words: what its parser reports of each option, and its own defaults."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+FIO = "fio"
+
+Value = tuple[int | None, ...] | str
+"""What fio made of an option: its numbers, None for a blank part; the text where fio keeps the text."""
+
+_PERCENT = 1 << 63
+"""fio keeps a share of the target as a number counted down from 2^64."""
+_NUMBER = re.compile(r"-?\d+|0x[0-9a-f]+")
+_GIVEN_UP = 60.0
+
+
+@dataclass(slots=True)
+class Section:
+    """One job of a file with every option that fio applied to it, the globals first."""
+
+    name: str
+    options: list[tuple[str, Value]] = field(default_factory=list)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Options that the file gives, by fio's own names."""
+        return frozenset(name for name, _ in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What fio made of a file."""
+
+    sections: tuple[Section, ...]
+    complaint: str
+    """Why fio runs nothing of it; "" if it runs."""
+
+
+def read(text: str, folder: Path) -> Meaning:
+    """What fio makes of a job file, without running it."""
+    place = folder / "parsed.fio"
+    place.write_text(text)
+    done = subprocess.run(
+        [FIO, "--debug=parse", "--parse-only", str(place)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_GIVEN_UP,
+        check=False,
+        cwd=folder,
+    )
+    complaint = ""
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.startswith("fio:")]
+        complaint = "; ".join(said[:2]) or done.stderr.strip()[:120] or f"exit status {done.returncode}"
+    return Meaning(tuple(_sections(done.stdout)), complaint)
+
+
+def _sections(report: str) -> Iterator[Section]:
+    """The jobs in the report of fio's parser. What it says of a section stands below the section's title."""
+    shared: list[tuple[str, Value]] = []
+    options = shared
+    title = ""
+    # The last line of a file without a line end runs into the first report on its options.
+    for found in re.finditer(r"parse +\d+ +(.*?)(?=parse +\d+ |\n|$)", report):
+        said = found[1].strip()
+        if said.startswith("Parsing section ["):
+            title = said.partition("[")[2].removesuffix("]")
+            options = shared
+        elif said == "dup options":
+            # It takes the globals over, so it is a job: [globalX] is none, and [GLOBAL] is one.
+            section = Section(title, list(shared))
+            options = section.options
+            yield section
+        elif found := re.match(r"handle_option=([^,]+), ptr=(.*)", said):
+            options.append((found[1], "1" if found[2] == "(null)" else found[2].strip()))
+        elif found := re.match(r"ret=(\d+), out=(\d+)", said):
+            name, value = options[-1]
+            parts = () if isinstance(value, str) else value
+            options[-1] = (name, (*parts, int(found[2]) if found[1] == "0" else None))
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every option of fio's job files."""
+    told = _ask("--cmdhelp=all")
+    return tuple(found[1] for line in told.splitlines() if (found := re.match(r" *([a-zA-Z_-]+) *: ", line)))
+
+
+@cache
+def defaults() -> Mapping[str, str]:
+    """fio's default of each option, as its help gives it; options without one are absent."""
+    found: dict[str, str] = {}
+    for name in names():
+        told = re.search(r"^ *default: (.*)$", _ask(f"--cmdhelp={name}"), re.MULTILINE)
+        if told is not None and told[1].strip() not in ("no default", ""):
+            found[name] = told[1].strip()
+    return found
+
+
+def _ask(word: str) -> str:
+    done = subprocess.run([FIO, word], capture_output=True, text=True, timeout=_GIVEN_UP, check=False)
+    return done.stdout
+
+
+# -- the effective job -------------------------------------------------------------------------------------------------
+
+_WORDS: Mapping[str, Mapping[str, str]] = {
+    "rw": {"readwrite": "rw", "trimwrite": "trimwrite"},
+    "sync": {"0": "none", "1": "sync"},
+    "fallocate": {"0": "none", "1": "posix"},
+    "rate_process": {"uniform": "linear"},
+    "fadvise_hint": {"0": "0", "none": "0"},
+}
+_ONE_FLAG = {"buffered": ("direct", 1), "rwmixwrite": ("rwmixread", 100)}
+"""Options that are another one counted from the other end."""
+_PER_DIRECTION = ("bs", "ba", "rate", "rate_iops", "rate_min", "rate_iops_min", "percentage_random")
+
+
+class Effective(dict[str, object]):
+    """The values by which fio runs one job, by option, with fio's defaults where the file says nothing."""
+
+    @property
+    def pattern(self) -> str:
+        return str(self["rw"]).partition(":")[0]
+
+    @property
+    def reads(self) -> bool:
+        return self.pattern in ("read", "randread", "rw", "randrw")
+
+    @property
+    def writes(self) -> bool:
+        return self.pattern in ("write", "randwrite", "rw", "randrw", "trimwrite", "randtrimwrite")
+
+    @property
+    def trims(self) -> bool:
+        return "trim" in self.pattern
+
+    @property
+    def mixed(self) -> bool:
+        return self.pattern in ("rw", "randrw")
+
+    @property
+    def random(self) -> bool:
+        return self.pattern.startswith("rand")
+
+    @property
+    def directions(self) -> tuple[int, ...]:
+        """Places of the directions in use: reads, writes, trims."""
+        return tuple(place for place, used in enumerate((self.reads, self.writes, self.trims)) if used)
+
+    def number(self, option: str) -> int:
+        """The whole number an option has; 0 if none."""
+        value = self.get(option, 0)
+        return value if isinstance(value, int) else 0
+
+    def blocks(self, place: int) -> tuple[object, ...]:
+        """The block sizes of a direction with their shares, or the range they are drawn from."""
+        if (split := self.get("bssplit")) is not None:
+            shares = _split(str(split), place)
+            return tuple(shares)
+        low, high = self._pairs()[place]
+        return (low, high)
+
+    def draws_blocks(self, place: int) -> bool:
+        """Whether chance decides on the size of each block of a direction."""
+        low, high = self._pairs()[place]
+        return len(self.blocks(place)) > 1 if self.get("bssplit") is not None else low != high
+
+    def mean_block(self, place: int) -> float:
+        if (split := self.get("bssplit")) is not None:
+            return sum(size * percent for size, percent in _split(str(split), place)) / 100
+        return sum(self._pairs()[place]) / 2
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        sizes = self["bs"]
+        assert isinstance(sizes, tuple)
+        pairs = [(size, size) for size in sizes]
+        if (ranges := self.get("bsrange")) is not None:
+            parts = [part.strip() for part in str(ranges).split(",")]
+            filled = [parts[min(place, len(parts) - 1)] for place in range(3)]
+            for place, part in enumerate(filled):
+                if found := re.fullmatch(r"([^-:]+)[-:]([^-:]+)", part):
+                    low, high = (_bytes(edge) for edge in (found[1], found[2]))
+                    pairs[place] = (min(low, high), max(low, high))
+        return pairs
+
+    def region(self, size: int) -> tuple[int, int]:
+        """First byte and length of what the first clone of the job works on, of a target of `size` bytes."""
+        start = _share(self.get("offset", 0), size)
+        length = _share(self.get("size", 0), size)
+        if not length and (whole := self.number("filesize")):
+            length = whole
+        return start, min(length, size - start) if length else size - start
+
+    def ends_after(self, size: int) -> float:
+        """I/Os after which a clone of the job ends; infinite if only time ends it."""
+        if self.number("time_based"):
+            return float("inf")
+        length = _share(self.get("io_size", 0), size)
+        if not length:
+            length = self.region(size)[1] * max(self.number("loops"), 1)
+        block = sum(self.mean_block(place) for place in self.directions) / max(len(self.directions), 1)
+        ios = self.number("number_ios")
+        return min(length / block, ios or float("inf"))
+
+
+def effective(section: Section) -> Effective:
+    """The values that hold when fio has applied all options of a section, one after the other."""
+    found = Effective()
+    for name, text in defaults().items():
+        if name not in _ONE_FLAG:
+            _apply(found, name, _as_value(text))
+    for name, value in section.options:
+        _apply(found, name, value)
+    return found
+
+
+def _as_value(text: str) -> Value:
+    parts = text.split(",")
+    return tuple(int(part, 0) for part in parts) if all(_NUMBER.fullmatch(part) for part in parts) else text
+
+
+def _apply(found: Effective, name: str, value: Value) -> None:
+    if name in _ONE_FLAG and not isinstance(value, str) and value[0] is not None:
+        other, whole = _ONE_FLAG[name]
+        found[other] = whole - value[0]
+    elif name in _PER_DIRECTION and not isinstance(value, str):
+        found[name] = _directions(value, found.get(name, (0, 0, 0)))
+    elif isinstance(value, str):
+        words = " ".join(value.split())
+        found[name] = _WORDS.get(name, {}).get(words, words)
+    elif len(value) == 1:
+        found[name] = value[0] if value[0] is not None else 0
+    else:
+        found[name] = value
+
+
+def _directions(parts: tuple[int | None, ...], before: object) -> tuple[int, ...]:
+    """Values for reads, writes and trims: a single one is for all, the second also for trims, a blank changes none."""
+    old = before if isinstance(before, tuple) else (0, 0, 0)
+    if len(parts) < 3:
+        parts = (parts[0],) * 3 if len(parts) == 1 else (*parts, parts[1])
+    return tuple(previous if part is None else part for part, previous in zip(parts, old, strict=True))
+
+
+def _share(value: object, size: int) -> int:
+    """Bytes: fio's number, or its share of the target."""
+    if not isinstance(value, int):
+        return 0
+    return size * ((1 << 64) - 1 - value) // 100 if value >= _PERCENT else value
+
+
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def _bytes(text: str) -> int:
+    """Bytes of a size within a list, where fio's parser does not report them: `4k`, `4kb` and `4KiB`."""
+    found = re.fullmatch(r"(\d+)([kmgt]?)(i?b)?", text.strip().lower())
+    assert found is not None, text
+    base = 1000 if found[3] == "ib" and found[2] else 1024
+    return int(found[1]) * base ** _UNITS[found[2]]
+
+
+def _split(text: str, place: int) -> list[tuple[int, float]]:
+    """Block sizes of a direction with their percentages; what is blank shares the rest."""
+    parts = text.split(",")
+    part = parts[min(place, len(parts) - 1)]
+    entries: list[tuple[int, float | None]] = []
+    for entry in part.split(":"):
+        size, _, percent = entry.partition("/")
+        entries.append((_bytes(size), float(percent) if percent.strip() else None))
+    rest = 100 - sum(percent for _, percent in entries if percent is not None)
+    blank = sum(percent is None for _, percent in entries)
+    shares: dict[int, float] = {}
+    for bytes_, percent in entries:
+        shares[bytes_] = shares.get(bytes_, 0.0) + (rest / blank if percent is None else percent)
+    return sorted((bytes_, share) for bytes_, share in shares.items() if share)
