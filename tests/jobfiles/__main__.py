@@ -10,9 +10,14 @@ import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 
 from tests.jobfiles.cases import Case, cases
-from tests.jobfiles.verdict import Kind, Verdict, judged, lay_out
+from tests.jobfiles.verdict import Kind, Scratch, Verdict, judged, lay_out
+
+
+_AT_ONCE = 2
+"""Jobs that run side by side, each in a folder of its own."""
 
 
 def main(words: list[str]) -> int:
@@ -24,12 +29,18 @@ def main(words: list[str]) -> int:
     if not files:
         chosen = [case for case in cases() if not asked or any(word in case.name for word in asked)]
     counted: Counter[Kind] = Counter()
+    with tempfile.TemporaryDirectory(prefix="jobfiles-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
+        free: Queue[Scratch] = Queue()
+        for number in range(_AT_ONCE):
+            free.put(lay_out(Path(folder, str(number))))
 
-    def line(case: Case) -> tuple[Case, Verdict]:
-        with tempfile.TemporaryDirectory(prefix="jobfiles-") as folder:
-            return case, judged(case, lay_out(Path(folder)), runs=runs)
+        def line(case: Case) -> tuple[Case, Verdict]:
+            scratch = free.get()
+            try:
+                return case, judged(case, scratch, runs=runs)
+            finally:
+                free.put(scratch)
 
-    with ThreadPoolExecutor(2) as pool:
         for case, verdict in pool.map(line, chosen):
             counted[verdict.kind] += 1
             print(f"{case.name}: {verdict}", flush=True)

@@ -60,24 +60,24 @@ _RELEVANT: Mapping[str, Callable[[Effective], bool]] = {
     "buffer_compress_chunk": lambda job: job.writes and job.number("buffer_compress_percentage") > 0,
     "dedupe_percentage": lambda job: job.writes,
     "dedupe_mode": lambda job: job.writes and job.number("dedupe_percentage") > 0,
-    "dedupe_working_set_percentage": lambda job: job.writes and str(job.get("dedupe_mode")) == "working_set",
-    "dedupe_global": lambda job: job.writes and str(job.get("dedupe_mode")) == "working_set",
+    "dedupe_working_set_percentage": lambda job: job.writes and str(job.value("dedupe_mode")) == "working_set",
+    "dedupe_global": lambda job: job.writes and str(job.value("dedupe_mode")) == "working_set",
     "thinktime_blocks": lambda job: job.number("thinktime") > 0,
     "thinktime_blocks_type": lambda job: job.number("thinktime") > 0 and _depth(job) > 1,
     "thinktime_spin": lambda job: job.number("thinktime") > 0,
     "thinktime_iotime": lambda job: job.number("thinktime") > 0,
-    "rate_process": lambda job: any(job.get(key) for key in ("rate", "rate_iops")),
-    "rate_cycle": lambda job: any(job.get(key) for key in ("rate_min", "rate_iops_min")),
+    "rate_process": lambda job: any(job.value(key) for key in ("rate", "rate_iops")),
+    "rate_cycle": lambda job: any(job.value(key) for key in ("rate_min", "rate_iops_min")),
     "rate_ignore_thinktime": lambda job: job.number("thinktime") > 0,
-    "iodepth": lambda job: job.get("ioengine") in _QUEUED,
+    "iodepth": lambda job: job.value("ioengine") in _QUEUED,
     "iodepth_batch": lambda job: _depth(job) > 1,
     "iodepth_batch_complete_min": lambda job: _depth(job) > 1,
     "iodepth_batch_complete_max": lambda job: _depth(job) > 1,
     "iodepth_low": lambda job: _depth(job) > 1,
-    "cpus_allowed_policy": lambda job: bool(job.get("cpus_allowed")),
+    "cpus_allowed_policy": lambda job: bool(job.value("cpus_allowed")),
     "offset_increment": lambda job: job.number("numjobs") > 1,
-    "cmd_type": lambda job: job.get("ioengine") == "io_uring_cmd",
-    "nonvectored": lambda job: job.get("ioengine") == "io_uring",
+    "cmd_type": lambda job: job.value("ioengine") == "io_uring_cmd",
+    "nonvectored": lambda job: job.value("ioengine") == "io_uring",
 }
 """When an option changes what fio does; options that are absent here always do."""
 
@@ -99,12 +99,12 @@ class Difference:
 def differences(theirs: Effective, ours: Effective, size: int) -> tuple[Difference, ...]:
     """Every option by which raidbench's job differs from fio's on a target of `size` bytes."""
     found = [
-        Difference(name, theirs.get(name), ours.get(name))
-        for name in sorted(theirs.keys() | ours.keys())
+        Difference(name, theirs.value(name), ours.value(name))
+        for name in sorted(theirs.given | ours.given)
         if name not in LABELS | _FOLLOWING | _BLOCKS | _REGION | _LENGTH
         and _tells(name, theirs, ours)
         and not _alike(name, theirs, ours)
-        and not (name in OWN and _alike_values(theirs.get(name), _DEFAULT_OF_OWN[name]))
+        and not (name in OWN and _alike_values(theirs.value(name), _DEFAULT_OF_OWN[name]))
     ]
     for place in theirs.directions:
         if theirs.blocks(place) != ours.blocks(place):
@@ -127,7 +127,7 @@ def _tells(name: str, theirs: Effective, ours: Effective) -> bool:
 
 
 def _alike(name: str, theirs: Effective, ours: Effective) -> bool:
-    one, other = theirs.get(name, 0), ours.get(name, 0)
+    one, other = (job.value(name) or 0 for job in (theirs, ours))
     if one == other:
         return True
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other) == 3:
@@ -155,7 +155,7 @@ def _numbers(text: str) -> list[float] | None:
 
 
 def _depth(job: Effective) -> int:
-    return job.number("iodepth") if job.get("ioengine") in _QUEUED else 1
+    return job.number("iodepth") if job.value("ioengine") in _QUEUED else 1
 
 
 def _region(theirs: Effective, ours: Effective, size: int) -> tuple[Difference, ...]:

@@ -94,14 +94,10 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def defaults() -> Mapping[str, str]:
-    """fio's default of each option, as its help gives it; options without one are absent."""
-    found: dict[str, str] = {}
-    for name in names():
-        told = re.search(r"^ *default: (.*)$", _ask(f"--cmdhelp={name}"), re.MULTILINE)
-        if told is not None and told[1].strip() not in ("no default", ""):
-            found[name] = told[1].strip()
-    return found
+def default_of(name: str) -> str:
+    """fio's default of an option, as its help gives it; "" where it names none."""
+    told = re.search(r"^ *default: (.*)$", _ask(f"--cmdhelp={name}"), re.MULTILINE)
+    return "" if told is None or told[1].strip() == "no default" else told[1].strip()
 
 
 def _ask(word: str) -> str:
@@ -123,12 +119,27 @@ _ONE_FLAG = {"buffered": ("direct", 1), "rwmixwrite": ("rwmixread", 100)}
 _PER_DIRECTION = ("bs", "ba", "rate", "rate_iops", "rate_min", "rate_iops_min", "percentage_random")
 
 
-class Effective(dict[str, object]):
+class Effective:
     """The values by which fio runs one job, by option, with fio's defaults where the file says nothing."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, object] = {}
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Options that the file names."""
+        return frozenset(self._given)
+
+    def value(self, option: str) -> object:
+        """What fio takes for an option; None for one without a value or a default."""
+        return self._given[option] if option in self._given else _default_value(option)
+
+    def set(self, option: str, value: object) -> None:
+        self._given[option] = value
 
     @property
     def pattern(self) -> str:
-        return str(self["rw"]).partition(":")[0]
+        return str(self.value("rw")).partition(":")[0]
 
     @property
     def reads(self) -> bool:
@@ -157,12 +168,12 @@ class Effective(dict[str, object]):
 
     def number(self, option: str) -> int:
         """The whole number an option has; 0 if none."""
-        value = self.get(option, 0)
+        value = self.value(option)
         return value if isinstance(value, int) else 0
 
     def blocks(self, place: int) -> tuple[object, ...]:
         """The block sizes of a direction with their shares, or the range they are drawn from."""
-        if (split := self.get("bssplit")) is not None:
+        if (split := self.value("bssplit")) is not None:
             shares = _split(str(split), place)
             return tuple(shares)
         low, high = self._pairs()[place]
@@ -171,18 +182,18 @@ class Effective(dict[str, object]):
     def draws_blocks(self, place: int) -> bool:
         """Whether chance decides on the size of each block of a direction."""
         low, high = self._pairs()[place]
-        return len(self.blocks(place)) > 1 if self.get("bssplit") is not None else low != high
+        return len(self.blocks(place)) > 1 if self.value("bssplit") is not None else low != high
 
     def mean_block(self, place: int) -> float:
-        if (split := self.get("bssplit")) is not None:
+        if (split := self.value("bssplit")) is not None:
             return sum(size * percent for size, percent in _split(str(split), place)) / 100
         return sum(self._pairs()[place]) / 2
 
     def _pairs(self) -> list[tuple[int, int]]:
-        sizes = self["bs"]
+        sizes = self.value("bs")
         assert isinstance(sizes, tuple)
         pairs = [(size, size) for size in sizes]
-        if (ranges := self.get("bsrange")) is not None:
+        if (ranges := self.value("bsrange")) is not None:
             parts = [part.strip() for part in str(ranges).split(",")]
             filled = [parts[min(place, len(parts) - 1)] for place in range(3)]
             for place, part in enumerate(filled):
@@ -193,8 +204,8 @@ class Effective(dict[str, object]):
 
     def region(self, size: int) -> tuple[int, int]:
         """First byte and length of what the first clone of the job works on, of a target of `size` bytes."""
-        start = _share(self.get("offset", 0), size)
-        length = _share(self.get("size", 0), size)
+        start = _share(self.value("offset"), size)
+        length = _share(self.value("size"), size)
         if not length and (whole := self.number("filesize")):
             length = whole
         return start, min(length, size - start) if length else size - start
@@ -203,7 +214,7 @@ class Effective(dict[str, object]):
         """I/Os after which a clone of the job ends; infinite if only time ends it."""
         if self.number("time_based"):
             return float("inf")
-        length = _share(self.get("io_size", 0), size)
+        length = _share(self.value("io_size"), size)
         if not length:
             length = self.region(size)[1] * max(self.number("loops"), 1)
         block = sum(self.mean_block(place) for place in self.directions) / max(len(self.directions), 1)
@@ -214,12 +225,16 @@ class Effective(dict[str, object]):
 def effective(section: Section) -> Effective:
     """The values that hold when fio has applied all options of a section, one after the other."""
     found = Effective()
-    for name, text in defaults().items():
-        if name not in _ONE_FLAG:
-            _apply(found, name, _as_value(text))
     for name, value in section.options:
-        _apply(found, name, value)
+        name, held = _canonical(name, value, found)
+        found.set(name, held)
     return found
+
+
+@cache
+def _default_value(option: str) -> object:
+    text = default_of(option)
+    return _canonical(option, _as_value(text), None)[1] if text else None
 
 
 def _as_value(text: str) -> Value:
@@ -227,19 +242,19 @@ def _as_value(text: str) -> Value:
     return tuple(int(part, 0) for part in parts) if all(_NUMBER.fullmatch(part) for part in parts) else text
 
 
-def _apply(found: Effective, name: str, value: Value) -> None:
+def _canonical(name: str, value: Value, before: Effective | None) -> tuple[str, object]:
+    """An option and its value in the one way in which they are compared; `before` is the job without it."""
     if name in _ONE_FLAG and not isinstance(value, str) and value[0] is not None:
         other, whole = _ONE_FLAG[name]
-        found[other] = whole - value[0]
-    elif name in _PER_DIRECTION and not isinstance(value, str):
-        found[name] = _directions(value, found.get(name, (0, 0, 0)))
-    elif isinstance(value, str):
+        return other, whole - value[0]
+    if name in _PER_DIRECTION and not isinstance(value, str):
+        return name, _directions(value, before.value(name) if before is not None else None)
+    if isinstance(value, str):
         words = " ".join(value.split())
-        found[name] = _WORDS.get(name, {}).get(words, words)
-    elif len(value) == 1:
-        found[name] = value[0] if value[0] is not None else 0
-    else:
-        found[name] = value
+        return name, _WORDS.get(name, {}).get(words, words)
+    if len(value) == 1:
+        return name, value[0] if value[0] is not None else 0
+    return name, value
 
 
 def _directions(parts: tuple[int | None, ...], before: object) -> tuple[int, ...]:

@@ -60,7 +60,8 @@ class Scratch:
 
 
 def lay_out(folder: Path) -> Scratch:
-    """A scratch file of random data in a folder."""
+    """A scratch file of random data in a folder that is made for it."""
+    folder.mkdir(parents=True, exist_ok=True)
     file = folder / "scratch.dat"
     with file.open("wb") as out, Path("/dev/urandom").open("rb") as noise:
         out.write(noise.read(SIZE))
