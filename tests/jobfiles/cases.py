@@ -65,12 +65,8 @@ _OWN: Mapping[str, str] = {
     "global-with-a-tail": "[globalX]\nrw=randwrite\nbs=8k\n[job]\nrw=randread\nnumber_ios=30\nruntime=9\n",
     "global-with-a-word": "[global defaults]\nbs=8k\n[job]\nrw=randread\nnumber_ios=30\nruntime=9\n",
     "global-in-capitals": "[GLOBAL]\nbs=8k\n[job]\nrw=randread\nnumber_ios=30\nruntime=9\n",
-    "global-after-a-job": (
-        "[one]\nrw=randread\nbs=4k\nnumber_ios=30\nruntime=9\n[global]\nbs=16k\n"
-    ),
-    "global-between-jobs": (
-        "[global]\nrw=randread\nnumber_ios=30\nruntime=9\n[one]\nbs=4k\n[global]\nbs=16k\n[two]\n"
-    ),
+    "global-after-a-job": ("[one]\nrw=randread\nbs=4k\nnumber_ios=30\nruntime=9\n[global]\nbs=16k\n"),
+    "global-between-jobs": ("[global]\nrw=randread\nnumber_ios=30\nruntime=9\n[one]\nbs=4k\n[global]\nbs=16k\n[two]\n"),
     "two-globals": "[global]\nbs=4k\n[global]\nbs=8k\niodepth=2\n[job]\nrw=randread\nnumber_ios=30\nruntime=9\n",
     "flag-undone-by-a-section": (
         "[global]\nnorandommap\n[job]\nnorandommap=0\nrw=randread\nbs=4k\nnumber_ios=30\nruntime=9\n"
@@ -308,9 +304,7 @@ _OWN: Mapping[str, str] = {
     "waits-for-another": (
         "[global]\nbs=4k\nsize=1m\nnumber_ios=40\nruntime=9\n[one]\nrw=randread\n[two]\nwait_for=one\nrw=read\n"
     ),
-    "same-name-twice": (
-        "[global]\nbs=4k\nsize=1m\nnumber_ios=40\nruntime=9\n[one]\nrw=randread\n[one]\nrw=read\n"
-    ),
+    "same-name-twice": ("[global]\nbs=4k\nsize=1m\nnumber_ios=40\nruntime=9\n[one]\nrw=randread\n[one]\nrw=read\n"),
     "clones-beside-one": (
         "[global]\nbs=4k\nsize=1m\nnumber_ios=40\nruntime=9\n[one]\nrw=randread\nnumjobs=2\n[two]\nrw=read\n"
     ),

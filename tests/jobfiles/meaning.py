@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -44,10 +44,24 @@ class Meaning:
 
 def read(text: str, folder: Path) -> Meaning:
     """What fio makes of a job file, without running it."""
-    place = folder / "parsed.fio"
-    place.write_text(text)
+    return _read((text,), folder)
+
+
+def read_both(own: str, text: str, folder: Path) -> tuple[Meaning, Meaning]:
+    """What fio makes of a file without globals and of another one, in one start of fio: a start takes 0.1 s of time."""
+    both = _read((own, text), folder)
+    if both.complaint:
+        return read(own, folder), read(text, folder)
+    count = own.count("[")
+    return Meaning(both.sections[:count], ""), Meaning(both.sections[count:], "")
+
+
+def _read(texts: Sequence[str], folder: Path) -> Meaning:
+    places = [folder / f"parsed-{number}.fio" for number in range(len(texts))]
+    for place, text in zip(places, texts, strict=True):
+        place.write_bytes(text.encode())
     done = subprocess.run(
-        [FIO, "--debug=parse", "--parse-only", str(place)],
+        [FIO, "--debug=parse", "--parse-only", *map(str, places)],
         capture_output=True,
         text=True,
         errors="replace",
@@ -66,7 +80,7 @@ def _sections(report: str) -> Iterator[Section]:
     """The jobs in the report of fio's parser. What it says of a section stands below the section's title."""
     shared: list[tuple[str, Value]] = []
     options = shared
-    title = ""
+    title = before = ""
     # The last line of a file without a line end runs into the first report on its options.
     for found in re.finditer(r"parse +\d+ +(.*?)(?=parse +\d+ |\n|$)", report):
         said = found[1].strip()
@@ -78,12 +92,16 @@ def _sections(report: str) -> Iterator[Section]:
             section = Section(title, list(shared))
             options = section.options
             yield section
+        elif said == "filling default options" and before != "init options":
+            # fio sets up a further file; only an engine's own defaults belong to the section.
+            options = []
         elif found := re.match(r"handle_option=([^,]+), ptr=(.*)", said):
             options.append((found[1], "1" if found[2] == "(null)" else found[2].strip()))
         elif found := re.match(r"ret=(\d+), out=(\d+)", said):
             name, value = options[-1]
             parts = () if isinstance(value, str) else value
             options[-1] = (name, (*parts, int(found[2]) if found[1] == "0" else None))
+        before = said
 
 
 @cache
@@ -297,3 +315,8 @@ def _split(text: str, place: int) -> list[tuple[int, float]]:
     for bytes_, percent in entries:
         shares[bytes_] = shares.get(bytes_, 0.0) + (rest / blank if percent is None else percent)
     return sorted((bytes_, share) for bytes_, share in shares.items() if share)
+
+
+def same_default(text: str, told: str) -> bool:
+    """Whether a value is the default that fio's help gives, which names one of three directions or all."""
+    return text == told or (_as_value(text) in (_as_value(told), _as_value(told)[:1]))

@@ -74,19 +74,16 @@ def judge(text: str, scratch: Scratch, *, runs: bool = False) -> Verdict:
         imported = import_jobfile(text)
     except InvalidValueError as error:
         return _refusal(text, error)
-    theirs = meaning.read(text, scratch.folder)
-    if theirs.complaint:
-        return Verdict(Kind.DIFFERS, f"fio refuses the file ({theirs.complaint}), raidbench takes it")
-    if len(theirs.sections) != len(imported.jobs):
-        return Verdict(Kind.DIFFERS, f"fio runs {len(theirs.sections)} sections, raidbench {len(imported.jobs)}")
     whole = imported.jobs[0] if len(imported.jobs) == 1 else getattr(imported, "whole", None)
     if whole is None:
-        return Verdict(Kind.DIFFERS, f"fio runs {len(theirs.sections)} sections, raidbench the first alone")
+        return Verdict(Kind.DIFFERS, f"fio runs {len(imported.jobs)} sections, raidbench the first alone")
     try:
         rendered = render(whole.job, [scratch.target], jobfile="job.fio")
     except RaidbenchError as error:
         return Verdict(Kind.REFUSED, f"on this target: {error.message}")
-    own = meaning.read(rendered.text, scratch.folder)
+    own, theirs = meaning.read_both(rendered.text, text, scratch.folder)
+    if theirs.complaint:
+        return Verdict(Kind.DIFFERS, f"fio refuses the file ({theirs.complaint}), raidbench takes it")
     if own.complaint:
         return Verdict(Kind.DIFFERS, f"fio refuses raidbench's own job: {own.complaint}")
     notes = (*imported.notes, *whole.notes)
