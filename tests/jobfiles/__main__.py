@@ -15,7 +15,6 @@ from queue import Queue
 from tests.jobfiles.cases import Case, cases
 from tests.jobfiles.verdict import Kind, Scratch, Verdict, judged, lay_out
 
-
 _AT_ONCE = 2
 """Jobs that run side by side, each in a folder of its own."""
 

@@ -130,13 +130,17 @@ def _alike(name: str, theirs: Effective, ours: Effective) -> bool:
     one, other = (job.value(name) or 0 for job in (theirs, ours))
     if one == other:
         return True
-    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other) == 3:
-        return all(_alike_values(one[place], other[place]) for place in theirs.directions)
-    if isinstance(one, tuple) or isinstance(other, tuple):
-        # The option is absent in one of the two: 0 for each direction in use.
-        value, absent = (one, other) if isinstance(one, tuple) else (other, one)
-        return absent == 0 and len(value) == 3 and all(not value[place] for place in theirs.directions)
+    sides = [_sides(value) for value in (one, other)]
+    if sides[0] is not None and sides[1] is not None:
+        return all(_alike_values(sides[0][place], sides[1][place]) for place in theirs.directions)
     return _alike_values(one, other)
+
+
+def _sides(value: object) -> tuple[object, ...] | None:
+    """The values for reads, writes and trims; None for an option that has no such sides."""
+    if isinstance(value, tuple) and len(value) == 3:
+        return value
+    return (0, 0, 0) if value == 0 else None
 
 
 def _alike_values(one: object, other: object) -> bool:

@@ -82,8 +82,8 @@ def _sections(report: str) -> Iterator[Section]:
     options = shared
     title = before = ""
     # The last line of a file without a line end runs into the first report on its options.
-    for found in re.finditer(r"parse +\d+ +(.*?)(?=parse +\d+ |\n|$)", report):
-        said = found[1].strip()
+    for line in re.finditer(r"parse +\d+ +(.*?)(?=parse +\d+ |\n|$)", report):
+        said = line[1].strip()
         if said.startswith("Parsing section ["):
             title = said.partition("[")[2].removesuffix("]")
             options = shared
@@ -298,7 +298,8 @@ def _bytes(text: str) -> int:
     found = re.fullmatch(r"(\d+)([kmgt]?)(i?b)?", text.strip().lower())
     assert found is not None, text
     base = 1000 if found[3] == "ib" and found[2] else 1024
-    return int(found[1]) * base ** _UNITS[found[2]]
+    size: int = int(found[1]) * base ** _UNITS[found[2]]
+    return size
 
 
 def _split(text: str, place: int) -> list[tuple[int, float]]:
@@ -309,12 +310,12 @@ def _split(text: str, place: int) -> list[tuple[int, float]]:
     for entry in part.split(":"):
         size, _, percent = entry.partition("/")
         entries.append((_bytes(size), float(percent) if percent.strip() else None))
-    rest = 100 - sum(percent for _, percent in entries if percent is not None)
-    blank = sum(percent is None for _, percent in entries)
+    named = [share for _, share in entries if share is not None]
+    blank = len(entries) - len(named)
     shares: dict[int, float] = {}
-    for bytes_, percent in entries:
-        shares[bytes_] = shares.get(bytes_, 0.0) + (rest / blank if percent is None else percent)
-    return sorted((bytes_, share) for bytes_, share in shares.items() if share)
+    for block, share in entries:
+        shares[block] = shares.get(block, 0.0) + ((100 - sum(named)) / blank if share is None else share)
+    return sorted((block, share) for block, share in shares.items() if share)
 
 
 def same_default(text: str, told: str) -> bool:

@@ -173,7 +173,8 @@ def _counts(text: str, scratch: Scratch) -> list[Counts]:
         cwd=scratch.folder,
     )
     start = done.stdout.find("{")
-    assert done.returncode == 0 and start >= 0, f"fio failed: {done.stderr[:300]}\n{text}"
+    if done.returncode or start < 0:
+        raise AssertionError(f"fio failed: {done.stderr[:300]}\n{text}")
     document = json.loads(done.stdout[start:])
     return [
         {way: (int(entry[way]["total_ios"]), int(entry[way]["io_bytes"])) for way in ("read", "write", "trim")}
