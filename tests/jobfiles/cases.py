@@ -344,6 +344,7 @@ _MAY_BE_REFUSED = frozenset(
         *("time-based-with-number", "ramp-with-amount", "rate-of-a-split", "block-split-all-blank"),
         *("block-split-short-of-all", "block-split-over-bs", "trim-blocks-of-their-own", "size-percent-io-size"),
         *("blanks-around-numbers", "section-with-blanks", "pause-of-completions", "clones-beside-one"),
+        *("suffix-kib", "rate-of-bytes-mib"),
         *("blocks-by-direction", "blocks-of-writes-only", "filesize", "filesize-and-size", "zeros-written"),
         *("compressible-chunks", "percentiles-off", "no-invalidate", "rate-of-trims-only", "loops"),
     )

@@ -177,8 +177,8 @@ def _region(theirs: Effective, ours: Effective, size: int) -> tuple[Difference, 
 
 def _length(theirs: Effective, ours: Effective, size: int) -> tuple[Difference, ...]:
     found = []
-    if theirs.number("time_based") != ours.number("time_based"):
-        found.append(Difference("time_based", theirs.number("time_based"), ours.number("time_based")))
+    if theirs.timed != ours.timed:
+        found.append(Difference("time_based", theirs.timed, ours.timed))
     if theirs.number("runtime") != ours.number("runtime"):
         found.append(Difference("runtime", theirs.number("runtime"), ours.number("runtime")))
     one, other = theirs.ends_after(size), ours.ends_after(size)

@@ -220,24 +220,36 @@ class Effective:
                     pairs[place] = (min(low, high), max(low, high))
         return pairs
 
+    @property
+    def timed(self) -> bool:
+        """Whether time alone ends it; fio passes over `time_based` where there is no run time."""
+        return bool(self.number("time_based")) and self.number("runtime") > 0
+
     def region(self, size: int) -> tuple[int, int]:
         """First byte and length of what the first clone of the job works on, of a target of `size` bytes."""
         start = _share(self.value("offset"), size)
-        length = _share(self.value("size"), size)
-        if not length and (whole := self.number("filesize")):
-            length = whole
-        return start, min(length, size - start) if length else size - start
+        if whole := self.number("filesize"):
+            return start, max(whole - start, 0)
+        length = _share(self.value("size"), size) or size - start
+        return start, self._whole_blocks(length)
 
     def ends_after(self, size: int) -> float:
         """I/Os after which a clone of the job ends; infinite if only time ends it."""
-        if self.number("time_based"):
+        if self.timed:
             return float("inf")
-        length = _share(self.value("io_size"), size)
+        region = self.region(size)[1]
+        # A share of the amount is one of the region.
+        length = _share(self.value("io_size"), region)
         if not length:
-            length = self.region(size)[1] * max(self.number("loops"), 1)
+            length = min(_share(self.value("size"), size) or region, region)
         block = sum(self.mean_block(place) for place in self.directions) / max(len(self.directions), 1)
         ios = self.number("number_ios")
-        return min(length / block, ios or float("inf"))
+        return min(length / block, ios or float("inf")) * max(self.number("loops"), 1)
+
+    def _whole_blocks(self, length: int) -> int:
+        """fio works on whole blocks only."""
+        smallest = min(min(self._pairs()[place]) for place in self.directions)
+        return length // smallest * smallest
 
 
 def effective(section: Section) -> Effective:
@@ -268,11 +280,21 @@ def _canonical(name: str, value: Value, before: Effective | None) -> tuple[str, 
     if name in _PER_DIRECTION and not isinstance(value, str):
         return name, _directions(value, before.value(name) if before is not None else None)
     if isinstance(value, str):
-        words = " ".join(value.split())
+        words = _with_rests(" ".join(value.split()))
         return name, _WORDS.get(name, {}).get(words, words)
     if len(value) == 1:
         return name, value[0] if value[0] is not None else 0
     return name, value
+
+
+def _with_rests(text: str) -> str:
+    """A list of zones with the blank ends filled, as fio fills them: what is blank takes the rest."""
+    if not text.startswith("zoned:"):
+        return text
+    zones = [zone.partition("/") for zone in text.removeprefix("zoned:").split(":")]
+    rest = 100 - sum(int(length) for _, _, length in zones if length.isdigit())
+    blank = sum(not length for _, _, length in zones)
+    return "zoned:" + ":".join(f"{share}/{length or rest // max(blank, 1)}" for share, _, length in zones)
 
 
 def _directions(parts: tuple[int | None, ...], before: object) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 READING, WRITING, MIXED = "randread", "randwrite", "randrw"
 
-_AROUND = "[job]\nrw={rw}\nbs=4k\nsize=1m\nnumber_ios=40\nruntime=20\n{lines}\n"
+_AROUND = "[job]\nrw={rw}\nbs=4k\nsize=1m\n{end}runtime=20\n{lines}\n"
 
 VALUES: Mapping[str, tuple[str, str]] = {
     # option: (fio's default, another legal value), as text behind the equals sign; "-" stands for no line at all,
@@ -299,5 +299,6 @@ def jobs() -> Iterator[tuple[str, str, str]]:
 
 def job_text(option: str, value: str) -> str:
     """A short job with one option."""
+    end = "" if option in ("size", "io_size", "filesize", "loops", "ramp_time") else "number_ios=40\n"
     lines = [line for line in (_BESIDE.get(option, ""), f"{option}={value}") if line]
-    return _AROUND.format(rw=WRITING if option in _WRITES else READING, lines="\n".join(lines))
+    return _AROUND.format(rw=WRITING if option in _WRITES else READING, end=end, lines="\n".join(lines))

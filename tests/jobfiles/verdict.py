@@ -73,6 +73,8 @@ def judge(text: str, scratch: Scratch, *, runs: bool = False) -> Verdict:
     try:
         imported = import_jobfile(text)
     except InvalidValueError as error:
+        if not error.evidence and not meaning.read(text, scratch.folder).sections:
+            return Verdict(Kind.REFUSED, error.message)  # There is no job, so there is no line to name.
         return _refusal(text, error)
     whole = imported.jobs[0] if len(imported.jobs) == 1 else getattr(imported, "whole", None)
     if whole is None:
