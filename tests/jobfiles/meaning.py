@@ -118,6 +118,15 @@ def default_of(name: str) -> str:
     return "" if told is None or told[1].strip() == "no default" else told[1].strip()
 
 
+@cache
+def spellings(option: str) -> frozenset[str]:
+    """The names that fio has for an option: the one in a file, its own, and the other one that its help gives."""
+    told = _ask(f"--cmdhelp={option}")
+    own = re.match(r" *([\w-]+): ", told)
+    alias = re.search(r"^ *alias: (\S+)$", told, re.MULTILINE)
+    return frozenset((option, *(found[1] for found in (own, alias) if found is not None)))
+
+
 def _ask(word: str) -> str:
     done = subprocess.run([FIO, word], capture_output=True, text=True, timeout=_GIVEN_UP, check=False)
     return done.stdout
@@ -335,8 +344,10 @@ def _split(text: str, place: int) -> list[tuple[int, float]]:
     named = [share for _, share in entries if share is not None]
     blank = len(entries) - len(named)
     shares: dict[int, float] = {}
-    for block, share in entries:
-        shares[block] = shares.get(block, 0.0) + ((100 - sum(named)) / blank if share is None else share)
+    for block, share in sorted(entries, key=lambda entry: entry[0]):
+        shares[block] = shares.get(block, 0.0) + ((100 - sum(named)) // blank if share is None else share)
+    # fio takes the largest block where what it draws lies beyond all shares.
+    shares[max(shares)] += 100 - sum(shares.values())
     return sorted((block, share) for block, share in shares.items() if share)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
 
-from tests.jobfiles import meaning, options
+from tests.jobfiles import drawn, meaning, options
 from tests.jobfiles.cases import EXAMPLES, Case, cases
 from tests.jobfiles.failing import FAILING
-from tests.jobfiles.verdict import Kind, Scratch, judged, lay_out
+from tests.jobfiles.verdict import Kind, Scratch, judge, judged, lay_out
 from tests.packages import needs
 
 pytestmark = [pytest.mark.fio, needs("fio")]
@@ -42,6 +43,13 @@ def parameters() -> Iterator[object]:
 def test_a_job_file_means_what_fio_means(case: Case, scratch: Scratch) -> None:
     verdict = judged(case, scratch)
     assert verdict.kind is not Kind.DIFFERS, f"{verdict}\n{case.text}"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("text", drawn.files(300, seed=1), ids=itertools.count())
+def test_a_job_file_drawn_at_random_is_not_misunderstood(text: str, scratch: Scratch) -> None:
+    verdict = judge(text, scratch)
+    assert verdict.kind is not Kind.DIFFERS, f"{verdict}\n{text}"
 
 
 def test_every_option_of_fio_has_a_job_file() -> None:

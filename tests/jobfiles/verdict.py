@@ -109,7 +109,7 @@ def _refusal(text: str, error: InvalidValueError) -> Verdict:
         line = lines[int(found[1]) - 1] if 0 < int(found[1]) <= len(lines) else ""
         option = re.split("[;#=]", line)[0].strip()
         section = line.strip().startswith("[")
-        if not section and option not in found[2]:
+        if not section and not any(name in found[2] for name in meaning.spellings(option)):
             return Verdict(Kind.DIFFERS, f"a refusal that does not name '{option}': {sentence}")
     return Verdict(Kind.REFUSED, sentences[0] if sentences else error.message)
 
