@@ -1,0 +1,1 @@
+"""Job files that the real fio and raidbench must understand alike."""
