@@ -131,7 +131,9 @@ async def test_trimmed_blocks_are_unwritten(rw: str, known: bool | None) -> None
 
 async def test_trimmed_blocks_that_were_written_again_are_written() -> None:
     start, end = filled()
-    again = [replace(start, id="r2"), replace(end, id="r2")]  # type: ignore[call-arg]
+    assert isinstance(start, RunStarted)
+    assert isinstance(end, RunEnded)
+    again: list[LoggedEvent] = [replace(start, id="r2"), replace(end, id="r2")]
     assert (await gather(host(), PLACE, session(*filled(rw="trim"), *again))).written is True
 
 
