@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from app.engine.fio.job import Job
-from app.engine.fio.render import FILL_BLOCK, NOT_STEADY, ONE_SECTION, SEVERAL_OF_BOTH, usable_size
+from app.engine.fio.render import FILL_BLOCK, NOT_STEADY, ONE_SECTION, SEVERAL_OF_BOTH, start_of, usable_size
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import ExperimentMark
 from app.engine.session.figures import Advice
@@ -229,9 +229,20 @@ class Preparation:
         """Return what the job trims of a device, with the range; "" for a job that only writes."""
         if not self.job.trims:
             return ""
-        size = usable_size(self.job, site.target)
-        part = f"all {size_words(size)}" if size == site.target.size else f"the first {size_words(size)}"
-        return f"{part} of {site.name} (bytes 0 to {size - 1}): the device discards the data, no tool restores them."
+        ranges = [
+            (start_of(part, site.target), start_of(part, site.target) + usable_size(part, site.target))
+            for part in self.job.parts
+            if part.trims
+        ]
+        first, end = min(start for start, _ in ranges), max(end for _, end in ranges)
+        words = size_words(end - first)
+        if first:
+            part = words
+        else:
+            part = f"all {words}" if end == site.target.size else f"the first {words}"
+        return (
+            f"{part} of {site.name} (bytes {first} to {end - 1}): the device discards the data, no tool restores them."
+        )
 
     @property
     def plates(self) -> tuple[Nameplate, ...]:

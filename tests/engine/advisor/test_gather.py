@@ -133,7 +133,7 @@ async def test_trimmed_blocks_that_were_written_again_are_written() -> None:
     start, end = filled()
     assert isinstance(start, RunStarted)
     assert isinstance(end, RunEnded)
-    again = (replace(start, id="r2"), replace(end, id="r2"))
+    again: list[LoggedEvent] = [replace(start, id="r2"), replace(end, id="r2")]
     assert (await gather(host(), PLACE, session(*filled(rw="trim"), *again))).written is True
 
 

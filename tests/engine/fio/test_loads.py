@@ -294,7 +294,7 @@ def test_fio_s_own_defaults_of_these_pass_without_a_word(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ios", "known"), [(99_999, (False, False)), (1_000_000, (True, False)), (10_000_000, (True, True))]
+    ("ios", "known"), [(950_000, (False, False)), (1_000_000, (True, False)), (10_000_000, (True, True))]
 )
 def test_rare_percentiles_need_ten_ios_beyond(ios: int, known: tuple[bool, bool]) -> None:
     beyond = ios // 100_000

@@ -83,6 +83,8 @@ def test_trims_write_nothing(rw: str) -> None:
     [
         ({"rw": "randtrim"}, "all 100 GiB of block:sda (bytes 0 to 107374182399)"),
         ({"rw": "trimwrite", "size": "1G"}, "the first 1 GiB of block:sda (bytes 0 to 1073741823)"),
+        ({"rw": "trim", "size": "1G", "offset": "2G"}, "1 GiB of block:sda (bytes 2147483648 to 3221225471)"),
+        ({"rw": "trim", "offset_percent": "50"}, "50 GiB of block:sda (bytes 53687091200 to 107374182399)"),
     ],
 )
 def test_the_range_that_a_job_trims_is_named(fields: dict[str, str], words: str) -> None:

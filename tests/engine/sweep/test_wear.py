@@ -12,7 +12,9 @@ from app.engine.sweep.expand import expand
 from app.engine.sweep.plan_file import parse_plan
 from app.engine.sweep.survey import Survey, survey
 from app.engine.sweep.targets import look
+from app.engine.view.sweep_plan import plan_facts
 from app.engine.workbench import Workbench
+from backends.settings import Risk
 from tests.backends.racks.asking import still_host
 from tests.engine.sweep.making import design
 from tests.tui.stage import paths_in
@@ -67,3 +69,15 @@ async def test_the_time_of_writing_and_the_endurance_are_told(tmp_path: Path) ->
 @pytest.mark.parametrize("text", [READING, '[[axis]]\ntarget="array"\nsetting="strip_size"\nvalues=["64k","128k"]\n'])
 async def test_what_is_not_written_to_is_not_worn(tmp_path: Path, text: str) -> None:
     assert (await surveyed(tmp_path, text)).wear == ()
+
+
+@pytest.mark.parametrize("rw", ["randtrim", "trimwrite"])
+async def test_a_sweep_that_trims_is_confirmed_as_one_that_writes(tmp_path: Path, rw: str) -> None:
+    found = await surveyed(tmp_path, f'[[axis]]\njob="rw"\nvalues=["randread", "{rw}"]\n')
+
+    assert found.risk is Risk.DESTROYS_DATA
+    assert [plate.word for plate in found.plates] == ["6ef362"]
+    words = [fact.value for group in plan_facts(found) for fact in group.facts]
+    (lost,) = [text for text in words if text.startswith("ALL DATA WILL BE LOST")]
+    assert "by steps" in lost
+    assert bool(found.wear) is (rw == "trimwrite")

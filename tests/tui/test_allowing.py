@@ -1,0 +1,41 @@
+"""The question before a job that trims names the range, and nothing that does not happen."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from app.engine.fio.job import Job
+from app.engine.session.state import Session
+from app.tui.port import Port
+from app.tui.screens.bench.allowing import _overwriting
+from tests.engine.measure.test_wear import ready
+from widgets.confirmation import Confirmation
+
+APP = cast("Port", SimpleNamespace(session=Session()))
+
+
+def asked(rw: str) -> Confirmation:
+    return _overwriting(APP, ready(Job.from_fields({"rw": rw, "size": "1G"})))
+
+
+@pytest.mark.parametrize("rw", ["trim", "randtrim", "trimwrite", "randtrimwrite"])
+def test_the_question_before_a_trim_names_the_range(rw: str) -> None:
+    question = asked(rw)
+    assert question.tier == "destructive"
+    assert question.required
+    assert question.risks[0].startswith("It trims the first 1 GiB of block:sda (bytes 0 to 1073741823)")
+
+
+def test_a_trim_alone_overwrites_and_wears_nothing() -> None:
+    question = asked("randtrim")
+    assert (" trims " in question.title, question.apply_label) == (True, "Trim")
+    assert len(question.risks) == 1
+
+
+def test_a_write_is_asked_for_as_before() -> None:
+    question = asked("randwrite")
+    assert (" writes to " in question.title, question.apply_label) == (True, "Overwrite")
+    assert question.risks[0].endswith(" is overwritten.")
