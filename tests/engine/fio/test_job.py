@@ -24,7 +24,7 @@ from backends.errors import InvalidValueError, NotFoundError
 
 GIB = 1 << 30
 DEVICE = JobTarget(path="/proc/42/fd/7", name="/dev/sdb", kind=TargetKind.BLOCK, size=8 * GIB)
-FIELDS_WRITTEN: list[tuple[dict[str, str], dict[str, str]]] = [
+FIELDS_WRITTEN: list[tuple[dict[str, str], dict[str, str | None]]] = [
     ({"rate": "20M"}, {"rate": "20971520"}),
     ({"rate": "20M", "arrival": "poisson"}, {"rate": "20971520", "rate_process": "poisson"}),
     ({"thinktime": "500"}, {"thinktime": "500us"}),
