@@ -13,7 +13,18 @@ from dataclasses import field
 from app.engine.fio.extra import EXTRA
 from app.engine.fio.job import InvalidJobError, Job
 from app.engine.fio.job_values import parse_flag
-from app.engine.fio.joboptions import ALIASES, ELSEWHERE, FIRST, TARGET_NAMES, SectionDraft, complete, refusal, take
+from app.engine.fio.joboptions import (
+    ALIASES,
+    ELSEWHERE,
+    FIO_NAMES,
+    FIRST,
+    OWN_NAMES,
+    TARGET_NAMES,
+    SectionDraft,
+    complete,
+    refusal,
+    take,
+)
 from app.engine.fio.option_table import SHIPPED, OptionTable, option_names
 from app.engine.fio.sections import JobSection, distinct_names, join_sections
 from backends.errors import InvalidValueError, NotFoundError
@@ -45,7 +56,7 @@ class ImportedJob:
     new_group: bool = False
     """Whether a new group of figures starts with it."""
     raw: Mapping[str, str] = field(default_factory=dict)
-    """All options of the section and the globals above it, by fio's own names, as the file writes them."""
+    """All options of the section and the globals above it, by fio's names without aliases, as the file writes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +207,8 @@ def _sections(
                 problems.append(
                     f"line {number}: {key}: fio takes the blank after = for a part of the value: take it out"
                 )
+            if name in OWN_NAMES:
+                problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
             # The last line wins, whatever it calls the option.
             current.pop(key, None)
             current[key] = (value.strip() if separator else "1", number)
@@ -212,8 +225,9 @@ def _job(
     draft = SectionDraft()
     where: dict[str, int] = {}
     for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in FIRST):
+        shown = FIO_NAMES.get(key, key)
         if reason := refusal(key, value):
-            problems.append(f"line {number}: {key} is refused, {reason}")
+            problems.append(f"line {number}: {shown} is refused, {reason}")
             continue
         try:
             if not take(key, value, draft):
@@ -222,7 +236,7 @@ def _job(
                 problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
             where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
         except InvalidValueError as error:
-            problems.append(f"line {number}: {key}: {error.message}")
+            problems.append(f"line {number}: {shown}: {error.message}")
     if len(problems) > before:
         return None
     try:
@@ -231,12 +245,12 @@ def _job(
     except InvalidJobError as error:
         for field_key, sentence in error.fields.items():
             at = f"line {where[field_key]}" if field_key in where else f"[{section.name}]"
-            problems.append(f"{at}: {field_key}: {sentence}")
+            problems.append(f"{at}: {FIO_NAMES.get(field_key, field_key)}: {sentence}")
         return None
     except InvalidValueError as error:
         problems.append(f"[{section.name}]: {error.message}")
         return None
-    raw = {key: value for key, (value, _) in options.items()}
+    raw = {FIO_NAMES.get(key, key): value for key, (value, _) in options.items()}
     return ImportedJob(
         name=section.name,
         job=job,

@@ -9,6 +9,7 @@ from dataclasses import field as field_of
 from app.engine.fio.extra import EXTRA
 from app.engine.fio.fields import FIELDS, JobField
 from app.engine.fio.job_values import format_split, parse_flag, parse_microseconds, parse_number, parse_seconds
+from app.engine.fio.option_table import SHIPPED
 from app.engine.fio.option_values import (
     SECOND,
     filled_up,
@@ -164,7 +165,13 @@ FIO_ALIASES: Mapping[str, str] = {
 ALIASES: Mapping[str, str] = {**_FIELD_NAMES, **FIO_ALIASES, "ba": "blockalign", "blockalign": "blockalign"}
 """All names of options, and the one that the tables here use."""
 
-FIRST = ("rw", "readwrite")
+OWN_NAMES = frozenset(field.key for field in FIELDS) - SHIPPED.names
+"""Names of fields that no option of fio has."""
+
+FIO_NAMES: Mapping[str, str] = {field.key: field.fio for field in FIELDS}
+"""fio's names of fields."""
+
+FIRST = ("rw",)
 """Options by which others mean something else."""
 
 _BY_KEY = {field.key: field for field in FIELDS}
@@ -259,6 +266,8 @@ def _take_field(field: JobField, value: str, draft: SectionDraft) -> None:
         text = f"{read_microseconds(value, bare='us')}us"
     elif field.parse is parse_seconds:
         text = _seconds(field, value, draft)
+    elif field.parse(value) is None:
+        return
     else:
         text = value
     if not (field.key in _NONE_IF_ZERO and re.fullmatch("0(us)?", text)):
@@ -404,7 +413,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
         shares = [read_number(zone[0]) for zone in zones]
         places = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
         value = "zoned:" + ":".join(f"{share}/{place}" for share, place in zip(shares, places, strict=True))
-    draft.texts["random_distribution"] = value
+    _take_field(_BY_KEY["random_distribution"], value, draft)
 
 
 def _rate(key: str) -> Callable[[str, SectionDraft], None]:
@@ -451,6 +460,7 @@ def complete(draft: SectionDraft) -> bool:
     # fio's own defaults where they differ from ours.
     for key, default in (("direct", "no"), ("ioengine", "psync"), ("rw", "read"), ("norandommap", "no")):
         texts.setdefault(key, default)
+    _leave_out_idle(draft)
     _complete_end(draft)
     _complete_place(draft)
     _complete_rates(draft)
@@ -462,6 +472,26 @@ def complete(draft: SectionDraft) -> bool:
     if passed_on:
         texts["extra"] = " ".join(passed_on)
     return texts["runtime"] != "0"
+
+
+def _leave_out_idle(draft: SectionDraft) -> None:
+    """Leave out options that have no effect with fio, as one that [global] gives to jobs of another kind."""
+    texts = draft.texts
+    sequential = texts["rw"] in ("read", "write", "rw", "readwrite")
+    reading = texts["rw"] in ("read", "randread")
+    rated = any(key.startswith(("rate_iops", "rate")) for key in texts)
+    idle = {
+        **dict.fromkeys(("blockalign", "random_distribution", "percentage_random"), sequential and "random jobs"),
+        **dict.fromkeys(("fsync", "fdatasync"), reading and "jobs that write"),
+        "thinktime_blocks": "thinktime" not in texts and "jobs with a thinktime",
+        "arrival": not rated and "jobs with a rate",
+        "cpus_allowed_policy": "cpus_allowed" not in texts and "jobs with cpus_allowed",
+    }
+    for key, where in idle.items():
+        if where and key in texts:
+            draft.notes.append(
+                f"{FIO_NAMES[key]}={clean(texts.pop(key), 40)} was not taken over: it has an effect on {where} only"
+            )
 
 
 def _complete_end(draft: SectionDraft) -> None:

@@ -176,19 +176,19 @@ def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:
 
 
 @pytest.mark.parametrize(("texts", "written"), FIELDS_WRITTEN)
-def test_a_field_is_written_in_fios_words(texts: dict[str, str], written: dict[str, str]) -> None:
+def test_a_field_is_written_in_fios_words(texts: dict[str, str], written: dict[str, str | None]) -> None:
     found = options(render(Job.from_fields(texts), [DEVICE], jobfile="j").text)
     assert {key: found.get(key) for key in written} == written
 
 
 @pytest.mark.parametrize(("texts", "_written"), FIELDS_WRITTEN)
-def test_a_field_reads_back_what_it_writes(texts: dict[str, str], _written: dict[str, str]) -> None:
+def test_a_field_reads_back_what_it_writes(texts: dict[str, str], _written: dict[str, str | None]) -> None:
     job = Job.from_fields(texts)
     assert Job.from_fields(job.texts()) == job
 
 
 @pytest.mark.parametrize(("texts", "_written"), FIELDS_WRITTEN)
-def test_a_job_tells_what_is_unusual_about_it(texts: dict[str, str], _written: dict[str, str]) -> None:
+def test_a_job_tells_what_is_unusual_about_it(texts: dict[str, str], _written: dict[str, str | None]) -> None:
     assert Job.from_fields(texts).describe() != Job.from_fields({"rw": texts.get("rw", "randread")}).describe()
 
 

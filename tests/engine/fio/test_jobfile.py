@@ -112,6 +112,13 @@ def test_a_section_is_found_by_its_name() -> None:
         ("bssplit=4k/50:64k/50\nrate_iops=1000", "1000", "118"),
         ("offset_increment=1g\nnumjobs=4", "4 jobs", "the last one"),
         ("numjobs=4", "4 jobs a file", "the target"),
+        ("rw=read\nblockalign=8k", "blockalign=8k", "random"),
+        ("rw=write\nrandom_distribution=zipf:1.1", "zipf:1.1", "random"),
+        ("rw=read\npercentage_random=50", "percentage_random=50", "random"),
+        ("rw=randread\nfsync=8", "fsync=8", "write"),
+        ("thinktime_blocks=8", "thinktime_blocks=8", "thinktime"),
+        ("rate_process=poisson", "rate_process=poisson", "a rate"),
+        ("cpus_allowed_policy=split", "cpus_allowed_policy=split", "cpus_allowed"),
     ],
 )
 def test_a_value_that_raidbench_replaces_is_named_with_what_it_does_instead(line: str, value: str, other: str) -> None:
@@ -169,6 +176,8 @@ def test_a_default_of_fio_that_is_written_out_changes_nothing(line: str) -> None
         ("io_size=50%", "share"),
         ("offset_increment=10%", "share"),
         ("random_distribution=zoned:70/10:/90", "whole number"),
+        *((f"{name}=5", "does not know it") for name in ("ramp", "arrival", "passes", "rate_iops_read", "extra")),
+        ("rate_process=later", "rate_process"),
         ("pre_read=1", "cache"),
         ("unlink=1", "deleted"),
         ("ioscheduler=none", "setting"),
@@ -345,6 +354,20 @@ def test_a_section_says_how_it_follows_the_one_above() -> None:
         (False, True),
     ]
     assert third.raw["startdelay"] == "3"
+
+
+def test_the_raw_options_have_fios_names() -> None:
+    (found,) = import_jobfile(
+        "[a]\nrw=randread\ntimeout=9\nramp_time=2\nblocksize=8k\nba=8k\niodepth_batch_submit=4\n"
+    ).jobs
+    assert found.raw == {
+        "rw": "randread",
+        "runtime": "9",
+        "ramp_time": "2",
+        "bs": "8k",
+        "blockalign": "8k",
+        "iodepth_batch": "4",
+    }
 
 
 @pytest.mark.parametrize("name", ["global", "globals", "global two"])
