@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import exp, log, sqrt
 from random import Random
 from types import MappingProxyType
@@ -31,7 +31,7 @@ class Uneven:
 
     noise: CellNoise
     """How its runs scatter."""
-    size: Size = Size()
+    size: Size = field(default_factory=Size)
     """What it measures."""
     missing: float = 0.0
     """Share of runs that fail, each once more after a second try with the same chance."""
