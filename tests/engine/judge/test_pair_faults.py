@@ -11,13 +11,15 @@ import pytest
 from app.engine.judge import pairs
 from app.engine.judge.comparison import Comparison, compare, compare_experiment, headline_beside
 from app.engine.judge.drift import Disturbance, RunPattern, carry_over
+from app.engine.judge.forecast import deciding
 from app.engine.judge.grouping import Order, answering
 from app.engine.judge.kinds import BOTH, FIGURES, half_step
 from app.engine.judge.reasons import Reason, SlowRuns
 from app.engine.judge.recorded import shown_experiment, verdicts_of
 from app.engine.judge.stats import of_ratios
 from app.engine.judge.verdict import Verdict, judge, slow_runs
-from app.engine.session.events import ExperimentEnded
+from app.engine.session.event_values import Look
+from app.engine.session.events import ExperimentEnded, ExperimentMark
 from app.engine.session.figures import DirectionFigures, LatencyFigures, RunFigures, RunStatus
 from app.engine.session.state import RunRecord, replay
 from app.engine.view.comparison_words import disturbance_words, sentence
@@ -347,3 +349,36 @@ def test_what_slow_runs_showed_is_kept() -> None:
     assert again.headline is not None
     assert again.headline.judgement is not None
     assert again.headline.judgement.slow == SlowRuns(side="B", count=3)
+
+
+def test_by_the_rule_before_silent_runs_of_both_sides_left_nothing_to_compare() -> None:
+    found = compare_experiment(measured((0, 1000), (1000, 0), (1000, 1000), rule=2), "e1")
+    assert found is not None
+    assert found.headline is not None
+    assert found.headline.judgement is None
+
+
+def test_the_same_against_itself_changes_no_setting_and_carries_nothing_over() -> None:
+    session = measured(*[(1000.0, 1000.0)] * 8)
+    values = late(0.3)
+    runs = tuple(
+        replace(
+            run,
+            start=replace(run.start, mark=ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)),
+            end=replace(run.end, figures=replace(run.figures, read=replace(run.figures.read, iops=value))),
+        )
+        for at, (run, letter, value) in enumerate(zip(session.runs, LATE, values, strict=True))
+        if run.end is not None and run.figures.read is not None
+    )
+    (record,) = session.experiments
+    for key, patterns in (("read_ahead_kb", {RunPattern.CARRY_OVER}), ("", set[RunPattern]())):
+        start = replace(record.start, key=key)
+        found = compare_experiment(replace(session, runs=runs, experiments=(replace(record, start=start),)), "e1")
+        assert found is not None
+        assert {one.pattern for one in found.disturbances} & {RunPattern.CARRY_OVER} == patterns
+
+
+def test_a_forecast_of_no_difference_is_made_at_its_own_level() -> None:
+    seen = of_ratios([0.012, -0.012, 0.011, -0.011, 0.013, -0.013])
+    strict, loose = (Look(pairs=20, level=0.0001, no_difference=level) for level in (None, 0.06))
+    assert (deciding(seen, [strict]), deciding(seen, [loose])) == (None, loose)
