@@ -251,14 +251,14 @@ def test_what_is_there_is_seen_as_often_as_promised(draw: Draw, count: int, leas
 
 @pytest.mark.exhaustive
 def test_the_usual_plan_keeps_to_its_budget() -> None:
-    assert method.false_differences(1, 1500, 0.05) <= 0.05 + slack(1500)
-    assert method.rightly_none(1, 1000) >= 0.70 - slack(1000, 0.70)
+    assert method.false_differences(1, 1000, 0.05) <= 0.05 + slack(1000)
+    assert method.rightly_none(1, 600) >= 0.70 - slack(600, 0.70)
 
 
 @pytest.mark.exhaustive
 def test_a_period_of_four_runs_does_not_keep_step_with_the_pairs_between_two_looks() -> None:
     """Where both orders had to occur between looks that are two pairs apart, 10 to 11 % were false."""
-    assert method.false_under_period(1, 1500) <= 0.065 + slack(1500, 0.065)
+    assert method.false_under_period(1, 1000) <= 0.065 + slack(1000, 0.065)
 
 
 @pytest.mark.parametrize("machine", method.MACHINES.values(), ids=method.MACHINES)
