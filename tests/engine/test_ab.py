@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.plan import AbPlan, continued, plan_ab
+from app.engine.ab.plan import AbPlan, continued, plan_ab, plan_null
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.judge.comparison import compare_experiment
@@ -566,6 +566,7 @@ async def test_a_plan_of_few_pairs_says_what_it_does_not_protect_from(
 async def test_a_plan_of_many_pairs_has_nothing_to_warn_of(both: tuple[Change, Preparation]) -> None:
     for looks in (STANDARD, one_look(8)):
         assert "protect" not in plan_noise_words(plan_ab(both[0], both[1], looks=looks))
+    assert "protect" not in plan_noise_words(plan_null(SDA, both[1], pairs=6))
 
 
 async def test_an_experiment_of_an_earlier_version_goes_on_in_its_order_by_its_levels_and_rule(table: Table) -> None:
