@@ -75,6 +75,12 @@ _OWN: Mapping[str, str] = {
     "both-spellings-in-a-section": (
         "[job]\nrw=randread\nbs=16k\nblocksize=8k\nreadwrite=randwrite\nnumber_ios=30\nruntime=9\n"
     ),
+    "blank-side-keeps-the-globals-rate": (
+        "[global]\nrate_iops=700,800\n[job]\nrate_iops=,600\nrw=randrw\nnumber_ios=60\nruntime=9\n"
+    ),
+    "blank-side-keeps-the-globals-blocks": (
+        "[global]\nbs=16k,32k\n[job]\nbs=,8k\nrw=randread\nnumber_ios=30\nruntime=9\n"
+    ),
     # -- the shape of a file -------------------------------------------------------------------------------------------
     "comments": (
         "; of a night\n# and a day\n[job] ; here\nrw=randread ; random\nbs=4k # small\nnumber_ios=30\nruntime=9\n"
@@ -165,6 +171,11 @@ _OWN: Mapping[str, str] = {
     "clones-reported-together": "[job]\nrw=read\nbs=16k\nsize=512k\nnumjobs=2\ngroup_reporting\n",
     "increment-percent": "[job]\nrw=read\nbs=16k\nsize=1m\nnumjobs=2\noffset_increment=25%\nruntime=9\n",
     "ramp-with-amount": "[job]\nrw=randread\nbs=4k\nsize=256k\nramp_time=1\nruntime=9\n",
+    "filesize-and-offset": "[job]\nrw=read\nbs=4k\nfilesize=2m\noffset=1m\nruntime=9\n",
+    "increment-without-size": "[job]\nrw=read\nbs=64k\nnumjobs=2\noffset_increment=2m\nruntime=9\n",
+    "engine-sync": "[job]\nrw=randread\nbs=4k\nioengine=sync\nnumber_ios=40\nruntime=9\n",
+    "flag-in-words": "[job]\nrw=randread\nbs=4k\nnorandommap=no\nnumber_ios=40\nruntime=9\n",
+    "filesize-zero": "[job]\nrw=randread\nbs=4k\nfilesize=0\nnumber_ios=40\nruntime=9\n",
     # -- blocks --------------------------------------------------------------------------------------------------------
     "blocks-by-direction": "[job]\nrw=randrw\nbs=4k,8k\nnumber_ios=100\nruntime=9\n",
     "blocks-by-direction-read": "[job]\nrw=randread\nbs=4k,8k\nnumber_ios=50\nruntime=9\n",
@@ -344,7 +355,8 @@ _MAY_BE_REFUSED = frozenset(
         *("time-based-with-number", "ramp-with-amount", "rate-of-a-split", "block-split-all-blank"),
         *("block-split-short-of-all", "block-split-over-bs", "trim-blocks-of-their-own", "size-percent-io-size"),
         *("blanks-around-numbers", "section-with-blanks", "pause-of-completions", "clones-beside-one"),
-        *("suffix-kib", "rate-of-bytes-mib"),
+        *("suffix-kib", "rate-of-bytes-mib", "flag-in-words", "filesize-zero", "filesize-and-offset"),
+        *("blank-side-keeps-the-globals-rate", "blank-side-keeps-the-globals-blocks", "increment-without-size"),
         *("blocks-by-direction", "blocks-of-writes-only", "filesize", "filesize-and-size", "zeros-written"),
         *("compressible-chunks", "percentiles-off", "no-invalidate", "rate-of-trims-only", "loops"),
     )

@@ -75,6 +75,7 @@ _RELEVANT: Mapping[str, Callable[[Effective], bool]] = {
     "iodepth_batch_complete_max": lambda job: _depth(job) > 1,
     "iodepth_low": lambda job: _depth(job) > 1,
     "cpus_allowed_policy": lambda job: bool(job.value("cpus_allowed")),
+    "exitall": lambda job: job.number("numjobs") > 1,
     "offset_increment": lambda job: job.number("numjobs") > 1,
     "cmd_type": lambda job: job.value("ioengine") == "io_uring_cmd",
     "nonvectored": lambda job: job.value("ioengine") == "io_uring",

@@ -91,9 +91,12 @@ def judge(text: str, scratch: Scratch, *, runs: bool = False) -> Verdict:
     notes = (*imported.notes, *whole.notes)
     if unnoted := list(_unnoted(theirs, own, notes)):
         return Verdict(Kind.DIFFERS, "; ".join(unnoted))
-    if runs:
-        jobs = [meaning.effective(section) for section in theirs.sections]
-        one, other = _counts(_with_target(text, scratch), scratch), _counts(rendered.text, scratch)
+    jobs = [meaning.effective(section) for section in theirs.sections]
+    if runs and not any(job.timed for job in jobs):  # How many I/Os a second brings is nothing to compare.
+        try:
+            one, other = _counts(_with_target(text, scratch), scratch), _counts(rendered.text, scratch)
+        except subprocess.TimeoutExpired:
+            return Verdict(Kind.DIFFERS, f"one of the two jobs did not end within {_LONGEST:.0f} s")
         if wrong := list(_wrong_counts(one, other, jobs)):
             return Verdict(Kind.DIFFERS, "; ".join(wrong))
     return Verdict(Kind.NOTED, " / ".join(notes)) if notes else Verdict(Kind.AGREES)
