@@ -26,7 +26,7 @@ class SectionSampler:
     def __init__(self, sections: Sequence[JobSection], *, period_s: float = 0.25) -> None:
         """`period_s`: seconds between two documents."""
         names = section_names(len(sections))
-        self._rows = [_Row(entry, section, period_s) for entry, section in zip(names, sections, strict=True)]
+        self._rows = [_SectionRow(entry, section, period_s) for entry, section in zip(names, sections, strict=True)]
         first = phases(sections)[0]
         self._phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
         self._start_ms: float | None = None
@@ -71,7 +71,7 @@ class SectionSampler:
             ),
         )
 
-    def _sum(self, side: int, running: Sequence[tuple[_Row, Sample]], seconds: float) -> DirectionSample | None:
+    def _sum(self, side: int, running: Sequence[tuple[_SectionRow, Sample]], seconds: float) -> DirectionSample | None:
         """One direction of all that run, side 0 the reads, side 1 the writes; None where none of them has it."""
         parts = [
             (part, sample.seconds) for _, sample in running if (part := (sample.read, sample.write)[side]) is not None
@@ -101,7 +101,7 @@ class SectionSampler:
         return (bins, self.bins[1]) if side == 0 else (self.bins[0], bins)
 
 
-class _Row:
+class _SectionRow:
     """One section of the file."""
 
     def __init__(self, entry: str, section: JobSection, period_s: float) -> None:
