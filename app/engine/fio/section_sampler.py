@@ -26,7 +26,7 @@ class SectionSampler:
     def __init__(self, sections: Sequence[JobSection], *, period_s: float = 0.25) -> None:
         """`period_s`: seconds between two documents."""
         names = section_names(len(sections))
-        self._rows = [_Row(entry, section, period_s) for entry, section in zip(names, sections, strict=True)]
+        self._rows = [_SectionRow(entry, section, period_s) for entry, section in zip(names, sections, strict=True)]
         first = phases(sections)[0]
         self._phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
         self._start_ms: float | None = None
@@ -75,7 +75,7 @@ class SectionSampler:
             ),
         )
 
-    def _sum(self, name: str, running: Sequence[tuple[_Row, Sample]], seconds: float) -> DirectionSample | None:
+    def _sum(self, name: str, running: Sequence[tuple[_SectionRow, Sample]], seconds: float) -> DirectionSample | None:
         """One direction of all that run; None where none of them has it."""
         parts = [(part, sample.seconds) for _, sample in running if (part := sample.side(name)) is not None]
         if not parts:
@@ -98,7 +98,7 @@ class SectionSampler:
         )
 
 
-class _Row:
+class _SectionRow:
     """One section of the file."""
 
     def __init__(self, entry: str, section: JobSection, period_s: float) -> None:
