@@ -6,7 +6,19 @@ import pytest
 
 from tests.method import marks
 from tests.method.breaks import BREAKS
-from tests.method.line import AGAIN, FIRST, Bound, Line, Rate, at_least, at_most, rate_lines, source, tail
+from tests.method.line import (
+    AGAIN,
+    FIRST,
+    Bound,
+    Line,
+    Rate,
+    at_least,
+    at_most,
+    drawn_again,
+    rate_lines,
+    source,
+    tail,
+)
 from tests.method.marks import Recorded, draw, filled_in, first_miss, load
 from tests.method.tables import NAMES, TABLES, MethodTable
 
@@ -111,6 +123,6 @@ def test_a_row_holds_if_all_its_bounds_do() -> None:
 
 def test_other_draws_have_other_numbers_and_the_first_ones_come_back() -> None:
     first = source(1).random()
-    with marks.drawn_again():
+    with drawn_again():
         assert source(1).random() != first
     assert source(1).random() == first
