@@ -89,7 +89,7 @@ mutants: ## change the lines that guard data, one at a time, and see whether a t
 	@sh tools/bootstrap uv pip install -q --python $(PYTHON) cosmic-ray==8.7.0
 	@$(PYTHON) -m tests.mutants $(ARGS)
 
-method: ## draw thousands of experiments whose truth is known, and count the wrong verdicts (ARGS="--write")
+method: ## draw thousands of experiments whose truth is known, and fail where verdicts break a promise (ARGS="--planted", ARGS="--write")
 	$(SETUP) test
 	@$(PYTHON) -m tests.method $(ARGS)
 

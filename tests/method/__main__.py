@@ -1,8 +1,9 @@
 """`make method`: how often the verdicts are wrong, simulated with the functions that give them.
 
-ARGS="--write" puts what is drawn into docs/method.md; ARGS="--count 500" draws less, ARGS="--only periods,matrix" some;
-ARGS="--breaks" makes one decision wrongly at a time, which a table has to notice. Ends with 1 where a mark is missed,
-or a break is not noticed.
+Draws thousands of experiments whose truth is known. Fails with exit status 1 where a rate is beyond its promise by more
+than chance explains. ARGS="--planted" plants one wrong decision at a time and fails where no table notices it.
+ARGS="--write" records the results in tests/method/results.json and docs/method.md; ARGS="--count 500" draws less;
+ARGS="--only periods,matrix" draws some tables.
 """
 
 from __future__ import annotations
@@ -11,97 +12,77 @@ import argparse
 import os
 import resource
 import sys
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from functools import partial
 
 from tests.method.breaks import BREAKS, notices
-from tests.method.line import Line
-from tests.method.tables import TABLES, MethodTable
+from tests.method.marks import Drawn, chance, draw, planted_text, save, table_text
+from tests.method.tables import NAMES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "method.md"
-BEGIN, END = "<!-- tables of `make method` -->\n", "<!-- end of the tables -->\n"
-BREAKS_BEGIN, BREAKS_END = "<!-- breaks of `make method` -->\n", "<!-- end of the breaks -->\n"
-COUNT = 4000
-"""Experiments a row."""
-
-
-def _lines(task: tuple[str, int]) -> tuple[Line, ...]:
-    name, count = task
-    table = next(table for table in TABLES if table.name == name)
-    return tuple(table.lines(count // table.part))
-
-
-def _noticed(task: tuple[int, int]) -> tuple[str, str]:
-    number, count = task
-    one = BREAKS[number]
-    for table in TABLES:
-        if table.name in one.noticed_by and (row := notices(one, table, count)):
-            return table.title, row
-    return "", ""
+COUNT = 2000
+"""Experiments of a row."""
 
 
 def main() -> int:
-    """Print all tables; the exit status."""
+    """Print all tables, and return the exit status."""
     parser = argparse.ArgumentParser(prog="make method", description=__doc__)
-    parser.add_argument("--count", type=int, default=COUNT, help=f"experiments a row, {COUNT} unless named")
-    parser.add_argument("--write", action="store_true", help="put what is found into docs/method.md")
+    parser.add_argument(
+        "--count", type=int, help=f"experiments of a row (default: {COUNT}, or as many as notice a wrong decision)"
+    )
+    parser.add_argument("--write", action="store_true", help="record the results in docs/method.md")
     parser.add_argument("--only", default="", help="names of tables, with commas between them")
-    parser.add_argument("--breaks", action="store_true", help="make one decision wrongly at a time")
+    parser.add_argument("--planted", action="store_true", help="plant one wrong decision at a time")
     given = parser.parse_args()
+    wanted = given.only.split(",") if given.only else [*NAMES]
+    if unknown := [name for name in wanted if name not in NAMES]:
+        parser.error(f"no table {', '.join(unknown)}; there are: {', '.join(NAMES)}")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        text, missed = (_breaks if given.breaks else _tables)(pool, given.count, given.only)
-    print(text, end="")
-    if given.write and given.breaks:
-        _write(text, BREAKS_BEGIN, BREAKS_END)
-    elif given.write:
-        _write(_among_the_others(text), BEGIN, END)
-    for one in missed:
-        print(one, file=sys.stderr)
+        if given.planted:
+            missed = _planted(pool, given.count, wanted, write=given.write)
+        else:
+            missed = _tables(pool, given.count or COUNT, wanted, write=given.write)
+    for problem in missed:
+        print(problem, file=sys.stderr)
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"{sum(one.ru_utime + one.ru_stime for one in used):.0f} s of processor time", file=sys.stderr)
+    print(f"{sum(usage.ru_utime + usage.ru_stime for usage in used):.0f} s of processor time", file=sys.stderr)
     return 1 if missed else 0
 
 
-def _tables(pool: ProcessPoolExecutor, count: int, only: str) -> tuple[str, list[str]]:
-    names = [table.name for table in TABLES if not only or table.name in only.split(",")]
-    found = dict(zip(names, pool.map(_lines, [(name, count) for name in names]), strict=True))
-    shown = [table for table in TABLES if table.name in found]
-    missed = [f"missed: {table.title}" for table in shown if not all(line.held for line in found[table.name])]
-    return "".join(_table(table, found[table.name], count) for table in shown), missed
+def _draw(name: str, count: int) -> Drawn:
+    return draw(NAMES[name], count)
 
 
-def _breaks(pool: ProcessPoolExecutor, count: int, only: str) -> tuple[str, list[str]]:
-    numbers = [at for at, one in enumerate(BREAKS) if not only or set(one.noticed_by) & set(only.split(","))]
-    found = list(pool.map(_noticed, [(number, count) for number in numbers]))
-    rows = [(BREAKS[number].what, *seen) for number, seen in zip(numbers, found, strict=True)]
-    missed = [f"not noticed: {what}" for what, table, _ in rows if not table]
-    return "\n" + "".join(_drawn(("decided wrongly", "table that misses its mark", "first in the row"), rows)), missed
+def _tables(pool: ProcessPoolExecutor, count: int, names: list[str], *, write: bool) -> list[str]:
+    drawn: dict[str, Drawn] = {}
+    for name, one in zip(names, pool.map(partial(_draw, count=count), names), strict=True):
+        drawn[name] = one
+        print(table_text(NAMES[name], one), end="", flush=True)
+        if write:
+            save({name: one}, None)
+    bounds = sum(len(line.bounds) for one in drawn.values() for line in one.lines)
+    print(f"\n{bounds} bounds, false alarm in {chance(bounds) * 100:.2f} % at most", file=sys.stderr)
+    return [f"missed: {NAMES[name].title}: {row}" for name, one in drawn.items() for row in one.missed]
 
 
-def _among_the_others(text: str) -> str:
-    """These tables with those of the page that were not drawn, in their order; what is no table any more goes."""
-    known: dict[str, str] = {}
-    for one in (PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0], text):
-        known |= {block.partition("**")[0]: f"\n**{block}" for block in one.split("\n**")[1:]}
-    return "".join(known.get(table.title, "") for table in TABLES)
+def _noticed(number: int, count: int | None) -> tuple[str, str]:
+    planted = BREAKS[number]
+    for name in planted.noticed_by:
+        if row := notices(planted, NAMES[name], count or planted.draws):
+            return NAMES[name].title, row
+    return "", ""
 
 
-def _write(text: str, begin: str, end: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    before, after = page.split(begin)[0], page.split(end)[1]
-    PAGE.write_text(f"{before}{begin}{text}{end}{after}", encoding="utf-8")
-
-
-def _table(table: MethodTable, lines: tuple[Line, ...], count: int) -> str:
-    kept = "kept" if all(line.held for line in lines) else "MISSED"
-    drawn = "".join(_drawn(table.heads, [line.cells for line in lines]))
-    return f"\n**{table.title}** ({count // table.part:,} a row; {table.mark}: {kept})\n\n{drawn}"
-
-
-def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    for row in (heads, ["---"] * len(heads), *rows):
-        yield f"| {' | '.join(row)} |\n"
+def _planted(pool: ProcessPoolExecutor, count: int | None, names: list[str], *, write: bool) -> list[str]:
+    numbers = [at for at, planted in enumerate(BREAKS) if set(planted.noticed_by) & set(names)]
+    rows: list[tuple[str, str, str]] = []
+    for number, (title, row) in zip(numbers, pool.map(partial(_noticed, count=count), numbers), strict=True):
+        rows.append((BREAKS[number].what, title, row))
+        print(f"{BREAKS[number].what}: {f'{title}: {row}' if title else 'NOT NOTICED'}", file=sys.stderr, flush=True)
+    print(planted_text(rows), end="")
+    missed = [f"not noticed: {what}" for what, title, _ in rows if not title]
+    if write and not missed and len(numbers) == len(BREAKS):
+        save({}, rows)
+    return missed
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`make method ARGS=--breaks`: one decision of the judge is made wrongly at a time; a table has to miss its mark."""
+"""`make method ARGS=--planted`: one decision of the judge is made wrongly at a time; a table has to miss its mark."""
 
 from __future__ import annotations
 import __future__
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
+from tests.method.marks import first_miss
 from tests.method.tables import MethodTable
 
 
@@ -27,6 +28,8 @@ class Break:
     """What it is to say instead; of a constant its value."""
     noticed_by: tuple[str, ...]
     """Names of tables of which one has to miss."""
+    draws: int = 1000
+    """Experiments of a row that are enough to notice it."""
 
 
 _JUDGE = "app.engine.judge."
@@ -152,6 +155,7 @@ BREAKS: Sequence[Break] = (
         old="look.level * share",
         new="look.level",
         noticed_by=("again",),
+        draws=4000,
     ),
     Break(
         what="of many figures each is judged as if it were alone",
@@ -195,6 +199,34 @@ BREAKS: Sequence[Break] = (
         noticed_by=("losses",),
     ),
     Break(
+        what="nights of an alarm never join the reference",
+        where=f"{_JUDGE}nights:_Chart",
+        old="len(self._waiting) <= SHORT",
+        new="False",
+        noticed_by=("year",),
+    ),
+    Break(
+        what="nights of a single alarm join the reference",
+        where=f"{_JUDGE}nights:_Chart",
+        old="if not recurs:",
+        new="if False:",
+        noticed_by=("rhythms",),
+    ),
+    Break(
+        what="nights count as independent of each other",
+        where=f"{_JUDGE}nights:_inflation",
+        old="if not squares:",
+        new="if True:",
+        noticed_by=("year",),
+    ),
+    Break(
+        what="a weekly rhythm counts as a correlation",
+        where=f"{_JUDGE}nights:_inflation",
+        old="or last <= fsum(map(mul, off, off[WEEK:])) / squares:",
+        new=":",
+        noticed_by=("rhythms",),
+    ),
+    Break(
         what="each cell of a sweep is judged for itself by t",
         where="app.engine.sweep.matrix:BY_ROUNDS",
         new="99",
@@ -206,6 +238,7 @@ BREAKS: Sequence[Break] = (
         old="Shares(each=each, confirmation=LEVEL - SCREENING)",
         new="Shares(each=LEVEL / count, confirmation=LEVEL)",
         noticed_by=("matrix",),
+        draws=2400,
     ),
     Break(
         what="values of a matrix are held nowhere",
@@ -244,4 +277,4 @@ def broken(one: Break) -> Iterator[None]:
 def notices(one: Break, table: MethodTable, count: int) -> str:
     """The first row of the table that misses its mark while it is broken; "" where all are kept."""
     with broken(one):
-        return next((line.cells[0] for line in table.lines(count // table.part) if not line.held), "")
+        return first_miss(table, count)

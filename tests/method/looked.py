@@ -12,7 +12,7 @@ from app.engine.judge.grouping import Order, Sides
 from app.engine.judge.verdict import Judgement
 from app.engine.session.state import RunRecord
 from tests.engine.sweep.making import run
-from tests.method.line import FALSE, Line, percent, slack
+from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import gauss
 
 BETWEEN = (3, 9, 15)
@@ -22,7 +22,7 @@ BETWEEN = (3, 9, 15)
 def looked(count: int) -> Iterator[Line]:
     """False verdicts, coverage of the interval that ended it, and verdicts given where no look was planned."""
     for scatter, effect in ((0.02, 0.0), (0.05, 0.0), (0.05, 0.05)):
-        random, wrong, covered, early = Random(61), 0, 0, 0
+        random, wrong, covered, early = source(61), 0, 0, 0
         for _ in range(count):
             sides = _drawn(random, scatter, effect)
             early += any(_at(sides, number).decided for number in BETWEEN)
@@ -35,9 +35,13 @@ def looked(count: int) -> Iterator[Line]:
             right = seen.interval is not None and seen.interval.mean > 0 and effect > 0
             wrong += seen.differs and not right
             covered += seen.interval is not None and seen.interval.low <= log(1 + effect) <= seen.interval.high
-        held = wrong / count <= FALSE + slack(count) and covered / count >= 0.94 - slack(count, 0.06) and not early
+        bounds = (
+            at_most(wrong / count, count),
+            at_least(covered / count, count, 0.94),
+            at_most(early / count, count, 0.0),
+        )
         cells = (percent(scatter), f"{effect * 100:+.0f} %", percent(wrong / count), percent(covered / count))
-        yield Line(cells=(*cells, percent(early / count)), held=held)
+        yield Line(cells=(*cells, percent(early / count)), bounds=bounds)
 
 
 def _drawn(random: Random, scatter: float, effect: float) -> dict[str, list[RunRecord]]:

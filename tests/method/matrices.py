@@ -20,7 +20,7 @@ from app.engine.sweep.order import arrange
 from app.engine.sweep.winners import ConfirmedWinner, confirmations
 from tests.engine.sweep.making import run
 from tests.method.disturbances import Level, drift, jumping, moments, nothing, period, throttled
-from tests.method.line import Line, at_most, percent, slack
+from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import Noise, gauss, heavy, slow_tail
 from tests.method.worlds import bimodal, every, wild
 
@@ -188,12 +188,9 @@ def equal_matrices(count: int) -> Iterator[Line]:
     before, program["DRAWS"] = program["DRAWS"], FEW_DRAWS
     try:
         for name, noise, level in NULLS:
-            share, held = at_most(
-                lambda seed, noise=noise, level=level: _false(Random(70 + seed), noise, level, count),  # type: ignore[misc]
-                count,
-            )
-            yield Line(cells=(name, percent(share)), held=held)
-        share = _false(Random(71), gauss(0.01), STRONG, count)
+            share = _false(source(71), noise, level, count)
+            yield Line(cells=(name, percent(share)), bounds=(at_most(share, count),))
+        share = _false(source(71), gauss(0.01), STRONG, count)
         yield Line(cells=("sine of 10 %, every 300 s, scatter 1 %: told for comparison", percent(share)))
     finally:
         program["DRAWS"] = before
@@ -214,9 +211,9 @@ def found_cells(count: int) -> Iterator[Line]:
         ("scatter 5 %", gauss(0.05), 0.50),
         ("scatter 2 %, one run of twenty ten times slower", wild(0.02), 0.60),
     ):
-        random = Random(73)
+        random = source(73)
         found = 0
         for _ in range(count):
             record, runs = screened(random, noise, nothing, size=Size(), effects=ONE)
             found += differs(told(record, runs).cells.get("5/0"))
-        yield Line(cells=(name, percent(found / count)), held=found / count >= least - slack(count, least))
+        yield Line(cells=(name, percent(found / count)), bounds=(at_least(found / count, count, least),))

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from app.engine.judge.drift import shifts
 from app.engine.judge.regression import LaterVerdict, apart, judge_later
-from tests.method.line import FALSE, Line, percent, slack
+from tests.method.line import Line, at_least, at_most, percent, source
 from tests.method.simulated import Noise, gauss, heavy
 
 LENGTHS = (6, 10, 20, 50)
@@ -55,17 +55,18 @@ def false_changes(count: int) -> Iterator[Line]:
         ),
     )
     for name, draw, bound in kinds:
-        random = Random(11)
+        random = source(11)
         found = [
             sum(bool(shifts([*map(exp, draw(random, length))])) for _ in range(count)) / count for length in LENGTHS
         ]
-        yield Line(cells=(name, *map(percent, found)), held=not bound or max(found) <= FALSE + slack(count))
+        bounds = tuple(at_most(share, count) for share in found) if bound else ()
+        yield Line(cells=(name, *map(percent, found)), bounds=bounds)
 
 
 def found_changes(count: int) -> Iterator[Line]:
     """Series whose level changes in the middle: how often that is found, and at most one point off."""
     for (scatter, step), least in FOUND.items():
-        random = Random(12)
+        random = source(12)
         cells = (f"{scatter * 100:g} %", f"{step * 100:+g} %")
         shares = []
         for length in LENGTHS:
@@ -74,21 +75,21 @@ def found_changes(count: int) -> Iterator[Line]:
                 values = [exp(random.gauss(0, scatter)) * (1 + step * (at >= length // 2)) for at in range(length)]
                 near += any(abs(shift.at - length // 2) <= 1 for shift in shifts(values))
             shares.append(near / count)
-        enough = all(share >= one - slack(count, one) for share, one in zip(shares, least, strict=True))
-        yield Line(cells=(*cells, *map(percent, shares)), held=enough)
+        bounds = tuple(at_least(share, count, one) for share, one in zip(shares, least, strict=True))
+        yield Line(cells=(*cells, *map(percent, shares)), bounds=bounds)
 
 
 def checks(count: int) -> Iterator[Line]:
     """Baseline and check of three runs each that scatter by 1 %, sessions that lie apart, threshold 5 %."""
     for sessions in (0.0, 0.01, 0.03, 0.05):
         for others in (0, 4, 10, 20):
-            found = [_check(Random(f"{sessions} {others} {at}"), sessions, others) for at in range(count)]
-            halved = [_check(Random(f"h {sessions} {others} {at}"), sessions, others, log(0.5)) for at in range(count)]
+            found = [_check(source(f"{sessions} {others} {at}"), sessions, others) for at in range(count)]
+            halved = [_check(source(f"h {sessions} {others} {at}"), sessions, others, log(0.5)) for at in range(count)]
             worse, not_worse = (found.count(which) / count for which in (LaterVerdict.WORSE, LaterVerdict.NOT_WORSE))
             seen = halved.count(LaterVerdict.WORSE) / count
-            held = worse <= FALSE + slack(count) if others or not sessions else True
+            bounds = (at_most(worse, count),) if others or not sessions else ()
             words = (percent(worse), percent(not_worse), percent(seen))
-            yield Line(cells=(f"{sessions * 100:g} %", str(others or "none"), *words), held=held)
+            yield Line(cells=(f"{sessions * 100:g} %", str(others or "none"), *words), bounds=bounds)
 
 
 def _check(random: Random, sessions: float, others: int, effect: float = 0.0) -> LaterVerdict:

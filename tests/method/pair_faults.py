@@ -5,7 +5,7 @@ Each function draws so many experiments from a seed, and returns the share of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import exp, log
 from random import Random
@@ -23,7 +23,7 @@ from app.engine.session.state import RunRecord
 from backends.fio_buckets import bucket_of, value_of
 from tests.engine.sweep.making import run
 from tests.method.disturbances import Level, period
-from tests.method.line import FALSE, Line, at_most, percent, slack
+from tests.method.line import FALSE, Rate
 from tests.method.simulated import Noise, gauss, shares
 from tests.method.worlds import wild
 
@@ -289,32 +289,36 @@ def rightly_none(seed: int, draws: int, scatter: float = 0.02) -> float:
 # -- as a table -------------------------------------------------------------------------------------------------------
 
 
-def pair_faults(count: int) -> Iterator[Line]:
-    """All of them: what it is, the share, and what it may be."""
-    seldom: tuple[tuple[str, Callable[[int, int], float], float], ...] = (
-        ("either side hangs in 1 % of runs: STOPPED ANSWERING", false_silence, 0.003),
-        ("the change costs the run after it 5 %: a difference", false_after_changes, FALSE),
-        *((f"{name}: a difference", _on(level), FALSE) for name, level in MACHINES.items()),
-        ("a real effect and wild runs: a carry-over", carry_over_told_falsely, 0.01),
-        ("four of B's 50 runs ten times slower: no difference", no_difference_beside_slow_runs, 0.0),
-        ("a true +2 %, scatter 2 %: no difference", called_none, FALSE),
-    )
-    mostly: tuple[tuple[str, Callable[[int, int], float], float], ...] = (
-        ("B hangs in 90 % of runs: STOPPED ANSWERING", found_silence, 0.95),
-        ("+5 % where either side hangs in 1 % of runs: found", decided_beside_silence, 0.95),
-        ("+20 % of which 35 % carry over, scatter 2 %, 20 pairs: told", carry_over_told, 0.95),
-        ("p99 in steps, runs scatter by 0.05 %: covered", lambda seed, draws: steps_covered(seed, draws, 0.0005), 0.95),
-        ("no effect, scatter 2 %: no difference", rightly_none, 0.70),
-    )
-    for name, draw, most in seldom:
-        share, held = at_most(lambda seed, draw=draw: draw(70 + seed, count), count, most)  # type: ignore[misc]
-        yield Line(cells=(name, percent(share), f"at most {percent(most)}"), held=held)
-    for name, draw, least in mostly:
-        share = draw(72, count)
-        yield Line(
-            cells=(name, percent(share), f"at least {percent(least)}"), held=share >= least - slack(count, least)
-        )
-
-
 def _on(machine: Level) -> Callable[[int, int], float]:
     return lambda seed, draws: false_on(machine, seed, draws)
+
+
+FAULTS: tuple[Rate, ...] = (
+    Rate(name="either side hangs in 1 % of runs: STOPPED ANSWERING", draw=false_silence, promised=0.003),
+    Rate(name="the change costs the run after it 5 %: a difference", draw=false_after_changes, promised=FALSE),
+    *(Rate(name=f"{name}: a difference", draw=_on(level), promised=FALSE) for name, level in MACHINES.items()),
+    Rate(name="a real effect and wild runs: a carry-over", draw=carry_over_told_falsely, promised=0.01),
+    Rate(name="four of B's 50 runs ten times slower: no difference", draw=no_difference_beside_slow_runs, promised=0.0),
+    Rate(name="a true +2 %, scatter 2 %: no difference", draw=called_none, promised=FALSE),
+    Rate(name="B hangs in 90 % of runs: STOPPED ANSWERING", draw=found_silence, promised=0.95, least=True),
+    Rate(
+        name="+5 % where either side hangs in 1 % of runs: found",
+        draw=decided_beside_silence,
+        promised=0.95,
+        least=True,
+    ),
+    Rate(
+        name="+20 % of which 35 % carry over, scatter 2 %, 20 pairs: told",
+        draw=carry_over_told,
+        promised=0.95,
+        least=True,
+    ),
+    Rate(
+        name="p99 in steps, runs scatter by 0.05 %: covered",
+        draw=lambda seed, draws: steps_covered(seed, draws, 0.0005),
+        promised=0.95,
+        least=True,
+    ),
+    Rate(name="no effect, scatter 2 %: no difference", draw=rightly_none, promised=0.70, least=True),
+)
+"""What happens and what is said, and how often that is promised to be said."""

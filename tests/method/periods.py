@@ -44,15 +44,11 @@ def periods(count: int) -> Iterator[Line]:
     worst = [0.0] * len(PLANS)
     for name, level in KINDS:
         found = [
-            at_most(
-                lambda seed, at=f"{name}, {plan}", level=level, looks=looks: (  # type: ignore[misc]
-                    shares(count, gauss(0.01), seed=crc32(at.encode()) + seed, level=level, looks=looks).differences
-                ),
-                count,
-                OF_FIVE_MINUTES.get(plan, most) if name == FIVE_MINUTES else most,
-            )
-            for plan, looks, most in PLANS
+            shares(count, gauss(0.01), seed=crc32(f"{name}, {plan}".encode()) + 1, level=level, looks=looks).differences
+            for plan, looks, _ in PLANS
         ]
-        worst = [max(before, share) for before, (share, _) in zip(worst, found, strict=True)]
-        yield Line(cells=(name, *(percent(share) for share, _ in found)), held=all(held for _, held in found))
+        promised = [OF_FIVE_MINUTES.get(plan, most) if name == FIVE_MINUTES else most for plan, _, most in PLANS]
+        worst = [*map(max, worst, found)]
+        bounds = tuple(at_most(share, count, most) for share, most in zip(found, promised, strict=True))
+        yield Line(cells=(name, *map(percent, found)), bounds=bounds)
     yield Line(cells=("the worst of these", *map(percent, worst)))

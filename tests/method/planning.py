@@ -10,7 +10,7 @@ from app.engine.judge.noise import noise_of, pairs_for
 from app.engine.judge.pairs import STANDARD, asked_again
 from app.engine.judge.verdict import Judgement, judge
 from app.engine.session.event_values import Look
-from tests.method.line import Line, percent, slack
+from tests.method.line import Bound, Line, at_least, at_most, percent, source
 from tests.method.simulated import gauss
 
 MOST = 50
@@ -26,7 +26,7 @@ def detected(count: int) -> Iterator[Line]:
     for scatter in (0.01, 0.02, 0.05):
         for known in (4, 6, 12, 30):
             for effect in (0.05, 0.10):
-                random, found, named = Random(31), 0, [0]
+                random, found, named = source(31), 0, [0]
                 for _ in range(count):
                     noise = noise_of([_values(random, scatter, known)])
                     pairs = None if noise is None else pairs_for(noise, effect * 100, MOST)
@@ -36,7 +36,7 @@ def detected(count: int) -> Iterator[Line]:
                         named.append(pairs)
                 share = found / (len(named) - 1)
                 cells = (percent(scatter), str(known), f"{effect * 100:+.0f} %", f"{sum(named) / (len(named) - 1):.0f}")
-                yield Line(cells=(*cells, percent(share)), held=share >= 0.75 - slack(len(named) - 1, 0.75))
+                yield Line(cells=(*cells, percent(share)), bounds=(at_least(share, len(named) - 1, 0.75),))
 
 
 AFTER: tuple[tuple[Look, tuple[Look, ...]], ...] = (
@@ -56,7 +56,7 @@ def forecasts(count: int) -> Iterator[Line]:
                 rows.append((f"{effect * 100:+.0f} %", percent(told / open_) if open_ else "-", told, true))
                 said, kept = said + told, kept + true
             share = kept / said if said else 1.0
-            held = share >= 0.75 - slack(max(said, 1), 0.75)
+            bounds: tuple[Bound, ...] = (at_least(share, said, 0.75),)
             for effect_text, often, told, true in rows:
                 cells = (
                     f"{look.pairs} pairs",
@@ -65,12 +65,13 @@ def forecasts(count: int) -> Iterator[Line]:
                     often,
                     percent(true / told) if told else "-",
                 )
-                yield Line(cells=(*cells, percent(share) if said else "-"), held=held)
+                yield Line(cells=(*cells, percent(share) if said else "-"), bounds=bounds)
+                bounds = ()
 
 
 def _foretold(count: int, truth: tuple[float, float], now: Look, ahead: Sequence[Look]) -> tuple[int, int, int]:
     """How often it was said, how often that came true, and how often nothing was decided before."""
-    random, told, true, undecided = Random(32), 0, 0, 0
+    random, told, true, undecided = source(32), 0, 0, 0
     scatter, effect = truth
     most = ahead[-1].pairs
     for _ in range(count):
@@ -100,13 +101,16 @@ def repeated(count: int) -> Iterator[Line]:
     """The usual plan without an effect, asked again up to five times until it shows a difference."""
     times = (1, 2, 3, 5)
     for scatter in (0.02, 0.05):
-        random, false = Random(33), dict.fromkeys(times, 0)
+        random, false = source(33), dict.fromkeys(times, 0)
         for _ in range(count):
             first = _false_in(random, scatter, times[-1])
             for each in times:
                 false[each] += first <= each
         shares = [false[each] / count for each in times]
-        yield Line(cells=(percent(scatter), *map(percent, shares)), held=max(shares) <= 0.07 + slack(count, 0.07))
+        yield Line(
+            cells=(percent(scatter), *map(percent, shares)),
+            bounds=tuple(at_most(share, count, 0.07) for share in shares),
+        )
 
 
 def _false_in(random: Random, scatter: float, times: int) -> int:

@@ -12,6 +12,7 @@ from app.engine.judge.pairs import STANDARD, one_look, order
 from app.engine.judge.verdict import Judgement, Verdict, judge, judge_between
 from app.engine.session.event_values import Look
 from tests.method.disturbances import Level, moments, nothing
+from tests.method.line import source
 
 Noise = Callable[[Random], float]
 """One run's own scatter, as a logarithm."""
@@ -99,7 +100,7 @@ def shares(
     looks: Sequence[Look] = STANDARD,
 ) -> Shares:
     """So many experiments of one kind."""
-    random = Random(seed)
+    random = source(seed)
     found = [experiment(random, noise, effect=effect, level=level, looks=looks) for _ in range(count)]
     intervals = [one.judgement.interval for one in found]
     truth = log(1 + effect)

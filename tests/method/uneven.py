@@ -19,6 +19,7 @@ from app.engine.sweep import matrix
 from app.engine.sweep.adaptive_steps import further
 from app.engine.sweep.results import results
 from tests.engine.sweep.making import run
+from tests.method.line import FALSE, Rate
 from tests.method.matrices import EQUAL, FEW_DRAWS, PLANS, Size, Told, differs, false_signs, planned, told
 
 CellNoise = Callable[[Random, int, int, Step], float]
@@ -209,3 +210,38 @@ def few_orders() -> Iterator[None]:
         yield
     finally:
         program["DRAWS"] = before
+
+
+# -- as a table -------------------------------------------------------------------------------------------------------
+
+
+def _false(name: str) -> Callable[[int, int], float]:
+    return lambda seed, draws: false_rate(name, seed, draws)
+
+
+RATES: tuple[Rate, ...] = (
+    *(Rate(name=f"{name}: a false sign", draw=_false(name), promised=FALSE) for name in UNEVEN),
+    Rate(
+        name="now fast, now 12 % slower: behind the best",
+        draw=lambda seed, draws: behind_rate("now fast, now 12 % slower", seed, draws),
+        promised=FALSE,
+    ),
+    Rate(
+        name="2 x 100, half of them +10 %: a false sign",
+        draw=lambda seed, draws: many_figures_rates(seed, draws)[0],
+        promised=FALSE,
+    ),
+    Rate(
+        name="2 x 100, half of them +10 %: shown",
+        draw=lambda seed, draws: many_figures_rates(seed, draws)[1],
+        promised=0.95,
+        least=True,
+    ),
+    Rate(
+        name="one run in ten fails, +20 %, scatter 2 %: shown",
+        draw=lambda seed, draws: found_rate(by_row(0.02), seed, draws, missing=0.1),
+        promised=0.85,
+        least=True,
+    ),
+)
+"""What is measured and what is said, and how often that is promised to be said."""

@@ -17,8 +17,9 @@ the sum is 0 again. Five things are ours, each simulated (`make method`):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import exp, expm1, fsum, log, log1p, sqrt
 from operator import mul
 from statistics import NormalDist
@@ -138,7 +139,8 @@ class _Chart:
         self._begun: int | None = None
         self._episodes: list[int] = []
         self._against = 1
-        self._judged = LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=None)
+        self._standing = LaterVerdict.NOT_DECIDED
+        self._judged: Callable[[], LaterJudgement] = partial(LaterJudgement, standing=self._standing, interval=None)
 
     def add(self, place: int, values: Sequence[float]) -> None:
         """The next night."""
@@ -151,14 +153,14 @@ class _Chart:
             self._begun = place
             self._since = place if self._since is None else self._since
             self._episodes.append(place)
-            self._judged = replace(self._judged, standing=LaterVerdict.WORSE)
+            self._standing = LaterVerdict.WORSE
         else:
-            self._judged = replace(self._judged, standing=LaterVerdict.STILL_WORSE)
+            self._standing = LaterVerdict.STILL_WORSE
 
     def _early(self, values: Sequence[float]) -> bool:
         """Against the baseline alone, by an interval no narrower than these nights lie apart."""
         between = apart([*self._earlier, *map(exp, self._known[1:])])
-        self._judged = judge_later(
+        judged = judge_later(
             self._saved,
             values,
             between=between,
@@ -166,7 +168,8 @@ class _Chart:
             threshold=self._threshold,
             least=_reach(self._known),
         )
-        worse = self._judged_early and self._judged.standing is LaterVerdict.WORSE
+        self._standing, self._judged = judged.standing, lambda: judged
+        worse = self._judged_early and self._standing is LaterVerdict.WORSE
         if worse:
             self._waiting.append(_level(values))
         else:
@@ -197,7 +200,7 @@ class _Chart:
         if below / single / sqrt(1 + 1 / number) > FAR and below > self._loss:
             self._sum = LIMIT
         if not self._sum:
-            self._judged = _held(LaterVerdict.NOT_WORSE, self._known, [level])
+            self._standing, self._judged = LaterVerdict.NOT_WORSE, partial(_held, self._known[:], [level])
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
         self._waiting.append(level)
@@ -205,8 +208,8 @@ class _Chart:
         worse = self._begun is not None or self._sum >= LIMIT
         if worse:
             self._sum = min(self._sum, LIMIT)
-        standing = LaterVerdict.NOT_DECIDED if self._sum >= MOST else LaterVerdict.NOT_WORSE
-        self._judged = _held(standing, self._known, self._waiting)
+        self._standing = LaterVerdict.NOT_DECIDED if self._sum >= MOST else LaterVerdict.NOT_WORSE
+        self._judged = partial(_held, self._known[:], self._waiting[:])
         return worse
 
     def _allowance(self, sd: float, number: int) -> float:
@@ -223,7 +226,7 @@ class _Chart:
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
             seen = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
         return NightChart(
-            judgement=self._judged,
+            judgement=replace(self._judged(), standing=self._standing),
             nights=nights,
             known=number,
             against=self._against,
@@ -270,8 +273,8 @@ def _score(t: float, dof: int) -> float:
     return score if t > 0 else -score
 
 
-def _held(standing: LaterVerdict, known: Sequence[float], nights: Sequence[float]) -> LaterJudgement:
-    """With the mean of these nights against that of the known ones, by how far those lie apart."""
+def _held(known: Sequence[float], nights: Sequence[float]) -> LaterJudgement:
+    """Return the mean of these nights against that of the known ones, by how far those lie apart."""
     mean, sd = _moments(known)
     number = len(known)
     moved = fsum(nights) / len(nights) - mean
@@ -279,4 +282,4 @@ def _held(standing: LaterVerdict, known: Sequence[float], nights: Sequence[float
     half = quantile(1 - LEVEL / 2, number - 1) * error
     p = tails(moved / error, number - 1) if error else float(moved == 0)
     interval = Interval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)
-    return LaterJudgement(standing=standing, interval=interval, of_sessions=True)
+    return LaterJudgement(standing=LaterVerdict.NOT_DECIDED, interval=interval, of_sessions=True)

@@ -8,9 +8,7 @@ import pytest
 
 from app.engine.judge import grouping, pairs
 from tests.method.breaks import BREAKS, Break, broken, notices
-from tests.method.tables import TABLES
-
-NAMES = {table.name: table for table in TABLES}
+from tests.method.tables import NAMES
 
 
 def named(what: str) -> Break:
@@ -39,5 +37,11 @@ def test_a_decision_is_wrong_wherever_it_was_imported() -> None:
     ("what", "count"), [("no far pair is named", 50), ("pairs are judged between two looks, too", 20)]
 )
 def test_what_is_noticed_quickly_is_noticed(what: str, count: int) -> None:
-    one = named(what)
-    assert any(notices(one, NAMES[name], count) for name in one.noticed_by)
+    planted = named(what)
+    assert any(notices(planted, NAMES[name], count) for name in planted.noticed_by)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("planted", BREAKS, ids=lambda planted: planted.what)
+def test_every_wrong_decision_is_noticed(planted: Break) -> None:
+    assert any(notices(planted, NAMES[name], planted.draws) for name in planted.noticed_by)

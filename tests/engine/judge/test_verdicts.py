@@ -13,6 +13,7 @@ from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict, judge, j
 from app.engine.view.verdict_words import far_words, reason_words, verdict_word
 from tests.method.disturbances import DISTURBANCES, drift
 from tests.method.line import slack
+from tests.method.marks import draw
 from tests.method.matrices import Size, false_signs, whole
 from tests.method.simulated import between, experiment, fixed, gauss, shares
 from tests.method.tables import TABLES
@@ -25,7 +26,7 @@ FAR = [100.0, 100.1, 99.9, 100.05, 99.95, 115.0]
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 @pytest.mark.exhaustive
 def test_every_table_of_the_method_keeps_its_mark(table) -> None:  # type: ignore[no-untyped-def]
-    assert [line.cells for line in table.lines(max(20, 250 // table.part)) if not line.held] == []
+    assert draw(table, max(20 * table.part, 250)).missed == ()
 
 
 @pytest.mark.exhaustive
