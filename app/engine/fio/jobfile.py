@@ -89,8 +89,6 @@ class Imported:
             for note in one.notes
             if note not in shared
         ]
-        if any(_is_set(one.raw, "exitall") for one in self.jobs):
-            own.append("exitall was not taken over: every section runs to its own end")
         return ImportedJob(
             name=", ".join(self.names),
             job=join_sections(sections),

@@ -119,8 +119,6 @@ PASSED_OVER: Mapping[str, Replaced] = {
     "exitall": Replaced(default="0", why="exitall=0, each job runs to its own end"),
     "exit_what": Replaced(default="group", why="exitall=0, each job runs to its own end"),
     "exitall_on_error": Replaced(default="1", why="raidbench ends a run at its first error (exitall_on_error=1)"),
-    "new_group": Replaced(default="0", why="raidbench measures each job by itself"),
-    "stonewall": Replaced(default="0", why="raidbench measures each job by itself"),
     "startdelay": Replaced(default="0", why="startdelay=0, a job starts at once"),
     "disk_util": Replaced(default="1", why="raidbench measures the use of disks itself"),
     "clat_percentiles": Replaced(default="1", why=_ALWAYS),
@@ -134,6 +132,9 @@ PASSED_OVER: Mapping[str, Replaced] = {
     **dict.fromkeys(("bwavgtime", "iopsavgtime"), Replaced(default="500", why=_NO_LOG)),
 }
 """Options that have no effect on what is measured, or that raidbench must replace."""
+
+BESIDE_OTHERS = frozenset(("new_group", "stonewall"))
+"""Options about how a section follows the one above it; they are kept beside its job."""
 
 _FIELD_NAMES = {name: one.key for one in FIELDS for name in (one.fio, *one.aliases)}
 
@@ -227,7 +228,7 @@ def refusal(key: str, value: str) -> str:
             return "this engine runs programs, loads code or leaves the machine"
     if key.startswith("disable_") or key == "gtod_reduce":
         return _NO_LATENCY
-    known = key in EXTRA or key in _BY_KEY or key in PASSED_OVER
+    known = key in EXTRA or key in _BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
     return "" if known else next((reason for start, reason in _REFUSED_STARTS if key.startswith(start)), "")
 
 
@@ -237,7 +238,7 @@ def _is_harmless(key: str, value: str) -> bool:
 
 def take(key: str, value: str, draft: SectionDraft) -> bool:
     """Put an option's meaning into `draft`; False if it is unknown. Raises InvalidValueError."""
-    if _is_harmless(key, value):
+    if key in BESIDE_OTHERS or _is_harmless(key, value):
         return True
     if (special := _SPECIAL.get(key)) is not None:
         special(value, draft)

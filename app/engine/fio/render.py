@@ -187,14 +187,18 @@ def render_fill(
 
 
 def start_of(job: Job, target: JobTarget) -> int:
-    """Return the first byte of the target that the job works on."""
+    """Return the first byte of the target that the job works on; of several sections the first of all."""
+    if job.sections:
+        return min(start_of(part, target) for part in job.parts)
     if job.offset_percent is None:
         return job.offset or 0
     return _whole_blocks(job, target.size * job.offset_percent // 100)
 
 
 def usable_size(job: Job, target: JobTarget) -> int:
-    """Return the bytes of the target that the job works on, from `start_of`."""
+    """Return the bytes of the target that the job works on, from `start_of`; of several sections up to the last."""
+    if job.sections:
+        return max(start_of(part, target) + usable_size(part, target) for part in job.parts) - start_of(job, target)
     rest = max(0, target.size - start_of(job, target))
     if job.size_percent is not None:
         return min(_whole_blocks(job, target.size * job.size_percent // 100), rest)
@@ -215,7 +219,13 @@ def amount_of(job: Job, target: JobTarget | None) -> int | None:
 
 
 def most_bytes(job: Job, target: JobTarget) -> int | None:
-    """Return the bytes that a job that ends by amount moves at most; None for a job that ends by time alone."""
+    """Return the bytes that a job that ends by amount moves at most; None for a job that ends by time alone.
+
+    Of several sections their sum; None where one of them ends by time alone.
+    """
+    if job.sections:
+        each = [most_bytes(part, target) for part in job.parts]
+        return None if None in each else sum(count for count in each if count is not None)
     counts = [amount_of(job, target), job.number_ios and job.number_ios * max(job.block_sizes) * job.numjobs]
     return min((count for count in counts if count is not None), default=None)
 

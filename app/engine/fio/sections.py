@@ -169,6 +169,11 @@ class SectionedJob(Job):
         return min(found, default=1)
 
     @property
+    def keeps_a_queue(self) -> bool:
+        """Whether every section can have more than one I/O in flight."""
+        return all(job.keeps_a_queue for job in self.parts)
+
+    @property
     def queue(self) -> int:
         """The most I/Os in flight at the same time."""
         return max(sum(one.job.queue for one in phase) for phase in phases(self.sections))

@@ -51,6 +51,7 @@ def _of_section(run: RunRecord, section: RunSection, own: SectionFigures) -> Run
         seconds=own.seconds,
         read=own.read,
         write=own.write,
+        trim=own.trim,
         sync=own.sync,
         fio_version=whole.fio_version,
         happened=whole.happened,

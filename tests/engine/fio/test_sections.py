@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.fio.job import Engine, InvalidJobError, Job, Pattern
+from app.engine.fio.job import Engine, InvalidJobError, Job, JobTarget, Pattern, TargetKind
+from app.engine.fio.jobfile import import_jobfile
+from app.engine.fio.render import most_bytes, start_of, usable_size
 from app.engine.fio.sections import (
     JobSection,
     SectionedJob,
@@ -169,3 +171,24 @@ def test_a_size_is_given_to_sections_that_name_none() -> None:
     job = with_size(joined(replace(READER, size=None), WRITER), 1 << 30)
     assert [part.size for part in job.parts] == [1 << 30, 1 << 24]
     assert with_size(READER, 1 << 30) is READER
+
+
+def test_what_is_used_of_a_target_reaches_from_the_first_section_to_the_last() -> None:
+    target = JobTarget(path="/dev/sdb", name="/dev/sdb", kind=TargetKind.BLOCK, size=1 << 30)
+    late = replace(READER, offset=1 << 26, size=1 << 20)
+    early = replace(WRITER, offset=1 << 22, size=1 << 24)
+    job = joined(late, early)
+    assert (start_of(job, target), usable_size(job, target)) == (1 << 22, (1 << 26) + (1 << 20) - (1 << 22))
+    assert job.reach == (1 << 26) + (1 << 20)
+
+
+def test_sections_write_at_most_the_sum_of_their_amounts() -> None:
+    target = JobTarget(path="/dev/sdb", name="/dev/sdb", kind=TargetKind.BLOCK, size=1 << 30)
+    small, large = (replace(WRITER, ramp=0, runtime=0, io_size=size) for size in (1 << 20, 1 << 24))
+    assert most_bytes(joined(small, large), target) == (1 << 20) + (1 << 24)
+    assert most_bytes(joined(small, WRITER), target) is None
+
+
+def test_how_sections_follow_each_other_needs_no_note() -> None:
+    text = "[global]\ntime_based\nruntime=9\n[a]\n[b]\nstonewall\nnew_group\n"
+    assert import_jobfile(text).whole.notes == ()

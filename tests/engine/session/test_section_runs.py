@@ -40,7 +40,7 @@ FIGURES = RunFigures(
     read=READ,
     sections=(
         SectionFigures(name="reader", seconds=10.0, read=READ),
-        SectionFigures(name="scan", seconds=10.0, write=replace(READ, iops=7.0)),
+        SectionFigures(name="scan", seconds=10.0, write=replace(READ, iops=7.0), trim=replace(READ, iops=3.0)),
     ),
     groups=(GroupFigures(sections=("reader",), read=READ), GroupFigures(sections=("scan",))),
 )
@@ -65,6 +65,7 @@ def test_each_section_is_a_run_with_its_own_job_and_figures() -> None:
     assert (first, second) == ("reader", "scan")
     assert (reader.start.job, reader.figures.read, reader.figures.seconds) == (SECTIONS[0].job, READ, 10.0)
     assert (scan.start.title, scan.figures.read, scan.figures.write) == ("1M read", None, replace(READ, iops=7.0))
+    assert scan.figures.trim == replace(READ, iops=3.0)
     assert section_runs(reader) == ()
 
 
