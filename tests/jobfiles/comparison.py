@@ -17,7 +17,12 @@ OWN: Mapping[str, str] = {
 }
 """Options that raidbench sets by itself in each job whose file leaves fio's default, and why."""
 
-LABELS = frozenset({"name", "description", "filename", "directory", "filename_format", "thread", "allow_file_create"})
+LABELS = frozenset(
+    {
+        *("name", "description", "filename", "directory", "filename_format", "thread", "allow_file_create"),
+        "percentile_list",  # computed from the histogram, whatever fio prints
+    }
+)
 """Options that name things or say where a job runs: they change nothing that is measured."""
 
 _FOLLOWING = frozenset({"stonewall", "new_group"})

@@ -8,7 +8,6 @@ import pytest
 
 from tests.jobfiles import drawn, meaning, options
 from tests.jobfiles.cases import EXAMPLES, Case, cases
-from tests.jobfiles.failing import FAILING
 from tests.jobfiles.verdict import Kind, Scratch, judge, judged, lay_out
 from tests.packages import needs
 
@@ -32,19 +31,12 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
 
 def parameters() -> Iterator[object]:
     for case in cases():
-        marks = [] if case.name in SHORT else [pytest.mark.exhaustive]
-        yield pytest.param(case, id=case.name, marks=[*marks, *_expected(case.name)])
+        yield pytest.param(case, id=case.name, marks=[] if case.name in SHORT else [pytest.mark.exhaustive])
 
 
 def drawn_files() -> Iterator[object]:
     for place, text in enumerate(drawn.files(300, seed=1)):
-        yield pytest.param(text, id=str(place), marks=_expected(f"drawn-1-{place}"))
-
-
-def _expected(name: str) -> list[pytest.MarkDecorator]:
-    """The mark of a case that is known to fail."""
-    owner = FAILING.get(name)
-    return [] if owner is None else [pytest.mark.xfail(reason=owner, strict=True)]
+        yield pytest.param(text, id=str(place))
 
 
 @pytest.mark.parametrize("case", parameters())
@@ -77,7 +69,7 @@ def test_the_defaults_are_those_of_fios_own_help() -> None:
 def test_names_are_distinct_and_the_short_ones_exist() -> None:
     names = [case.name for case in cases()]
     assert len(set(names)) == len(names)
-    assert SHORT | {name for name in FAILING if not name.startswith("drawn-")} <= set(names)
+    assert set(names) >= SHORT
 
 
 def test_fios_own_examples_are_there() -> None:

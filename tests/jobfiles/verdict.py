@@ -76,9 +76,7 @@ def judge(text: str, scratch: Scratch, *, runs: bool = False) -> Verdict:
         if not error.evidence and not meaning.read(text, scratch.folder).sections:
             return Verdict(Kind.REFUSED, error.message)  # There is no job, so there is no line to name.
         return _refusal(text, error)
-    whole = imported.jobs[0] if len(imported.jobs) == 1 else getattr(imported, "whole", None)
-    if whole is None:
-        return Verdict(Kind.DIFFERS, f"fio runs {len(imported.jobs)} sections, raidbench the first alone")
+    whole = imported.whole
     try:
         rendered = render(whole.job, [scratch.target], jobfile="job.fio")
     except RaidbenchError as error:
@@ -92,7 +90,9 @@ def judge(text: str, scratch: Scratch, *, runs: bool = False) -> Verdict:
     if unnoted := list(_unnoted(theirs, own, notes)):
         return Verdict(Kind.DIFFERS, "; ".join(unnoted))
     jobs = [meaning.effective(section) for section in theirs.sections]
-    if runs and not any(job.timed for job in jobs):  # How many I/Os a second brings is nothing to compare.
+    # How many I/Os a second brings is nothing to compare, nor how far a section came that another one ended.
+    cut_short = any(job.timed for job in jobs) or any(note.startswith("exitall") for note in notes)
+    if runs and not cut_short:
         try:
             one, other = _counts(_with_target(text, scratch), scratch), _counts(rendered.text, scratch)
         except subprocess.TimeoutExpired:

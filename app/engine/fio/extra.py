@@ -26,6 +26,11 @@ class ExtraOption:
     read: Callable[[str], str]
     """Return the value as it is written for fio. Raises InvalidValueError."""
 
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is 0 or 1."""
+        return self.read is _flag
+
 
 def _flag(text: str) -> str:
     return str(int(parse_flag(text)))

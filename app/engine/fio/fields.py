@@ -58,7 +58,7 @@ class JobField:
         match value:
             case bool():
                 return str(int(value))
-            case SyncMode.SYNC:
+            case SyncMode() if value is SyncMode.SYNC:  # by its type: the engine sync has the same text
                 return "1"  # the spelling that every version knows
             case StrEnum():
                 return value.value

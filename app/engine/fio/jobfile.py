@@ -19,13 +19,16 @@ from app.engine.fio.joboptions import (
     FIO_NAMES,
     FIRST,
     OWN_NAMES,
+    SWITCHES,
     TARGET_NAMES,
     SectionDraft,
     complete,
+    misspelling,
     refusal,
     take,
 )
 from app.engine.fio.option_table import SHIPPED, OptionTable, option_names
+from app.engine.fio.option_values import sides
 from app.engine.fio.sections import JobSection, distinct_names, join_sections
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -129,7 +132,8 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     for section in sections:
         above = base[section.name, section.line]
         # The section's own options come last, so that one wins over another that sets the same of [global].
-        options = {**{key: above[key] for key in above if key not in section.options}, **section.options}
+        own = {key: (_over(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
+        options = {**{key: above[key] for key in above if key not in own}, **own}
         if (found := _job(section, options, table, problems)) is not None:
             jobs.append(found)
     if problems or not jobs:
@@ -207,12 +211,27 @@ def _sections(
                 )
             if name in OWN_NAMES:
                 problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
+            if not separator and key not in SWITCHES:
+                problems.append(f"line {number}: fio refuses {name} without a value")
             # The last line wins, whatever it calls the option.
-            current.pop(key, None)
-            current[key] = (value.strip() if separator else "1", number)
+            current[key] = (_over(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
         raise InvalidValueError(f"The file holds {len(sections)} jobs, more than anyone can choose from")
     return above, sections
+
+
+_BY_DIRECTION = ("bs", "rate", "rate_iops")
+"""Options with a value for reads, writes and trims each."""
+
+
+def _over(key: str, value: str, earlier: tuple[str, int] | None) -> str:
+    """Return the value with its blank parts filled from the earlier line: fio leaves those as they are."""
+    if earlier is None or key not in _BY_DIRECTION or "," not in value:
+        return value
+    try:
+        return ",".join(own or before for own, before in zip(sides(value), sides(earlier[0]), strict=True))
+    except InvalidValueError:
+        return value  # refused where it is read
 
 
 def _job(
@@ -226,6 +245,9 @@ def _job(
         shown = FIO_NAMES.get(key, key)
         if reason := refusal(key, value):
             problems.append(f"line {number}: {shown} is refused, {reason}")
+            continue
+        if wrong := misspelling(key, value):
+            problems.append(f"line {number}: {shown}: {wrong}")
             continue
         try:
             if not take(key, value, draft):
@@ -242,7 +264,8 @@ def _job(
         job = Job.from_fields(draft.texts)
     except InvalidJobError as error:
         for field_key, sentence in error.fields.items():
-            at = f"line {where[field_key]}" if field_key in where else f"[{section.name}]"
+            line = where.get(field_key) or options.get(field_key, ("", 0))[1]
+            at = f"line {line}" if line else f"[{section.name}]"
             problems.append(f"{at}: {FIO_NAMES.get(field_key, field_key)}: {sentence}")
         return None
     except InvalidValueError as error:

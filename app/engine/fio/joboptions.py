@@ -7,8 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import field as field_of
 
 from app.engine.fio.extra import EXTRA
-from app.engine.fio.fields import FIELDS, JobField
-from app.engine.fio.job_values import format_split, parse_flag, parse_microseconds, parse_number, parse_seconds
+from app.engine.fio.fields import FIELDS, GROUPS, JobField
+from app.engine.fio.job import InvalidJobError
+from app.engine.fio.job_values import (
+    format_flag,
+    format_split,
+    parse_flag,
+    parse_microseconds,
+    parse_number,
+    parse_seconds,
+)
 from app.engine.fio.option_table import SHIPPED
 from app.engine.fio.option_values import (
     SECOND,
@@ -172,6 +180,14 @@ OWN_NAMES = frozenset(field.key for field in FIELDS) - SHIPPED.names
 FIO_NAMES: Mapping[str, str] = {field.key: field.fio for field in FIELDS}
 """fio's names of fields."""
 
+SWITCHES = frozenset(
+    (
+        *("time_based", "exitall", "exitall_on_error", "stonewall", "new_group", "thread", "group_reporting"),
+        *("zero_buffers", "refill_buffers", "norandommap", "hipri", "fixedbufs", "registerfiles", "sqthread_poll"),
+    )
+)
+"""Options that fio takes without a value; it refuses a file that has another option without one."""
+
 FIRST = ("rw",)
 """Options by which others mean something else."""
 
@@ -234,6 +250,27 @@ def refusal(key: str, value: str) -> str:
 
 def _is_harmless(key: str, value: str) -> bool:
     return key in HARMLESS and _same(value, HARMLESS[key])
+
+
+def misspelling(key: str, value: str) -> str:
+    """Return why fio refuses a value that raidbench could read; "" if it takes it. No I/O."""
+    name = FIO_NAMES.get(key, key)
+    if not value:
+        return f"fio refuses {name} without a value"
+    if _is_flag(key) and not re.fullmatch(r"0|1", value) and not (key in SWITCHES and value.isdecimal()):
+        return f"fio refuses '{clean(value, 40)}': write 0 or 1"
+    field = _BY_KEY.get(key)
+    if field is not None and field.choices and value != value.lower():
+        return f"fio refuses '{clean(value, 40)}': it has small letters only"
+    return ""
+
+
+def _is_flag(key: str) -> bool:
+    field = _BY_KEY.get(key)
+    if field is not None:
+        return field.format is format_flag
+    option = EXTRA.get(key)
+    return key in SWITCHES or key in ("buffered", "unlink", "create_serialize") or bool(option and option.is_flag)
 
 
 def take(key: str, value: str, draft: SectionDraft) -> bool:
@@ -341,7 +378,9 @@ def _percentiles(value: str, draft: SectionDraft) -> None:
 
 
 def _file_size(value: str, draft: SectionDraft) -> None:
-    draft.file_size = read_size(value) or None
+    draft.file_size = read_size(value)
+    if not draft.file_size:
+        raise InvalidValueError("fio refuses a file without a size")
 
 
 def _place(key: str) -> Callable[[str, SectionDraft], None]:
@@ -410,7 +449,9 @@ def _range(value: str, draft: SectionDraft) -> None:
 def _distribution(value: str, draft: SectionDraft) -> None:
     name, colon, rest = value.partition(":")
     if name == "zoned" and colon:
-        zones = [zone.partition("/") for zone in _of_one_side(rest, draft).split(":")]
+        if "," in rest:
+            raise InvalidValueError("zones of their own for reads and writes are not supported")
+        zones = [zone.partition("/") for zone in rest.split(":")]
         shares = [read_number(zone[0]) for zone in zones]
         places = filled_up([read_number(zone[2]) if zone[2] else None for zone in zones])
         value = "zoned:" + ":".join(f"{share}/{place}" for share, place in zip(shares, places, strict=True))
@@ -478,12 +519,12 @@ def complete(draft: SectionDraft) -> bool:
 def _leave_out_idle(draft: SectionDraft) -> None:
     """Leave out options that have no effect with fio, as one that [global] gives to jobs of another kind."""
     texts = draft.texts
-    sequential = texts["rw"] in ("read", "write", "rw", "readwrite")
+    sequential = not texts["rw"].startswith("rand")
     reading = texts["rw"] in ("read", "randread")
     rated = any(key.startswith(("rate_iops", "rate")) for key in texts)
     idle = {
         **dict.fromkeys(("blockalign", "random_distribution", "percentage_random"), sequential and "random jobs"),
-        **dict.fromkeys(("fsync", "fdatasync"), reading and "jobs that write"),
+        **dict.fromkeys(("fsync", "fdatasync", "sync", *GROUPS["Data that is written"]), reading and "jobs that write"),
         "thinktime_blocks": "thinktime" not in texts and "jobs with a thinktime",
         "arrival": not rated and "jobs with a rate",
         "cpus_allowed_policy": "cpus_allowed" not in texts and "jobs with cpus_allowed",
@@ -511,16 +552,13 @@ def _complete_end(draft: SectionDraft) -> None:
         draft.notes.append("time_based has no effect without a run time: the job ends after its amount, as with fio")
     if "io_size" not in texts or draft.loops > 1:
         texts["passes"] = str(draft.loops)
-    how = "ends when its amount is done" + ("" if limit == "0" else f", after {limit} s at the latest")
-    draft.notes.append(f"The job is not time_based, so it {how}")
 
 
 def _complete_place(draft: SectionDraft) -> None:
     """Where each job works: fio gives all jobs the same size, raidbench shares a region out."""
     texts = draft.texts
     if draft.file_size is not None:
-        size = read_size(texts["size"]) if "size" in texts else draft.file_size
-        texts["size"] = format_size(min(size, draft.file_size))
+        _complete_file(draft, draft.file_size)
     jobs = int(texts.get("numjobs", "1"))
     if jobs < 2 or jobs > 65536:
         texts.pop("offset_increment", None)
@@ -530,17 +568,34 @@ def _complete_place(draft: SectionDraft) -> None:
             f"Without filename fio gives each of the {jobs} jobs a file of its own: here all of them work on the target"
         )
     step = read_size(texts.pop("offset_increment", "0"))
-    if step or texts["rw"] in ("read", "write", "rw", "readwrite"):
+    if step or not texts["rw"].startswith("rand"):
         texts["offset_increment"] = format_size(step)
     if not step:
         return
     if "size" in texts:
         texts["size"] = format_size(read_size(texts["size"]) + step * (jobs - 1))
         return
+    if "passes" in texts or "io_size" in texts:
+        raise InvalidJobError({"offset_increment": "without a size fio gives each job another amount: name a size"})
     draft.notes.append(
         f"Without a size fio lets each of the {jobs} jobs go to the end of the target: raidbench gives all of them"
         " the part that the last one has"
     )
+
+
+def _complete_file(draft: SectionDraft, file_size: int) -> None:
+    """Take the size of fio's file as the region, and a smaller `size` as the amount. Raises InvalidValueError."""
+    texts = draft.texts
+    if {"offset", "offset_percent", "size_percent"} & texts.keys():
+        raise InvalidJobError({"filesize": "is not supported beside an offset or a share of the target: name a size"})
+    size = read_size(texts["size"]) if "size" in texts else file_size
+    if size < file_size and texts["rw"].startswith("rand"):
+        # fio draws places in all of the file, and ends after the size.
+        texts["size"] = format_size(file_size)
+        if "passes" in texts and not {"io_size", "number_ios"} & texts.keys():
+            texts["io_size"] = format_size(size)
+        return
+    texts["size"] = format_size(min(size, file_size))
 
 
 def _complete_rates(draft: SectionDraft) -> None:

@@ -105,7 +105,7 @@ def test_a_section_is_found_by_its_name() -> None:
         ("thread=0", "0", "thread=1"),
         ("exitall", "1", "exitall=0"),
         ("group_reporting=0", "0", "together"),
-        ("percentile_list=50:99.999", "50:99.999", "p99.99"),
+        ("percentile_list=50:90", "50:90", "99.99"),
         ("runtime=2500ms", "2500ms", "3 s"),
         ("number_ios=77", "number_ios", "time_based"),
         ("loops=3", "loops=3", "time_based"),
@@ -200,9 +200,9 @@ def test_a_dangerous_or_unknown_line_is_refused_by_number(line: str, word: str) 
 def test_an_option_is_refused_by_who_does_not_know_it() -> None:
     table = OptionTable(version="fio-3.20", names=SHIPPED.names - {"iodepth_low"}, installed=True)
     with pytest.raises(InvalidValueError) as caught:
-        import_jobfile("[a]\nzonesize=1m\nzoink=1\niodepth_low=4\n", table)
+        import_jobfile("[a]\nsteadystate=iops:1%\nzoink=1\niodepth_low=4\n", table)
     assert caught.value.evidence.splitlines() == [
-        "line 2: zonesize is refused, raidbench does not support this option of fio",
+        "line 2: steadystate is refused, raidbench does not support this option of fio",
         "line 3: zoink is refused, fio-3.20 does not know it",
         "line 4: iodepth_low is refused, fio-3.20 does not know it",
     ]
@@ -388,7 +388,10 @@ def test_a_section_whose_name_begins_with_global_is_global(name: str) -> None:
         ("timeout=7", "runtime=9", {"runtime": 9}),
         ("readwrite=randread", "rw=write", {"rw": Pattern.WRITE}),
         ("iodepth_batch_submit=4", "iodepth_batch=8", {"extra": (("iodepth_batch", "8"),)}),
-        ("rate_iops=,7", "rate_iops=9,", {"rate_iops_read": 9, "rate_iops_write": None}),
+        ("rate_iops=,7", "rate_iops=9,", {"rate_iops_read": 9, "rate_iops_write": 7}),
+        ("rate_iops=100,200", "rate_iops=,300", {"rate_iops_read": 100, "rate_iops_write": 300}),
+        ("bs=16k,32k", "bs=,8k", {"bs": 16384, "bs_write": 8192}),
+        ("bs=16k,32k", "bs=8k,", {"bs": 8192, "bs_write": 32768}),
     ],
 )
 def test_a_section_wins_over_the_globals_in_whatever_spelling(
@@ -433,7 +436,7 @@ def test_the_last_line_of_a_section_wins(lines: str, percent: int) -> None:
         ("offset=512m\nsize=64m", "size=67108864"),
         ("filesize=32m", "size=33554432"),
         ("filesize=32m\nsize=64m", "size=33554432"),
-        ("filesize=64m\nsize=32m", "size=33554432"),
+        ("filesize=64m\nsize=32m", "size=67108864"),
         ("offset_increment=64m\nsize=64m\nnumjobs=4", "size=67108864"),
         ("bs=0x2000", "bs=8k"),
     ],

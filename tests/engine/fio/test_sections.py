@@ -153,11 +153,6 @@ def test_too_many_sections_are_refused() -> None:
         join_sections([JobSection(name=str(number), job=READER) for number in range(100)])
 
 
-def test_every_question_about_a_job_is_answered_for_all_sections() -> None:
-    shared = {name for name, value in vars(Job).items() if isinstance(value, property)}
-    assert {name for name in shared if name not in vars(SectionedJob)} == set()
-
-
 def test_fields_change_every_section() -> None:
     job = Job.from_fields({"runtime": "3", "ramp": "0"}, joined(READER, WRITER))
     assert [part.runtime for part in job.parts] == [3, 3]

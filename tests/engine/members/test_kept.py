@@ -91,4 +91,4 @@ def test_a_streamed_interval_has_its_members() -> None:
 
 
 def test_a_streamed_interval_without_members_is_as_ever() -> None:
-    assert sorted(schema.sample(sample())) == ["at", "read", "write"]
+    assert sorted(schema.sample(sample())) == ["at", "read", "trim", "write"]
