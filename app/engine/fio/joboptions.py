@@ -570,17 +570,8 @@ def _complete_place(draft: SectionDraft) -> None:
     step = read_size(texts.pop("offset_increment", "0"))
     if step or not texts["rw"].startswith("rand"):
         texts["offset_increment"] = format_size(step)
-    if not step:
-        return
-    if "size" in texts:
+    if step and "size" in texts:
         texts["size"] = format_size(read_size(texts["size"]) + step * (jobs - 1))
-        return
-    if "passes" in texts or "io_size" in texts:
-        raise InvalidJobError({"offset_increment": "without a size fio gives each job another amount: name a size"})
-    draft.notes.append(
-        f"Without a size fio lets each of the {jobs} jobs go to the end of the target: raidbench gives all of them"
-        " the part that the last one has"
-    )
 
 
 def _complete_file(draft: SectionDraft, file_size: int) -> None:

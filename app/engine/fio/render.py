@@ -206,8 +206,14 @@ def usable_size(job: Job, target: JobTarget) -> int:
 
 
 def region_of_a_job(job: Job, target: JobTarget) -> int:
-    """Return the bytes that each of the job's threads works on. Raises InvalidValueError for a target too small."""
-    return next(int(size) for key, size in _placed(job, target) if key == "size")
+    """Return the bytes that each of the job's threads works on, of several the mean.
+
+    Raises InvalidValueError for a target too small.
+    """
+    placed = dict(_placed(job, target))
+    if "size" in placed:
+        return placed["size"]
+    return usable_size(job, target) - placed["offset_increment"] * (job.numjobs - 1) // 2
 
 
 def amount_of(job: Job, target: JobTarget | None) -> int | None:
@@ -367,5 +373,7 @@ def _placed(job: Job, target: JobTarget) -> list[tuple[str, int]]:
                 f" {target.name}",
                 hint="Use fewer jobs or a smaller stream distance.",
             )
+        if not job.size_named:  # each job goes on to the end of the target
+            return [*start, ("offset_increment", step)]
         return [*start, ("offset_increment", step), ("size", rest)]
     return [*start, ("size", total)]

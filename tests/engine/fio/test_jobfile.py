@@ -110,7 +110,6 @@ def test_a_section_is_found_by_its_name() -> None:
         ("number_ios=77", "number_ios", "time_based"),
         ("loops=3", "loops=3", "time_based"),
         ("bssplit=4k/50:64k/50\nrate_iops=1000", "1000", "118"),
-        ("offset_increment=1g\nnumjobs=4", "4 jobs", "the last one"),
         ("numjobs=4", "4 jobs a file", "the target"),
         ("rw=read\nblockalign=8k", "blockalign=8k", "random"),
         ("rw=write\nrandom_distribution=zipf:1.1", "zipf:1.1", "random"),
