@@ -213,6 +213,8 @@ def _sections(
                 problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
             if not separator and key not in SWITCHES:
                 problems.append(f"line {number}: fio refuses {name} without a value")
+            elif not refusal(key, value.strip()) and (wrong := misspelling(key, value.strip() if separator else "1")):
+                problems.append(f"line {number}: {FIO_NAMES.get(key, key)}: {wrong}")
             # The last line wins, whatever it calls the option.
             current[key] = (_over(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
@@ -245,9 +247,6 @@ def _job(
         shown = FIO_NAMES.get(key, key)
         if reason := refusal(key, value):
             problems.append(f"line {number}: {shown} is refused, {reason}")
-            continue
-        if wrong := misspelling(key, value):
-            problems.append(f"line {number}: {shown}: {wrong}")
             continue
         try:
             if not take(key, value, draft):

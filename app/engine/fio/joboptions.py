@@ -210,6 +210,8 @@ class SectionDraft:
     """Whether only its run time ends it."""
     names_a_file: bool = False
     """Whether it names the file or device that all of its jobs work on."""
+    names_all: bool = False
+    """Whether `size` names all of the target."""
     file_size: int | None = None
     """Bytes of the file that fio would make."""
 
@@ -257,6 +259,8 @@ def misspelling(key: str, value: str) -> str:
     name = FIO_NAMES.get(key, key)
     if not value:
         return f"fio refuses {name} without a value"
+    if key == "filesize" and value == "0":
+        return "fio refuses a file without a size"
     if _is_flag(key) and not re.fullmatch(r"0|1", value) and not (key in SWITCHES and value.isdecimal()):
         return f"fio refuses '{clean(value, 40)}': write 0 or 1"
     field = _BY_KEY.get(key)
@@ -378,9 +382,7 @@ def _percentiles(value: str, draft: SectionDraft) -> None:
 
 
 def _file_size(value: str, draft: SectionDraft) -> None:
-    draft.file_size = read_size(value)
-    if not draft.file_size:
-        raise InvalidValueError("fio refuses a file without a size")
+    draft.file_size = read_size(value) or None
 
 
 def _place(key: str) -> Callable[[str, SectionDraft], None]:
@@ -395,6 +397,8 @@ def _place(key: str) -> Callable[[str, SectionDraft], None]:
                 draft.texts[key] = format_size(number)
         elif percent != (0 if key == "offset" else 100):
             draft.texts[f"{key}_percent"] = str(percent)
+        if key == "size":
+            draft.names_all = percent == 100
 
     return read
 
@@ -557,6 +561,10 @@ def _complete_end(draft: SectionDraft) -> None:
 def _complete_place(draft: SectionDraft) -> None:
     """Where each job works: fio gives all jobs the same size, raidbench shares a region out."""
     texts = draft.texts
+    if draft.names_all and "passes" in texts and {"offset", "offset_percent"} & texts.keys():
+        raise InvalidJobError(
+            {"size": "all of the target is more than there is behind an offset: leave it out"}
+        )
     if draft.file_size is not None:
         _complete_file(draft, draft.file_size)
     jobs = int(texts.get("numjobs", "1"))
