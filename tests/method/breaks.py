@@ -150,12 +150,12 @@ BREAKS: Sequence[Break] = (
         noticed_by=("detect",),
     ),
     Break(
-        what="what was asked before is asked again at the whole level",
+        what="what was asked before is asked again at twice the level",
         where=f"{_JUDGE}pairs:asked_again",
         old="look.level * share",
-        new="look.level",
+        new="look.level * 2",
         noticed_by=("again",),
-        draws=4000,
+        draws=2000,
     ),
     Break(
         what="of many figures each is judged as if it were alone",
@@ -233,12 +233,12 @@ BREAKS: Sequence[Break] = (
         noticed_by=("matrix",),
     ),
     Break(
-        what="matrix and confirmation have 5 % each",
+        what="matrix and confirmation have 10 % each",
         where="app.engine.sweep.matrix:shares",
         old="Shares(each=each, confirmation=LEVEL - SCREENING)",
-        new="Shares(each=LEVEL / count, confirmation=LEVEL)",
+        new="Shares(each=2 * LEVEL / count, confirmation=2 * LEVEL)",
         noticed_by=("matrix",),
-        draws=2400,
+        draws=1200,
     ),
     Break(
         what="values of a matrix are held nowhere",

@@ -28,7 +28,7 @@ def test_a_break_changes_a_decision_that_is_there_and_puts_it_back(one: Break) -
 def test_a_decision_is_wrong_wherever_it_was_imported() -> None:
     there, imported = vars(pairs), vars(grouping)
     right = there["asked_again"]
-    with broken(named("what was asked before is asked again at the whole level")):
+    with broken(named("what was asked before is asked again at twice the level")):
         assert imported["asked_again"] is there["asked_again"] is not right
     assert imported["asked_again"] is there["asked_again"] is right
 
