@@ -562,9 +562,7 @@ def _complete_place(draft: SectionDraft) -> None:
     """Where each job works: fio gives all jobs the same size, raidbench shares a region out."""
     texts = draft.texts
     if draft.names_all and "passes" in texts and {"offset", "offset_percent"} & texts.keys():
-        raise InvalidJobError(
-            {"size": "all of the target is more than there is behind an offset: leave it out"}
-        )
+        raise InvalidJobError({"size": "all of the target is more than there is behind an offset: leave it out"})
     if draft.file_size is not None:
         _complete_file(draft, draft.file_size)
     jobs = int(texts.get("numjobs", "1"))
