@@ -227,7 +227,8 @@ def _amount(job: Job) -> _Problems:
     yield "number_ios", job.number_ios is None or job.number_ios >= 1, "at least 1; leave it empty to end by time"
     yield "io_size", job.io_size is None or job.io_size >= max(_sizes(job)), "must hold at least one block"
     yield "io_size", job.io_size is None or job.number_ios is None, "an end after I/Os or after bytes, not both"
-    yield "passes", job.passes is None or job.passes >= 1, "at least 1; leave it empty to end by time"
+    passes = job.passes is None or 1 <= job.passes < 1 << 31
+    yield "passes", passes, "between 1 and 2147483647; leave it empty to end by time"
     # fio counts the ramp in, so nothing is known of an amount of measured I/Os.
     named = job.number_ios is not None or job.io_size is not None
     yield "ramp", not job.ramp or not named, "a job that ends by amount has none: fio counts it in"

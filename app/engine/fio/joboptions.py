@@ -221,6 +221,11 @@ class SectionDraft:
         return self.texts.get("rw", "read") in ("rw", "readwrite", "randrw")
 
     @property
+    def trims_and_writes(self) -> bool:
+        """Whether each block is trimmed and then written."""
+        return self.texts.get("rw", "read") in ("trimwrite", "randtrimwrite")
+
+    @property
     def side(self) -> int:
         """The place of its direction in a value for reads and writes."""
         match self.texts.get("rw", "read"):
@@ -414,7 +419,9 @@ def _not_in_percent(key: str) -> Callable[[str, SectionDraft], None]:
 
 def _block_size(value: str, draft: SectionDraft) -> None:
     sizes = [read_size(part) if part else 4096 for part in sides(value)]
-    read, write, _ = sizes
+    read, write, trim = sizes
+    if draft.trims_and_writes and trim != write:
+        raise InvalidValueError("different block sizes for trims and writes are not supported")
     draft.texts.pop("bs_write", None)
     draft.texts["bs"] = format_size(sizes[draft.side])
     if draft.mixed and write != read:
@@ -469,6 +476,8 @@ def _rate(key: str) -> Callable[[str, SectionDraft], None]:
         for name in (key, f"{key}_read", f"{key}_write"):
             draft.texts.pop(name, None)
         rates = dict(zip(DIRECTIONS, (read_number(part) if part else 0 for part in sides(value)), strict=True))
+        if draft.trims_and_writes and rates["trim"] != rates["write"]:
+            raise InvalidValueError("different limits for trims and writes are not supported")
         names = DIRECTIONS[:2] if draft.mixed else DIRECTIONS[draft.side : draft.side + 1]
         for name in names:
             if rates[name]:
