@@ -476,8 +476,8 @@ def _rate(key: str) -> Callable[[str, SectionDraft], None]:
         for name in (key, f"{key}_read", f"{key}_write"):
             draft.texts.pop(name, None)
         rates = dict(zip(DIRECTIONS, (read_number(part) if part else 0 for part in sides(value)), strict=True))
-        if draft.trims_and_writes and rates["trim"] != rates["write"]:
-            raise InvalidValueError("different limits for trims and writes are not supported")
+        if draft.trims_and_writes:  # they take turns, so the smaller limit holds both
+            rates["write"] = min((rates[name] for name in ("write", "trim") if rates[name]), default=0)
         names = DIRECTIONS[:2] if draft.mixed else DIRECTIONS[draft.side : draft.side + 1]
         for name in names:
             if rates[name]:

@@ -187,7 +187,6 @@ def test_a_default_of_fio_that_is_written_out_changes_nothing(line: str) -> None
         ("bs=banana", "not a size"),
         ("rw=erase", "pattern"),
         ("rw=trimwrite\nbs=4k,8k,16k", "different block sizes for trims and writes"),
-        ("rw=randtrimwrite\nrate_iops=,100,200", "different limits for trims and writes"),
         ("runtime=1.5", "time"),
         ("iodepth=many", "whole number"),
     ],

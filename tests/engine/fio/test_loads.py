@@ -72,6 +72,12 @@ def test_a_rate_for_each_direction_is_that_of_the_pattern(rw: str, rate: str) ->
     assert lines(found.job)["rate_iops"] == rate
 
 
+@pytest.mark.parametrize(("limits", "rate"), [("9,200,150", "150"), (",,150", "150"), (",70,", "70")])
+def test_the_smaller_limit_of_trims_and_writes_in_turn_holds_both(limits: str, rate: str) -> None:
+    (found,) = import_jobfile(f"[a]\nrw=trimwrite\nrate_iops={limits}\nruntime=5\n").jobs
+    assert lines(found.job)["rate_iops"] == rate
+
+
 def document(**sides: dict[str, object]) -> FioDocument:
     entry = {"jobname": "raidbench", "error": 0, "job_runtime": 10_000, **sides}
     return FioDocument({"fio version": "fio-3.33", "timestamp_ms": 1_700_000_010_000, "jobs": [entry]})
