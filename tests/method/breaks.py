@@ -155,7 +155,7 @@ BREAKS: Sequence[Break] = (
         old="look.level * share",
         new="look.level * 2",
         noticed_by=("again",),
-        draws=2000,
+        draws=1000,
     ),
     Break(
         what="of many figures each is judged as if it were alone",

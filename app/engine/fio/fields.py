@@ -120,7 +120,7 @@ FIELDS: tuple[JobField, ...] = (
     JobField(
         key="rw",
         label="Pattern",
-        help="Sequential or random; reads, writes or trims. Trimmed data are lost like overwritten data.",
+        help="Order of the I/O. Trims destroy data.",
         parse=values.one_of(Pattern, "an I/O pattern"),
         choices=tuple(Pattern),
         aliases=("readwrite",),
