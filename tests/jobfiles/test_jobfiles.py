@@ -35,7 +35,7 @@ def parameters() -> Iterator[object]:
 
 
 def drawn_files() -> Iterator[object]:
-    for place, text in enumerate(drawn.files(300, seed=1)):
+    for place, text in enumerate(drawn.files(120, seed=1)):
         yield pytest.param(text, id=str(place))
 
 
