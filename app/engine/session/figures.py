@@ -144,7 +144,7 @@ class SectionSample(PartSample):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(PartSample):
     """One interval of a running job."""
 
     at: float
@@ -153,27 +153,12 @@ class Sample:
     """Length of the interval."""
     phase: Phase
     """Ramp, settling or measuring (or laying out, filling)."""
-    read: DirectionSample | None = None
-    """None if the job does not read."""
-    write: DirectionSample | None = None
-    """None if the job does not write."""
-    trim: DirectionSample | None = None
-    """None if the job does not trim, and in logs of earlier versions."""
     stalled: bool = False
     """fio fell silent in this interval: some I/O did not come back in time."""
     targets: tuple[TargetSample, ...] = ()
     """Each of several targets, whose sum the rest is; empty of a run on one."""
     sections: tuple[SectionSample, ...] = ()
     """Each section of a job that has several, running or not, whose sum the rest is; empty for a job of one."""
-
-    def side(self, name: str) -> DirectionSample | None:
-        """`read`, `write` or `trim`; None where the job does not."""
-        return {"read": self.read, "write": self.write, "trim": self.trim}.get(name)
-
-    @property
-    def transfers(self) -> tuple[DirectionSample, ...]:
-        """All directions that the job has."""
-        return tuple(one for one in (self.read, self.write, self.trim) if one is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
