@@ -1,0 +1,96 @@
+"""What two trees say, wherever they say it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.catalogue import __main__ as program
+from tests.catalogue.comparison import compare_trees, report
+
+PLAN = """def tell(count):
+    say(f"{count} runs are left.")
+    say("It is over.")
+"""
+PLAN_MOVED = """say("It is over.")
+
+
+def report(left):
+    say(f"{left} runs are left.")
+    say("It is over.")
+"""
+
+
+def tree(root: Path, files: dict[str, str]) -> Path:
+    for name, source in files.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source)
+    return root
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Path:
+    return tree(
+        tmp_path / "before",
+        {
+            "app/engine/sweep/plan.py": PLAN,
+            "app/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "key"\n',
+            "backends/names.py": 'MODULE = "app.engine.sweep.plan"\n',
+        },
+    )
+
+
+def test_what_was_moved_renamed_and_joined_is_no_difference(before: Path, tmp_path: Path) -> None:
+    after = tree(
+        tmp_path / "after",
+        {
+            "app/features/sweep/plan.py": PLAN_MOVED,
+            "backends/simulator/names.py": 'WHERE = "app.features.sweep.plan"\nKEY = "key"\n',
+        },
+    )
+    assert compare_trees(before, after, every=True) == []
+
+
+def test_what_was_lost_reworded_or_said_less_often_is_named_with_its_place(before: Path, tmp_path: Path) -> None:
+    after = tree(tmp_path / "after", {"app/all.py": '\nsay(f"{count} runs remain.")\nsay("It is over.")\n'})
+    assert list(report(compare_trees(before, after, every=False))) == [
+        '- "{} runs are left."  app.engine.sweep.plan:2',
+        '+ "{} runs remain."  app.all:2',
+        '~ "It is over."  2 -> 1 times',
+        "      before app.cli.sweep:2",
+        "      before app.engine.sweep.plan:3",
+        "      after  app.all:3",
+        "1 removed, 1 added, 1 more or less often",
+    ]
+
+
+def test_keys_are_compared_on_demand(before: Path, tmp_path: Path) -> None:
+    sources = {str(file.relative_to(before)): file.read_text() for file in before.rglob("*.py")}
+    after = tree(tmp_path / "after", sources | {"app/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "other"\n'})
+    assert compare_trees(before, after, every=False) == []
+    assert [change.text for change in compare_trees(before, after, every=True)] == ["key", "other"]
+
+
+def test_the_command_compares_two_folders(
+    before: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    after = tree(tmp_path / "after", {"app/all.py": 'say(f"{count} runs are left.", "It is over.")\n'})
+    monkeypatch.setattr(sys, "argv", ["catalogue", "--compare", str(before), str(after)])
+    assert program.main() == 1
+    assert capsys.readouterr().out.endswith("0 removed, 0 added, 1 more or less often\n")
+    monkeypatch.setattr(sys, "argv", ["catalogue", "--compare", str(before), str(before)])
+    assert program.main() == 0
+
+
+@pytest.mark.parametrize("wrong", ["no-such-commit", "."])
+def test_what_is_no_tree_is_refused(
+    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["catalogue", "--compare", wrong])
+    with pytest.raises(SystemExit, match="2"):
+        program.main()
+    assert wrong in capsys.readouterr().err
