@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests.catalogue.comparison import compare_trees, report, tree
-from tests.catalogue.golden import STRINGS, string_files, write
+from tests.catalogue.golden import HELP, LISTS, STRINGS, string_files, write
 from tests.catalogue.strings import strings_of_tree
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,10 @@ def main() -> int:
     )
     options = parser.parse_args()
     if options.write:
-        changed = write(STRINGS, string_files(strings_of_tree(ROOT)))
+        from tests.catalogue.commands import help_files, list_files  # a comparison needs neither click nor the program
+
+        contents = ((STRINGS, string_files(strings_of_tree(ROOT))), (HELP, help_files()), (LISTS, list_files()))
+        changed = [f"{folder.name}/{name}" for folder, files in contents for name in write(folder, files)]
         print("\n".join([*changed, f"{len(changed)} files changed"]))
         return 0
     if len(options.compare) > 2:

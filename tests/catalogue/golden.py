@@ -1,4 +1,4 @@
-"""The golden files: one a package with its strings by module, and one a command with its help."""
+"""The golden files: one a package with its strings by module, one a command with its help, one a list it prints."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.catalogue.strings import Found
 FOLDER = Path(__file__).parent
 STRINGS = FOLDER / "strings"
 HELP = FOLDER / "help"
+LISTS = FOLDER / "lists"
 
 REGENERATE = (
     "If the change is meant: `.venv/bin/python -m tests.catalogue --write`, then read `git diff tests/catalogue`."
