@@ -6,7 +6,7 @@ import argparse
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.catalogue.comparison import compare_trees, report, tree
+from tests.catalogue.comparison import compare, report, tree
 from tests.catalogue.golden import HELP, LISTS, STRINGS, string_files, write
 from tests.catalogue.strings import strings_of_tree
 
@@ -44,7 +44,9 @@ def main() -> int:
             before, *rest = (stack.enter_context(tree(name, ROOT)) for name in options.compare)
         except ValueError as error:
             parser.error(str(error))
-        changes = compare_trees(before, rest[0] if rest else ROOT, every=options.all)
+        changes = compare(before, rest[0] if rest else ROOT)
+    if not options.all:
+        changes = [change for change in changes if change.is_read]
     for line in report(changes):
         print(line)
     return 1 if changes else 0

@@ -7,37 +7,50 @@ import subprocess
 import tarfile
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.catalogue.golden import quoted
-from tests.catalogue.strings import PACKAGES, Found, strings_of_tree
+from tests.catalogue.strings import PACKAGES, strings_of_tree
+
+
+class Place(NamedTuple):
+    """Where a string is."""
+
+    module: str
+    line: int
+    is_read: bool
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}"
 
 
 class Change(NamedTuple):
     """A string that one tree has more often than the other."""
 
     text: str
-    before: tuple[str, ...]
-    """Where it was, as `file:line`."""
-    after: tuple[str, ...]
+    before: Sequence[Place]
+    after: Sequence[Place]
+
+    @property
+    def is_read(self) -> bool:
+        """Whether what a person may read differs, and not only what is compared with the same word."""
+        return _times_read(self.before) != _times_read(self.after)
 
 
-def compare(before: Mapping[str, Sequence[Found]], after: Mapping[str, Sequence[Found]]) -> list[Change]:
-    """Return the strings whose number differs, sorted by text."""
+def compare(before: Path, after: Path) -> list[Change]:
+    """Return the strings whose number differs in two trees, sorted by text.
+
+    All are counted, also those that nobody reads: a text that became a key is still there.
+    """
     old, new = _places(before), _places(after)
     return [
         Change(text, old.get(text, ()), new.get(text, ()))
         for text in sorted({*old, *new})
         if len(old.get(text, ())) != len(new.get(text, ()))
     ]
-
-
-def compare_trees(before: Path, after: Path, *, every: bool) -> list[Change]:
-    """Return the differences of two trees; with `every` also those of strings that nobody reads."""
-    return compare(strings_of_tree(before, every=every), strings_of_tree(after, every=every))
 
 
 def report(changes: Sequence[Change]) -> Iterator[str]:
@@ -77,9 +90,13 @@ def tree(name: str, repository: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _places(strings: Mapping[str, Sequence[Found]]) -> dict[str, tuple[str, ...]]:
-    places: dict[str, list[str]] = defaultdict(list)
-    for module, found in strings.items():
+def _places(root: Path) -> dict[str, list[Place]]:
+    places: dict[str, list[Place]] = defaultdict(list)
+    for module, found in strings_of_tree(root).items():
         for each in found:
-            places[each.text].append(f"{module}:{each.line}")
-    return {text: tuple(where) for text, where in places.items()}
+            places[each.text].append(Place(module, each.line, each.is_read))
+    return places
+
+
+def _times_read(places: Sequence[Place]) -> int:
+    return sum(place.is_read for place in places)

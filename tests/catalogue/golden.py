@@ -25,10 +25,10 @@ _ESCAPED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\\]")
 
 
 def string_files(strings: Mapping[str, Iterable[Found]]) -> dict[str, str]:
-    """Return the golden files by name: the strings of each package, sorted, below the names of their modules."""
+    """Return the golden files by name: what a person may read in each package, sorted, below its module."""
     packages: dict[str, list[str]] = defaultdict(list)
     for module, found in sorted(strings.items()):
-        if texts := sorted(each.text for each in found):
+        if texts := sorted(each.text for each in found if each.is_read):
             package = module.rpartition(".")[0]
             packages[package].append("\n".join([module, *map(quoted, texts)]))
     return {f"{package}.txt": "\n\n".join(parts) + "\n" for package, parts in packages.items()}

@@ -56,10 +56,12 @@ CSS = re.compile(r"^[^\n]*\{\s*\n\s*[\w$-]+: [^\n]*;", re.MULTILINE)
 
 
 class Found(NamedTuple):
-    """A string and the line it begins at."""
+    """A string of the source."""
 
     text: str
     line: int
+    is_read: bool
+    """Whether a person may read it; else it is a key, a pattern or a name."""
 
 
 def modules(root: Path) -> Iterator[tuple[str, Path]]:
@@ -71,20 +73,20 @@ def modules(root: Path) -> Iterator[tuple[str, Path]]:
     return iter(sorted(found))
 
 
-def strings_of_tree(root: Path, *, every: bool = False) -> dict[str, list[Found]]:
-    """Return the strings by module; with `every` also those that nobody reads, but for docstrings."""
+def strings_of_tree(root: Path) -> dict[str, list[Found]]:
+    """Return the strings by module."""
     collecting = gc.isenabled()
     gc.disable()  # a syntax tree has no cycles: the collector would walk through all of it in vain, for seconds
     try:
-        return {name: strings_of(file.read_text(encoding="utf-8"), every=every) for name, file in modules(root)}
+        return {name: strings_of(file.read_text(encoding="utf-8")) for name, file in modules(root)}
     finally:
         if collecting:
             gc.enable()
 
 
-def strings_of(source: str, *, every: bool = False) -> list[Found]:
-    """Return the strings of one module in the order of the source."""
-    collector = _Collector(source, every)
+def strings_of(source: str) -> list[Found]:
+    """Return all strings of one module but docstrings, annotations and names of modules."""
+    collector = _Collector(source)
     collector.visit(ast.parse(source))
     return collector.found
 
@@ -113,9 +115,8 @@ def is_text(text: str, *, is_labelled: bool = False) -> bool:
 class _Collector:
     """Walks through a syntax tree by hand: `ast.NodeVisitor` takes three times as long."""
 
-    def __init__(self, source: str, every: bool) -> None:
+    def __init__(self, source: str) -> None:
         self._lines = source.split("\n")
-        self._every = every
         self._depth = 0  # of f-strings
         self.found: list[Found] = []
 
@@ -138,14 +139,13 @@ class _Collector:
         pass
 
     def _constant(self, node: ast.Constant, *, is_labelled: bool = False) -> None:
-        if isinstance(node.value, str) and (
-            self._every or (is_text(node.value, is_labelled=is_labelled) and not self._is_raw(node))
-        ):
-            self._add(node.value, node)
+        if isinstance(node.value, str):
+            is_read = is_text(node.value, is_labelled=is_labelled) and not self._is_raw(node)
+            self._add(node.value, node, is_read)
 
-    def _add(self, text: str, node: ast.expr | ast.stmt) -> None:
+    def _add(self, text: str, node: ast.expr | ast.stmt, is_read: bool) -> None:
         if not MODULE.fullmatch(text):
-            self.found.append(Found(text, node.lineno))
+            self.found.append(Found(text, node.lineno, is_read))
 
     def _is_raw(self, node: ast.expr) -> bool:
         """Return whether it begins as a raw string: a regular expression."""
@@ -157,8 +157,7 @@ class _Collector:
 
     def _joined(self, node: ast.JoinedStr) -> None:
         text = _template(node)
-        if self._every or (is_text(text) and not self._is_raw(node)):
-            self._add(text, node)
+        self._add(text, node, is_text(text) and not self._is_raw(node))
         self._depth += 1
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
@@ -174,11 +173,19 @@ class _Collector:
 
     def _code_or_visit(self, node: ast.expr) -> None:
         """Collect where a string, or a tuple of strings, is a key or a pattern."""
-        if self._every or not isinstance(node, (ast.Constant, ast.JoinedStr, ast.Tuple, ast.Set, ast.List)):
-            self.visit(node)
+        if isinstance(node, (ast.Constant, ast.JoinedStr)):
+            self._visit_code(node)
         elif isinstance(node, (ast.Tuple, ast.Set, ast.List)):
             for item in node.elts:
                 self._code_or_visit(item)
+        else:
+            self.visit(node)
+
+    def _visit_code(self, node: ast.AST) -> None:
+        """Collect where nobody reads what is there."""
+        number = len(self.found)
+        self.visit(node)
+        self.found[number:] = [each._replace(is_read=False) for each in self.found[number:]]
 
     def _expression(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):  # else a docstring
@@ -188,7 +195,7 @@ class _Collector:
         for decorator in node.decorator_list:
             self.visit(decorator)
         if any(map(_makes_command, node.decorator_list)) and (doc := ast.get_docstring(node, clean=False)):
-            self._add(inspect.cleandoc(doc), node.body[0])  # click prints it
+            self._add(inspect.cleandoc(doc), node.body[0], True)  # click prints it
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)
@@ -221,8 +228,7 @@ class _Collector:
         self._text_or_visit(node.orelse)
 
     def _case(self, node: ast.match_case) -> None:
-        if self._every:
-            self.visit(node.pattern)
+        self._visit_code(node.pattern)
         if node.guard is not None:
             self.visit(node.guard)
         for statement in node.body:

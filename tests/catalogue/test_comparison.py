@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue import __main__ as program
-from tests.catalogue.comparison import compare_trees, report
+from tests.catalogue.comparison import Change, compare, report
 
 PLAN = """def tell(count):
     say(f"{count} runs are left.")
@@ -31,6 +31,10 @@ def tree(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
+def read(before: Path, after: Path) -> list[Change]:
+    return [change for change in compare(before, after) if change.is_read]
+
+
 @pytest.fixture
 def before(tmp_path: Path) -> Path:
     return tree(
@@ -51,12 +55,12 @@ def test_what_was_moved_renamed_and_joined_is_no_difference(before: Path, tmp_pa
             "backends/simulator/names.py": 'WHERE = "app.features.sweep.plan"\nKEY = "key"\n',
         },
     )
-    assert compare_trees(before, after, every=True) == []
+    assert compare(before, after) == []
 
 
 def test_what_was_lost_reworded_or_said_less_often_is_named_with_its_place(before: Path, tmp_path: Path) -> None:
     after = tree(tmp_path / "after", {"app/all.py": '\nsay(f"{count} runs remain.")\nsay("It is over.")\n'})
-    assert list(report(compare_trees(before, after, every=False))) == [
+    assert list(report(read(before, after))) == [
         '- "{} runs are left."  app.engine.sweep.plan:2',
         '+ "{} runs remain."  app.all:2',
         '~ "It is over."  2 -> 1 times',
@@ -70,8 +74,8 @@ def test_what_was_lost_reworded_or_said_less_often_is_named_with_its_place(befor
 def test_keys_are_compared_on_demand(before: Path, tmp_path: Path) -> None:
     sources = {str(file.relative_to(before)): file.read_text() for file in before.rglob("*.py")}
     after = tree(tmp_path / "after", sources | {"app/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "other"\n'})
-    assert compare_trees(before, after, every=False) == []
-    assert [change.text for change in compare_trees(before, after, every=True)] == ["key", "other"]
+    assert read(before, after) == []
+    assert [change.text for change in compare(before, after)] == ["key", "other"]
 
 
 def test_the_command_compares_two_folders(
@@ -83,6 +87,18 @@ def test_the_command_compares_two_folders(
     assert capsys.readouterr().out.endswith("0 removed, 0 added, 1 more or less often\n")
     monkeypatch.setattr(sys, "argv", ["catalogue", "--compare", str(before), str(before)])
     assert program.main() == 0
+
+
+def test_a_text_that_became_a_key_is_still_there(tmp_path: Path) -> None:
+    before = tree(tmp_path / "before", {"app/a.py": 'say("Capacity")\n'})
+    after = tree(tmp_path / "after", {"app/a.py": 'say(row["Capacity"])\n'})
+    assert compare(before, after) == []
+
+
+def test_a_text_that_is_lost_is_named_although_there_is_such_a_key(tmp_path: Path) -> None:
+    before = tree(tmp_path / "before", {"app/a.py": 'say("Capacity", row["Capacity"])\n'})
+    after = tree(tmp_path / "after", {"app/a.py": 'say(row["Capacity"])\n'})
+    assert [change.text for change in read(before, after)] == ["Capacity"]
 
 
 @pytest.mark.parametrize("wrong", ["no-such-commit", "."])

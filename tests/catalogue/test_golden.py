@@ -8,7 +8,14 @@ from tests.catalogue.golden import REGENERATE, STRINGS, differences, quoted, str
 from tests.catalogue.strings import Found, strings_of_tree
 
 ROOT = Path(__file__).resolve().parents[2]
-ONE = {"app.some.module": [Found("Second.", 2), Found("First\nof two lines.", 1), Found("Second.", 9)]}
+ONE = {
+    "app.some.module": [
+        Found("Second.", 2, True),
+        Found("First\nof two lines.", 1, True),
+        Found("key", 4, False),
+        Found("Second.", 9, True),
+    ]
+}
 
 
 def test_every_string_of_the_program_is_as_it_was() -> None:
@@ -42,12 +49,12 @@ def test_a_package_that_is_gone_loses_its_file(tmp_path: Path) -> None:
 
 def test_a_difference_names_the_string_and_how_to_write_the_files(tmp_path: Path) -> None:
     write(tmp_path, string_files(ONE))
-    said = differences(tmp_path, string_files({"app.some.module": [*ONE["app.some.module"], Found("Third.", 3)]}))
+    said = differences(tmp_path, string_files({"app.some.module": [*ONE["app.some.module"], Found("Third.", 3, True)]}))
     assert '+    "Third."' in said.splitlines()
     assert said.endswith(REGENERATE)
 
 
 def test_a_long_difference_is_cut_short(tmp_path: Path) -> None:
-    said = differences(tmp_path, string_files({"app.a": [Found(f"Text {number}.", 1) for number in range(200)]}))
+    said = differences(tmp_path, string_files({"app.a": [Found(f"Text {number}.", 1, True) for number in range(200)]}))
     assert len(said.splitlines()) < 70
     assert "lines more" in said

@@ -6,11 +6,11 @@ import textwrap
 
 import pytest
 
-from tests.catalogue.strings import is_text, strings_of
+from tests.catalogue.strings import Found, is_text, strings_of
 
 
 def texts(source: str, *, every: bool = False) -> list[str]:
-    return [found.text for found in strings_of(textwrap.dedent(source), every=every)]
+    return [found.text for found in strings_of(textwrap.dedent(source)) if found.is_read or every]
 
 
 READ = (
@@ -157,4 +157,4 @@ def test_every_string_is_more_than_those_that_are_read() -> None:
 
 
 def test_a_string_knows_its_line() -> None:
-    assert [(each.text, each.line) for each in strings_of("a = 1\nb = 'It is this.'\n")] == [("It is this.", 2)]
+    assert strings_of("a = 1\nb = 'It is this.'\n") == [Found("It is this.", 2, is_read=True)]
