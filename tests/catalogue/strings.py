@@ -10,7 +10,7 @@ import ast
 import gc
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +42,8 @@ CODE_FUNCTIONS = frozenset(
 """Functions whose direct arguments are names or patterns."""
 
 REGEX = re.compile(r"\\[bBdDsSwW]|\(\?|\[\^|\]\+|\]\*|\.\*|\.\+|^\^|\\\.")
-MODULE = re.compile(r"(?:app|backends|widgets)(?:\.\w+)+(?::\w+)?")
+DOTTED = re.compile(r"(?:app|backends|widgets)(?:\.\w+)+")
+"""The name of a module, or of an action of the workbench, which the configuration file names."""
 PLACEHOLDER = re.compile(r"\{(?:![rsa])?(?::((?:[^{}]|\{\})*))?\}")
 NUMBER = re.compile(r"\{:[^{}]*[.,][^{}]*\} ?[A-Za-z/]+")
 """A number as it is shown, with its unit."""
@@ -78,15 +79,20 @@ def strings_of_tree(root: Path) -> dict[str, list[Found]]:
     collecting = gc.isenabled()
     gc.disable()  # a syntax tree has no cycles: the collector would walk through all of it in vain, for seconds
     try:
-        return {name: strings_of(file.read_text(encoding="utf-8")) for name, file in modules(root)}
+        files = dict(modules(root))
+        names = {name.removesuffix(".__init__") for name in files}
+        return {name: strings_of(file.read_text(encoding="utf-8"), names) for name, file in files.items()}
     finally:
         if collecting:
             gc.enable()
 
 
-def strings_of(source: str) -> list[Found]:
-    """Return all strings of one module but docstrings, annotations and names of modules."""
-    collector = _Collector(source)
+def strings_of(source: str, names: Set[str] = frozenset()) -> list[Found]:
+    """Return all strings of one module but docstrings, annotations and the `names` of modules.
+
+    A name of a module that is not there counts as read, so that a string which was not moved along is noticed.
+    """
+    collector = _Collector(source, names)
     collector.visit(ast.parse(source))
     return collector.found
 
@@ -97,7 +103,7 @@ def is_text(text: str, *, is_labelled: bool = False) -> bool:
     if any(ord(sign) > 126 for sign in bare) or ("%" in bare and bare.strip() == "%"):
         return True
     stripped = text.strip()
-    if NUMBER.fullmatch(stripped) or LABEL.fullmatch(stripped):
+    if NUMBER.fullmatch(stripped) or DOTTED.fullmatch(stripped) or LABEL.fullmatch(stripped):
         return True
     if not LETTERS.search(bare):
         return False
@@ -115,7 +121,8 @@ def is_text(text: str, *, is_labelled: bool = False) -> bool:
 class _Collector:
     """Walks through a syntax tree by hand: `ast.NodeVisitor` takes three times as long."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, names: Set[str]) -> None:
+        self._names = names
         self._lines = source.split("\n")
         self._depth = 0  # of f-strings
         self.found: list[Found] = []
@@ -144,7 +151,7 @@ class _Collector:
             self._add(node.value, node, is_read)
 
     def _add(self, text: str, node: ast.expr | ast.stmt, is_read: bool) -> None:
-        if not MODULE.fullmatch(text):
+        if text not in self._names:
             self.found.append(Found(text, node.lineno, is_read))
 
     def _is_raw(self, node: ast.expr) -> bool:

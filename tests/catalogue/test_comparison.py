@@ -42,7 +42,8 @@ def before(tmp_path: Path) -> Path:
         {
             "app/engine/sweep/plan.py": PLAN,
             "app/cli/sweep.py": 'LIMIT = 3\nsay("It is over.")\nKEY = "key"\n',
-            "backends/names.py": 'MODULE = "app.engine.sweep.plan"\n',
+            "backends/names.py": 'MODULE = "app.engine.sweep.plan"\nPACKAGE = "app.cli"\n',
+            "app/cli/__init__.py": "",
         },
     )
 
@@ -52,10 +53,18 @@ def test_what_was_moved_renamed_and_joined_is_no_difference(before: Path, tmp_pa
         tmp_path / "after",
         {
             "app/features/sweep/plan.py": PLAN_MOVED,
-            "backends/simulator/names.py": 'WHERE = "app.features.sweep.plan"\nKEY = "key"\n',
+            "backends/simulator/names.py": 'WHERE = "app.features.sweep.plan"\nKEY = "key"\nROOM = "app.terminal"\n',
+            "app/terminal/__init__.py": "",
         },
     )
     assert compare(before, after) == []
+
+
+def test_the_name_of_a_module_that_was_not_moved_along_is_a_difference(before: Path, tmp_path: Path) -> None:
+    sources = {str(file.relative_to(before)): file.read_text() for file in before.rglob("*.py")}
+    sources["app/features/plan.py"] = sources.pop("app/engine/sweep/plan.py")
+    after = tree(tmp_path / "after", sources)
+    assert [change.text for change in read(before, after)] == ["app.engine.sweep.plan"]
 
 
 def test_what_was_lost_reworded_or_said_less_often_is_named_with_its_place(before: Path, tmp_path: Path) -> None:
