@@ -41,10 +41,10 @@ def main() -> int:
         parser.error("--compare takes one or two trees")
     with ExitStack() as stack:
         try:
-            before, *rest = (stack.enter_context(tree(name, ROOT)) for name in options.compare)
+            before, *rest = [stack.enter_context(tree(name, ROOT)) for name in options.compare]
+            changes = compare(before, rest[0] if rest else ROOT)
         except ValueError as error:
             parser.error(str(error))
-        changes = compare(before, rest[0] if rest else ROOT)
     if not options.all:
         changes = [change for change in changes if change.is_read]
     for line in report(changes):

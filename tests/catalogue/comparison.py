@@ -80,14 +80,19 @@ def tree(name: str, repository: Path) -> Iterator[Path]:
             raise ValueError(f"{name} has none of {', '.join(PACKAGES)}")
         yield Path(name)
         return
-    archive = ["git", "-C", str(repository), "archive", "--format=tar", name, "--", *PACKAGES]
-    answer = subprocess.run(archive, capture_output=True, check=False)
-    if answer.returncode:
-        raise ValueError(f"{name} is neither a folder nor a commit: {answer.stderr.decode().strip()}")
+    folders = _git(repository, name, "ls-tree", "--name-only", f"{name}^{{commit}}", *PACKAGES).decode().split()
+    archive = _git(repository, name, "archive", "--format=tar", name, "--", *folders)
     with tempfile.TemporaryDirectory(prefix="catalogue-") as folder:
-        with tarfile.open(fileobj=io.BytesIO(answer.stdout)) as files:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
         yield Path(folder)
+
+
+def _git(repository: Path, commit: str, *words: str) -> bytes:
+    answer = subprocess.run(["git", "-C", str(repository), *words], capture_output=True, check=False)
+    if answer.returncode:
+        raise ValueError(f"{commit!r} is neither a folder nor a commit: {answer.stderr.decode().strip()}")
+    return answer.stdout
 
 
 def _places(root: Path) -> dict[str, list[Place]]:

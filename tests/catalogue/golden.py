@@ -21,7 +21,7 @@ REGENERATE = (
 SHOWN = 60
 """Lines of a difference that a failed test prints."""
 
-_ESCAPED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\\]")
+_ESCAPED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\\]")
 
 
 def string_files(strings: Mapping[str, Iterable[Found]]) -> dict[str, str]:

@@ -75,13 +75,19 @@ def modules(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def strings_of_tree(root: Path) -> dict[str, list[Found]]:
-    """Return the strings by module."""
+    """Return the strings by module. Raises ValueError where a file is no Python."""
     collecting = gc.isenabled()
     gc.disable()  # a syntax tree has no cycles: the collector would walk through all of it in vain, for seconds
     try:
         files = dict(modules(root))
         names = {name.removesuffix(".__init__") for name in files}
-        return {name: strings_of(file.read_text(encoding="utf-8"), names) for name, file in files.items()}
+        found = {}
+        for name, file in files.items():
+            try:
+                found[name] = strings_of(file.read_text(encoding="utf-8"), names)
+            except SyntaxError as error:
+                raise ValueError(f"{file}:{error.lineno}: {error.msg}") from None
+        return found
     finally:
         if collecting:
             gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -108,6 +109,25 @@ def test_a_text_that_is_lost_is_named_although_there_is_such_a_key(tmp_path: Pat
     before = tree(tmp_path / "before", {"app/a.py": 'say("Capacity", row["Capacity"])\n'})
     after = tree(tmp_path / "after", {"app/a.py": 'say(row["Capacity"])\n'})
     assert [change.text for change in read(before, after)] == ["Capacity"]
+
+
+def test_a_file_that_is_no_python_is_named(before: Path) -> None:
+    tree(before, {"app/broken.py": "def\n"})
+    with pytest.raises(ValueError, match=r"app/broken\.py:1: "):
+        compare(before, before)
+
+
+def test_a_commit_is_compared_with_a_folder(
+    before: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git = ("git", "-C", str(before), "-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "One")):
+        subprocess.run([*git, *words], check=True)
+    after = tree(tmp_path / "after", {"app/plan.py": PLAN})
+    monkeypatch.setattr(program, "ROOT", before)
+    monkeypatch.setattr(sys, "argv", ["catalogue", "--compare", "HEAD", str(after)])
+    assert program.main() == 1
+    assert '~ "It is over."  2 -> 1 times' in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.parametrize("wrong", ["no-such-commit", "."])

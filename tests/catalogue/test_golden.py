@@ -30,7 +30,7 @@ def test_a_file_has_the_strings_sorted_below_the_module_as_often_as_they_are_the
 
 
 def test_what_cannot_be_seen_is_escaped() -> None:
-    assert quoted("a\x1b\xa0\\") == '    "a\\x1b\\xa0\\\\"'
+    assert quoted("a\x1b\xa0\ud800\\") == '    "a\\x1b\\xa0\\ud800\\\\"'
 
 
 def test_what_was_written_does_not_differ(tmp_path: Path) -> None:
