@@ -42,7 +42,7 @@ CODE_FUNCTIONS = frozenset(
 """Functions whose direct arguments are names or patterns."""
 
 REGEX = re.compile(r"\\[bBdDsSwW]|\(\?|\[\^|\]\+|\]\*|\.\*|\.\+|^\^|\\\.")
-DOTTED = re.compile(r"(?:app|backends|widgets)(?:\.\w+)+")
+DOTTED = re.compile(r"(?:app|backends|widgets)(?:\.\w+)+(?::\w+)?")
 """The name of a module, or of an action of the workbench, which the configuration file names."""
 PLACEHOLDER = re.compile(r"\{(?:![rsa])?(?::((?:[^{}]|\{\})*))?\}")
 NUMBER = re.compile(r"\{:[^{}]*[.,][^{}]*\} ?[A-Za-z/]+")
@@ -80,7 +80,7 @@ def strings_of_tree(root: Path) -> dict[str, list[Found]]:
     gc.disable()  # a syntax tree has no cycles: the collector would walk through all of it in vain, for seconds
     try:
         files = dict(modules(root))
-        names = {name.removesuffix(".__init__") for name in files}
+        names = {name.removesuffix(".__init__") for name in files} - {*PACKAGES}  # which are plain words as well
         found = {}
         for name, file in files.items():
             try:
@@ -157,7 +157,10 @@ class _Collector:
             self._add(node.value, node, is_read)
 
     def _add(self, text: str, node: ast.expr | ast.stmt, is_read: bool) -> None:
-        if text not in self._names:
+        module, colon, name = text.partition(":")
+        if module in self._names:  # `module:name`, as entry points are written: the name remains
+            text, is_read = colon + name, False
+        if text:
             self.found.append(Found(text, node.lineno, is_read))
 
     def _is_raw(self, node: ast.expr) -> bool:
@@ -218,6 +221,13 @@ class _Collector:
     def _annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.visit(node.value)
+
+    def _assign(self, node: ast.Assign) -> None:
+        target = node.targets[0]
+        if not (isinstance(target, ast.Name) and target.id in ("__all__", "__slots__")):
+            self.visit(node.value)
+            for each in node.targets:
+                self.visit(each)
 
     def _dict(self, node: ast.Dict) -> None:
         for key, value in zip(node.keys, node.values, strict=True):
@@ -287,6 +297,7 @@ _SPECIAL: dict[type[ast.AST], Callable[[_Collector, Any], None]] = {
     ast.Expr: _Collector._expression,
     ast.FunctionDef: _Collector._function,
     ast.AsyncFunctionDef: _Collector._function,
+    ast.Assign: _Collector._assign,
     ast.AnnAssign: _Collector._annotated,
     ast.Dict: _Collector._dict,
     ast.Subscript: _Collector._subscript,

@@ -151,6 +151,15 @@ def test_names_of_modules_do_not_count_unless_there_is_no_such_module() -> None:
     assert texts(source) == ["app.cli.keys", "The keys."]
 
 
+def test_of_a_name_in_a_module_the_name_counts() -> None:
+    assert strings_of("a = 'app.cli.keys:TABLE'", {"app.cli.keys"}) == [Found(":TABLE", 1, is_read=False)]
+    assert texts("a = 'app.cli.keys:TABLE'") == ["app.cli.keys:TABLE"]
+
+
+def test_what_a_module_exports_does_not_count() -> None:
+    assert texts("__all__ = ('Geometry', 'Policy')\n__slots__ = ('size',)", every=True) == []
+
+
 def test_every_string_is_more_than_those_that_are_read() -> None:
     source = "say(row['key'], re.match('a+', 'It is this.'), f'{one}-{two}', 'word')"
     assert texts(source) == []
