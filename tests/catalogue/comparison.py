@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.catalogue.golden import quoted
-from tests.catalogue.strings import PACKAGES, strings_of_tree
+from tests.catalogue.strings import PACKAGES, is_text, strings_of_tree
 
 
 class Place(NamedTuple):
@@ -36,7 +36,9 @@ class Change(NamedTuple):
 
     @property
     def is_read(self) -> bool:
-        """Whether what a person may read differs, and not only what is compared with the same word."""
+        """Whether what a person may read differs, and not only how often a key, or a word that may be one, is there."""
+        if self.before and self.after and not is_text(self.text):
+            return False
         return _times_read(self.before) != _times_read(self.after)
 
 

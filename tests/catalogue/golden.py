@@ -15,9 +15,8 @@ STRINGS = FOLDER / "strings"
 HELP = FOLDER / "help"
 LISTS = FOLDER / "lists"
 
-REGENERATE = (
-    "If the change is meant: `.venv/bin/python -m tests.catalogue --write`, then read `git diff tests/catalogue`."
-)
+REGENERATE = """If the change is meant: `.venv/bin/python -m tests.catalogue --write`, then `git diff tests/catalogue`.
+If code was moved: `.venv/bin/python -m tests.catalogue --compare HEAD` lists what was lost or added in all modules."""
 SHOWN = 60
 """Lines of a difference that a failed test prints."""
 

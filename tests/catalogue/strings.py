@@ -37,7 +37,19 @@ KEY_METHODS = frozenset(("get", "pop", "setdefault"))
 """Methods whose first argument is a key."""
 
 CODE_FUNCTIONS = frozenset(
-    ("NewType", "ParamSpec", "TypeVar", "cast", "delattr", "getattr", "getenv", "hasattr", "import_module", "setattr")
+    (
+        "NewType",
+        "ParamSpec",
+        "TypeVar",
+        "TypeVarTuple",
+        "cast",
+        "delattr",
+        "getattr",
+        "getenv",
+        "hasattr",
+        "import_module",
+        "setattr",
+    )
 )
 """Functions whose direct arguments are names or patterns."""
 

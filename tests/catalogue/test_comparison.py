@@ -130,6 +130,15 @@ def test_a_commit_is_compared_with_a_folder(
     assert '~ "It is over."  2 -> 1 times' in capsys.readouterr().out.splitlines()
 
 
+def test_a_word_that_may_be_a_key_matters_only_when_it_is_gone(tmp_path: Path) -> None:
+    before = tree(
+        tmp_path / "before", {"app/a.py": 'say("drive" if one else "drives")\nsay("drive" if two else key)\n'}
+    )
+    after = tree(tmp_path / "after", {"app/a.py": 'say("drive" if one else key)\n'})
+    assert [change.text for change in compare(before, after)] == ["drive", "drives"]
+    assert [change.text for change in read(before, after)] == ["drives"]
+
+
 @pytest.mark.parametrize("wrong", ["no-such-commit", "."])
 def test_what_is_no_tree_is_refused(
     wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
