@@ -235,15 +235,6 @@ def require_companions(
             )
 
 
-def strange_step(change: Change, step: Write) -> RefusedError:
-    """The error about a recorded step that does not bring back what a setting of this very thing was before."""
-    return RefusedError(
-        f"This does not bring {change.label.lower()} of {change.target} back to {clean(str(change.before), 80)}: "
-        f"{clean(step.shown(), 200)}.",
-        hint="Set the value you want by hand.",
-    )
-
-
 def require_same(change: Change, present: Identity) -> None:
     """Raises AnotherDeviceError unless the device that the change was planned for is the one that is there."""
     planned = change.identity

@@ -7,6 +7,7 @@ Strings from devices are already cleaned (backends.text.clean).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 
 from backends.identity import Identity, Signature, Use
@@ -343,6 +344,15 @@ class Controller:
     """Background work under way."""
     facts: tuple[Fact, ...] = ()
     """Anything else worth a line."""
+
+
+THING_KINDS: Mapping[type, str] = {Controller: "controller", Array: "array", Drive: "drive"}
+"""What a thing is called in files, JSON, metrics and selectors."""
+
+
+def kind_of(thing: Controller | Array | Drive) -> str:
+    """Return `controller`, `array` or `drive`."""
+    return THING_KINDS[type(thing)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,19 +170,6 @@ class ChecksParity(Protocol):
 
 
 @runtime_checkable
-class ReadsOldSteps(Protocol):
-    """A backend whose ways back had companions that earlier versions kept only within the recorded steps."""
-
-    def companions_of(self, change: Change) -> Mapping[str, str] | None:
-        """What the recorded `undo` of a change names besides the value, by this backend's own grammar; no I/O.
-
-        None of a setting whose steps name nothing besides: those have to be the steps of `Sets.back`.
-        Raises RefusedError showing a step that is none of such a change of its target.
-        """
-        ...
-
-
-@runtime_checkable
 class KeepsReadings(Protocol):
     """A backend that keeps what its inventory read of the settings, where to read them anew costs seconds."""
 

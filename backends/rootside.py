@@ -8,6 +8,25 @@ from typing import Any, Protocol
 from backends import errors
 from backends.errors import RaidbenchError, RefusedError, ToolTimeoutError
 
+ERRORS: Mapping[str, type[RaidbenchError]] = {
+    "RaidbenchError": errors.RaidbenchError,
+    "ToolMissingError": errors.ToolMissingError,
+    "ToolFailedError": errors.ToolFailedError,
+    "ToolTimeoutError": errors.ToolTimeoutError,
+    "NotFoundError": errors.NotFoundError,
+    "UnknownSettingError": errors.UnknownSettingError,
+    "InvalidValueError": errors.InvalidValueError,
+    "BlockedError": errors.BlockedError,
+    "RefusedError": errors.RefusedError,
+    "HeldError": errors.HeldError,
+    "NewerError": errors.NewerError,
+    "DeviceGoneError": errors.DeviceGoneError,
+    "AnotherDeviceError": errors.AnotherDeviceError,
+    "StorageError": errors.StorageError,
+}
+"""Every error that an answer can carry, by its name there; any other arrives as a refusal."""
+_NAMES = {error: name for name, error in ERRORS.items()}
+
 
 class RootSide(Protocol):
     """The connection to the helper that runs as root. `app.priv` lists its verbs and what they take."""
@@ -30,7 +49,7 @@ def told(error: RaidbenchError) -> dict[str, Any]:
     devices = {"devices": list(error.devices)} if isinstance(error, ToolTimeoutError) else {}
     return {
         **devices,
-        "kind": type(error).__name__,
+        "kind": _NAMES.get(type(error), "RefusedError"),
         "message": error.message,
         "hint": error.hint,
         "evidence": error.evidence[:65536],
@@ -39,9 +58,7 @@ def told(error: RaidbenchError) -> dict[str, Any]:
 
 def raised(data: Mapping[str, Any]) -> RaidbenchError:
     """The error that an answer carries; a kind that is not of the family is a refusal."""
-    kind = getattr(errors, str(data.get("kind")), RefusedError)
-    known = isinstance(kind, type) and issubclass(kind, RaidbenchError)
-    error: RaidbenchError = (kind if known else RefusedError)(
+    error = ERRORS.get(str(data.get("kind")), RefusedError)(
         str(data.get("message", "The root helper refused it.")),
         hint=str(data.get("hint", "")),
         evidence=str(data.get("evidence", "")),

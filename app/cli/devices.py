@@ -16,7 +16,7 @@ from app.cli.running import run
 from app.cli.status import DONE
 from app.engine.view import schema
 from backends.errors import InvalidValueError, RaidbenchError
-from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.model import Array, Controller, Drive, Inventory, Problem, Target, kind_of
 from backends.settings import Reading
 from backends.suggestions import suggested
 from backends.text import clean
@@ -144,7 +144,7 @@ async def _show(bench: Workbench, address: str, as_json: bool) -> int:
     values = {} if queue is None else await bench.hardware.read(queue.target)
     if as_json:
         settings = {str(found.target): _settings(declared, readings)}
-        kind = type(found).__name__.lower()
+        kind = kind_of(found)
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
         shown = bench.jobs.remembered(found)

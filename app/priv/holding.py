@@ -43,7 +43,7 @@ class Holding:
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
         """What lies on a device that nothing uses."""
         device = _device(device)
-        known = None if shown is None else [Signature(**_strict(Signature, one)) for one in shown]
+        known = None if shown is None else [Signature(**_strict(Signature, "signature", one)) for one in shown]
         return {"signatures": [asdict(one) for one in await require_free(self._host, device, known)]}
 
     async def hold(
@@ -61,7 +61,7 @@ class Holding:
         device = _device(device)
         if len(self._held) >= MOST_HOLDS:
             raise NotAllowedError("hold: too many devices are held.")
-        identity = None if meant is None else Identity(**_strict(Identity, meant))
+        identity = None if meant is None else Identity(**_strict(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
             hold = await stack.enter_async_context(secure(self._host, device, intent, typed, identity, shown))
@@ -118,12 +118,12 @@ def _device(path: str) -> str:
     return node
 
 
-def _strict(kind: type, data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _strict(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Exactly the fields that there are, texts and sizes."""
     known = {field.name for field in fields(kind)}
     sound = all(
         one is None or isinstance(one, str) or (key == "size_bytes" and type(one) is int) for key, one in data.items()
     )
     if not set(data) <= known or not sound or not (data.get("name") or data.get("kind")):
-        raise NotAllowedError(f"That is no {kind.__name__.lower()}.")
+        raise NotAllowedError(f"That is no {called}.")
     return data

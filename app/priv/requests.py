@@ -102,16 +102,36 @@ class Requests:
         holding = self._holding = Holding(host, self._gid, self._paths.config)
         measuring = self._measuring = GuardedRuns(host, holding)
         changing = self._changing = GuardedChanges(host, Machine.of(host), self._paths, self._uid)
-        parts: tuple[tuple[object, tuple[str, ...]], ...] = (
-            (looking, ("read", "follow", "run", "reachable", "ask")),
-            (holding, ("facts", "free", "hold", "release")),
-            (measuring, ("measure", "signal", "ended")),
-            (changing, ("lock", "unlock", "plan", "intend", "apply", "outcome", "arm", "journal", "remake")),
-            (changing, ("together", "persist", "unit", "rehearse", "given")),
-            (self, ("companion",)),
-        )
         self._read_only = read_only
-        self._verbs = {verb: getattr(part, verb) for part, verbs in parts for verb in verbs}
+        self._verbs = {
+            "read": looking.read,
+            "follow": looking.follow,
+            "run": looking.run,
+            "reachable": looking.reachable,
+            "ask": looking.ask,
+            "facts": holding.facts,
+            "free": holding.free,
+            "hold": holding.hold,
+            "release": holding.release,
+            "measure": measuring.measure,
+            "signal": measuring.signal,
+            "ended": measuring.ended,
+            "lock": changing.lock,
+            "unlock": changing.unlock,
+            "plan": changing.plan,
+            "intend": changing.intend,
+            "apply": changing.apply,
+            "outcome": changing.outcome,
+            "arm": changing.arm,
+            "journal": changing.journal,
+            "remake": changing.remake,
+            "together": changing.together,
+            "persist": changing.persist,
+            "unit": changing.unit,
+            "rehearse": changing.rehearse,
+            "given": changing.given,
+            "companion": self.companion,
+        }
         return {"version": version}
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:

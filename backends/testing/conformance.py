@@ -22,7 +22,7 @@ from backends.errors import (
 )
 from backends.host import Command, Completed, Host
 from backends.model import Array, Controller, Drive, Inventory, Target
-from backends.protocol import Backend, Finds, ReadsOldSteps
+from backends.protocol import Backend, Finds
 from backends.settings import NOT_UNDERSTOOD, Availability, Reading, Risk
 
 
@@ -252,7 +252,6 @@ class Conformance(FindsConformance):
                 value, companions = change.before or "", change.companions
                 honest = await backend.back(target, key, value, companions)
                 for step in forged_steps(change):
-                    assert await _by_forged_steps(backend, replace(change, undo=(step,), risk=Risk.NONE), honest)
                     with pytest.raises(RefusedError):
                         await backend.apply(replace(honest, writes=(step,), risk=Risk.NONE))
                 for wrong in forged_companions(change):
@@ -265,18 +264,6 @@ class Conformance(FindsConformance):
                 assert await backend.read(target) == now, f"a forged way back of {key} changed something"
                 await backend.apply(honest)
                 assert await backend.read(target) == before, f"undo of {key}"
-
-    async def test_recorded_steps_of_earlier_versions_come_back(
-        self, backend: Backend, targets: tuple[Target, ...]
-    ) -> None:
-        """Where a log has the steps and no companions, the same way back is planned from the steps."""
-        for target in targets:
-            for key, reading in (await backend.read(target)).items():
-                for value in candidates(reading) if reading.availability.available else ():
-                    change = await backend.plan(target, key, value)
-                    told = backend.companions_of(change) if isinstance(backend, ReadsOldSteps) else None
-                    assert told in (None, change.companions) or set(told.items()) <= set(change.companions.items())
-                    assert told is not None or not change.companions or key in _COMPARED, f"{key}={value}"
 
 
 def say_strangely(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
@@ -319,10 +306,6 @@ async def is_alone_unknown(backend: Backend, target: Target, key: str, before: M
     return now[key].now == NOT_UNDERSTOOD and apart == {key}
 
 
-_COMPARED = ("fastpath", "cache_flush_start", "cache_flush_stop")
-"""Settings whose companions only repeat what the value says, or tell a person what stands in the way."""
-
-
 def forged_steps(change: Change) -> list[Write]:
     """Steps of another file, program, verb or device than those that take a change back, and one that is only told."""
     first = change.undo[0]
@@ -351,19 +334,3 @@ def forged_companions(change: Change) -> list[dict[str, str]]:
     wrong = [{**own, "no_such": "1"}, {**own, "../x": "1"}, {**own, "path": "/etc/passwd"}]
     values = ("../x", "; rm -rf /", "/dev/sda", "")
     return [*wrong, *({**own, name: text} for name in own for text in values)]
-
-
-async def _by_forged_steps(backend: Backend, change: Change, honest: Change) -> bool:
-    """Whether steps of a log are refused, left to be compared, or come to nothing but the backend's own steps."""
-    if not isinstance(backend, ReadsOldSteps):
-        return True
-    try:
-        told = backend.companions_of(change)
-        if told is None:
-            return True
-        back = await backend.back(change.target, change.key, change.before or "", told)
-    except (RefusedError, InvalidValueError):
-        return True
-    return change.undo[0] not in back.writes and {step.argv[:1] for step in back.writes} <= {
-        step.argv[:1] for step in honest.writes
-    }

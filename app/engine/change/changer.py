@@ -19,7 +19,7 @@ from collections.abc import (
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.change.back import companions_of, plan_back, require_reversible
+from app.engine.change.back import plan_back, require_reversible
 from app.engine.change.reading_back import is_as_wanted, read_for, require_as_planned, require_its_device, verdict
 from app.engine.change.side_effects import (
     NO_DEBTS,
@@ -406,7 +406,7 @@ class Changer:
         """Let the helper plan it as well. Raises RefusedError where it would do something else than was shown."""
         if self._side is None:
             return
-        companions = None if old is None else companions_of(self._backend(change.target), old)
+        companions = None if old is None else old.companions
         await self._side.ask("plan", change=unstructure(change), back=companions)
 
     async def _do(self, backend: Sets, change_id: str, change: Change) -> None:

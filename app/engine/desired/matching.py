@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.engine.desired.file import SELECTS
-from backends.model import Array, Controller, Drive, Inventory
+from backends.model import Array, Controller, Drive, Inventory, kind_of
 
 Thing = Controller | Array | Drive
 
@@ -40,7 +40,7 @@ def marks(thing: Thing) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str | None, ...]] = {
         "address": (str(thing.target),),
         "vendor": (thing.target.backend,),
-        "kind": (type(thing).__name__.lower(),),
+        "kind": (kind_of(thing),),
     }
     match thing:
         case Controller():

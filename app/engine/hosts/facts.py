@@ -13,7 +13,7 @@ from typing import Any
 
 from app.engine.check.checking import Checked
 from backends import json_text
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Array, Controller, Drive, Inventory, Target, kind_of
 from backends.settings import Reading
 from backends.text import clean
 from backends.values import dataclass
@@ -98,7 +98,7 @@ def _thing(inventory: Inventory, thing: Controller | Array | Drive, readings: Re
     of, hardware, firmware = _made(thing)
     return {
         "address": str(thing.target),
-        "kind": type(thing).__name__.lower(),
+        "kind": kind_of(thing),
         "of": of,
         FactPart.HARDWARE.value: hardware,
         FactPart.FIRMWARE.value: firmware,

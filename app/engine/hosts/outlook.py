@@ -16,6 +16,7 @@ from app.engine.hosts.folding import Gathered
 from app.engine.view.check import GRAVEST, TONES, severity_words
 from app.engine.view.table import Align, Cell, Column, FactLine, Facts, Mark, Row, Table, Tone
 from backends import json_text
+from backends.model import THING_KINDS
 from backends.values import dataclass
 from widgets.plain.units import plural
 
@@ -35,8 +36,6 @@ COLUMNS = (
 
 WAITING = "asked, no answer yet"
 """What stands of a host that is waited for."""
-
-_KINDS = ("controller", "array", "drive")
 
 _PLACES = 4
 """Places of a finding that are named."""
@@ -136,7 +135,7 @@ class Outlook:
                 host,
                 _WELL if worst is None else Cell(severity_words(count.__getitem__), TONES[worst], _MARKS[worst]),
                 "" if not self.over else Cell(str(differs), Tone.ATTENTION if differs else Tone.DIM),
-                *(str(told.numbers.get(kind, 0)) for kind in _KINDS),
+                *(str(told.numbers.get(kind, 0)) for kind in THING_KINDS.values()),
                 *versions,
             ),
         )

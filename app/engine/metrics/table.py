@@ -9,7 +9,7 @@ from dataclasses import field
 from app.engine.check.checking import Checked
 from app.engine.check.finding import Severity
 from app.engine.check.sight import fact, fact_limit, fact_number
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Array, Controller, Drive, Inventory, Target, kind_of
 from backends.pci import Link
 from backends.settings import Reading, Setting
 from backends.values import dataclass
@@ -78,7 +78,7 @@ def _info(looked: Looked) -> Iterator[Sample]:
         serial = None if isinstance(thing, Array) else thing.serial
         wwn = thing.wwn if isinstance(thing, Drive) else None
         device = None if isinstance(thing, Controller) else thing.device
-        kind = type(thing).__name__.lower()
+        kind = kind_of(thing)
         level = thing.level.value if isinstance(thing, Array) else None
         media = thing.media.value if isinstance(thing, Drive) else None
         controller = thing.target if isinstance(thing, Controller) else thing.controller

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import json
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Any
 
+from app.engine.session import events, sweep_record
 from app.engine.session.events import ChangeIntended, LoggedEvent
 from app.engine.session.json_values import structure, unstructure
 
-KINDS: dict[str, type[Any]] = {}
-"""Every kind of line, by its name."""
+KINDS: Mapping[str, type[Any]] = {
+    "session-started": events.SessionStarted,
+    "inventory-seen": events.InventorySeen,
+    "command-ran": events.CommandRan,
+    "change-intended": events.ChangeIntended,
+    "change-ended": events.ChangeEnded,
+    "run-started": events.RunStarted,
+    "run-ended": events.RunEnded,
+    "precondition-ended": events.PreconditionEnded,
+    "experiment-started": events.ExperimentStarted,
+    "experiment-ended": events.ExperimentEnded,
+    "baseline-marked": events.BaselineMarked,
+    "note-added": events.NoteAdded,
+    "machine-checked": events.MachineChecked,
+    "rule-persisted": events.RulePersisted,
+    "problem-met": events.ProblemMet,
+    "session-ended": events.SessionEnded,
+    "sweep-started": sweep_record.SweepStarted,
+    "sweep-resumed": sweep_record.SweepResumed,
+    "sweep-extended": sweep_record.SweepExtended,
+    "sweep-step-started": sweep_record.SweepStepStarted,
+    "sweep-step-ended": sweep_record.SweepStepEnded,
+    "sweep-array-refused": sweep_record.SweepArrayRefused,
+    "sweep-ended": sweep_record.SweepEnded,
+}
+"""Every kind of line, by the name that it has in a log: a class may be renamed, its name here may not."""
 
-
-def _kind(event: type[Any]) -> str:
-    """`ChangeIntended` -> `change-intended`."""
-    name = event.__name__
-    return "".join(f"-{char.lower()}" if char.isupper() else char for char in name).lstrip("-")
-
-
-for _event in get_args(LoggedEvent):
-    KINDS[_kind(_event)] = _event
 _NEVER_LOGGED = ("lock", "found", "members")
 """What a change knows and a log does not say: whoever acts on a log asks the device for it."""
 _BEGINS = '{"event":"session-started",'

@@ -6,11 +6,10 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import get_args
 
-from app.engine.session import wire
+from app.engine.session import event_values, wire
 from app.engine.session.event_values import Progress
 from app.engine.session.events import AnyEvent, LiveEvent, RunStarted
 from app.engine.session.json_values import structure, unstructure
@@ -25,7 +24,17 @@ from backends.input_file import open_input
 FILE = "live.jsonl"
 """Lies in the session's folder."""
 
-_KINDS: dict[str, type[Progress]] = {kind.__name__: kind for kind in get_args(Progress)}
+KINDS: Mapping[str, type[Progress]] = {
+    "PhaseChanged": event_values.PhaseChanged,
+    "SampleTaken": event_values.SampleTaken,
+    "CpuSampled": event_values.CpuSampled,
+    "MembersSampled": event_values.MembersSampled,
+    "Advised": event_values.Advised,
+    "SteadinessSeen": event_values.SteadinessSeen,
+    "Happened": event_values.Happened,
+}
+"""Every kind of line, by the name that it has in the file: a class may be renamed, its name here may not."""
+_NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 class LiveWriter:
@@ -42,7 +51,7 @@ class LiveWriter:
                 fresh.write_bytes(b"")
                 os.replace(fresh, self._file)
             elif isinstance(event, LiveEvent):
-                told = {"kind": type(event.progress).__name__, "at": event.at, "id": event.id}
+                told = {"kind": _NAMES[type(event.progress)], "at": event.at, "id": event.id}
                 line = json.dumps(told | unstructure(event.progress), separators=(",", ":"))
                 with self._file.open("a", encoding="ascii") as out:
                     out.write(line + "\n")
@@ -80,7 +89,7 @@ def _event(line: bytes) -> LiveEvent | None:
     try:
         data = json.loads(line)
         kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
-        return LiveEvent(at=at, id=run, progress=structure(data, _KINDS[kind]))
+        return LiveEvent(at=at, id=run, progress=structure(data, KINDS[kind]))
     except Exception:  # torn, or of another version: it would have been over in a moment anyway
         return None
 

@@ -36,6 +36,14 @@ def design_json(design: Design) -> Json:
     }
 
 
+_LATENCIES = {
+    "mean": LatencyFigure.MEAN,
+    "p50": LatencyFigure.P50,
+    "p99": LatencyFigure.P99,
+    "p99_9": LatencyFigure.P99_9,
+}
+
+
 def sweep_json(record: SweepRecord, found: Results, *, session: str) -> Json:
     """How far a sweep has come, and what it found."""
     end = record.end
@@ -105,7 +113,7 @@ def _curve(curve: LoadCurve) -> Json:
                 **picked(point, "percent", "asked", "carried"),
                 "runs": len(point.scores),
                 "reached": _spread(point.reached),
-                "latency_ns": {figure.name.lower(): _interval(point.latency(figure)) for figure in LatencyFigure},
+                "latency_ns": {name: _interval(point.latency(figure)) for name, figure in _LATENCIES.items()},
             }
             for point in curve.points
         ],

@@ -142,29 +142,6 @@ class BlockBackend:
             companions=companions,
         )
 
-    def companions_of(self, change: Change) -> Mapping[str, str]:
-        """The files of the same queue that recorded steps of earlier versions write besides the setting's own."""
-        name = change.target.address
-        before = f"{_queue(name)}/"
-        found: dict[str, str] = {}
-        for step in change.undo:
-            own = step.path.removeprefix(before) if step.path is not None else None
-            if own == step.path or own is None or step.text is None:
-                raise RefusedError(
-                    f"The log takes {change.label} of {change.target} back by a step that is none of its queue: "
-                    f"{clean(step.shown(), 200)}.",
-                    hint=f"raidbench would write only below {before}. Set the value you want by hand.",
-                )
-            if own != change.key:
-                found[own] = step.text
-            elif step.text != written(change.key, change.before or ""):
-                raise RefusedError(
-                    f"The log takes {change.label} of {change.target} back to {clean(step.text, 80)}, "
-                    f"and says that it was {change.before}.",
-                    hint="Set the value you want by hand.",
-                )
-        return found
-
     async def apply(self, change: Change) -> None:
         """Write, after making sure that this is still the device that was planned for."""
         _require_ours(change)

@@ -50,7 +50,7 @@ from backends.vendors.lvm.inventory import (
 )
 from backends.vendors.lvm.making import lock_of, require_steps
 from backends.vendors.lvm.numbers import LOW_WATERMARK, RATES, value_before, wanted_value
-from backends.vendors.lvm.plans import change_of, companions_of, require_ours
+from backends.vendors.lvm.plans import change_of, require_ours
 from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import flush_words, reading_for_undo, readings
 from backends.vendors.lvm.settings import LvOutline, outline_of, settings_of
@@ -113,10 +113,6 @@ class Lvm:
         view = await self._view(target)
         setting = setting_of(settings_of(view.outline), target, key)
         return _planned(view, wanted_back(target, setting, reading_for_undo(view, key), value, value_before))
-
-    def companions_of(self, change: Change) -> Mapping[str, str]:
-        """None. Raises RefusedError for a recorded step that is none of such a change. See `plans.companions_of`."""
-        return companions_of(change)
 
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is set and in force already: LVM says `changed` to that as well."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import Wanted, strange_step
+from backends.changing import Wanted
 from backends.errors import RefusedError
 from backends.identity import Identity
 from backends.settings import Risk, worst
@@ -68,23 +68,6 @@ def _told(key: str, value: str) -> tuple[str, str]:
     if (option := OPTIONS.get(key.partition(".")[0])) is not None:
         return option, _word(key, value)
     return _TUNABLES, f"{key}={int(value == 'on') if key == 'cleaner' else value}"
-
-
-def companions_of(change: Change) -> dict[str, str]:
-    """None: the tunables that earlier versions recorded along with a default are kept as they are now, not as then.
-
-    Raises RefusedError for a recorded step that does not take this very change back.
-    """
-    key, before = change.key, change.before or ""
-    ways = [_told(key, before)] + ([_NOT_AHEAD] if (key, before) == ("lv_read_ahead", "auto") else [])
-    for step in change.undo:
-        words = [word for word in step.argv[1:-1] if word != "--yes"]
-        cleared = before == DEFAULT and words[:1] == [_TUNABLES] and _VALUES.fullmatch(" ".join(words)) is not None
-        does = tuple(words) in ways or (cleared and not re.search(rf"\b{re.escape(key)}=", words[1]))
-        program = "lvconvert" if key == "stripe_size" else "lvchange"
-        if not does or step.argv[0].rpartition("/")[2] != program or step.argv[-1] != change.target.address:
-            raise strange_step(change, step)
-    return {}
 
 
 def _lvchange(view: LvView, *words: str) -> Write:

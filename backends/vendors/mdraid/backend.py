@@ -64,7 +64,6 @@ from backends.vendors.mdraid.platform import (
     platform_of,
 )
 from backends.vendors.mdraid.readings import ArrayView, readings
-from backends.vendors.mdraid.recorded import companions_of
 from backends.vendors.mdraid.remains import assembling
 from backends.vendors.mdraid.reshape import Way, way_of, why_fixed
 from backends.vendors.mdraid.running import KEPT, RULES, MdRaidRunner, actions, match_of
@@ -140,10 +139,6 @@ class MdRaid:
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """What writes or runs `value` again: a bitmap with its chunks; a re-creation of the members that there are."""
         return await self._planned(await self._view(target), target, key, value, companions)
-
-    def companions_of(self, change: Change) -> Mapping[str, str] | None:
-        """With what a bitmap or a re-creation comes back by recorded steps. See `recorded.companions_of`."""
-        return companions_of(change)
 
     async def _planned(
         self, view: ArrayView, target: Target, key: str, value: str, companions: Mapping[str, str] | None = None

@@ -62,7 +62,6 @@ from backends.vendors.megaraid.plans import (
 )
 from backends.vendors.megaraid.presence import volume_node
 from backends.vendors.megaraid.readings import card_readings, volume_readings
-from backends.vendors.megaraid.recorded import companions_of
 from backends.vendors.megaraid.running import Runner, places_of, remake
 from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.megaraid.tools import for_doctor, nothing_seen, troubles
@@ -206,10 +205,6 @@ class MegaRaid:
         picture = await look(self._host)
         about = of_volume(unit.prefix, view.card, view.volume, picture, anew=key == "strip_size")
         return replace(volume_change(view, wish, about, _lock_of(unit, view, picture), companions), found=found)
-
-    def companions_of(self, change: Change) -> Mapping[str, str] | None:
-        """What recorded steps make a virtual drive again with. See `recorded.companions_of`."""
-        return companions_of(change)
 
     async def apply(self, change: Change) -> None:
         """Run the commands if what they are for is still what was read last, which whoever applies has just done.

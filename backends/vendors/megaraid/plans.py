@@ -19,11 +19,16 @@ from backends.vendors.megaraid.effective import CardView, VolumeView, protection
 from backends.vendors.megaraid.facts import UNKNOWN, Policies, VirtualDrive, Word
 from backends.vendors.megaraid.geometry import SPANNED, companions_of, members_of, shape
 from backends.vendors.megaraid.readings import is_final, program, volume_readings
-from backends.vendors.megaraid.recorded import require_made_of
 from backends.vendors.megaraid.settings import VOLUME_SETTINGS
+from backends.vendors.megaraid.storcli.commands import drives_words
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 """A name that any of the tools takes."""
+
+_NAMED_DRIVES = re.compile(r"(?:drives=|-R[0-9]{1,2}\[|-Array[0-9]\[)([0-9:,-]{1,400})\]?")
+_NAMED_STRIP = re.compile(r"(?:strip=|-strpsz)([0-9]{1,5})")
+_NAMED_VOLUME = re.compile(r"(?:/c[0-9]+/v|-L(?!DSetProp))(.*)")
+"""Words of storcli and MegaCli: the drives to create from, the strip in KiB, the virtual drive to delete or set."""
 
 _MOVES = {
     "write_cache": ("fastpath",),
@@ -242,7 +247,7 @@ def require_ours(change: Change, view: CardView, volume: VirtualDrive | None) ->
         if volume is None:
             require_own(change, _steps(view, view.dialect.set_card(number, key, change.after)))
         elif key == "strip_size":
-            require_made_of(change, volume.drives)
+            _require_made_of(change, view, volume)
         elif key != "fastpath":
             require_own(change, _set(view, volume.number, key, change.after))
         else:
@@ -251,6 +256,26 @@ def require_ours(change: Change, view: CardView, volume: VirtualDrive | None) ->
             require_own(change, tuple(step for step in change.writes if step in each))
     except InvalidValueError as error:
         raise RefusedError(error.message) from error
+
+
+def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> None:
+    """Raises RefusedError unless its steps delete this virtual drive and make it again, of these very drives."""
+    lines = [write.argv for write in change.writes]
+    if not all(line[2:] and line[0] == view.dialect.tool for line in lines):
+        raise RefusedError(f"{change.target} is not made again by that: plan it again.")
+    view.dialect.begin_making(view.card.number, lines)
+    view.dialect.begin_making(view.card.number, ())  # only its check is needed here: nothing is made yet
+    deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
+    strips = [int(text) * 1024 for text in _named(_NAMED_STRIP, lines)]
+    others = set(_named(_NAMED_VOLUME, lines)) - {str(volume.number)}
+    if change.writes[:1] != deletes or others or [str(strip) for strip in strips] != [change.after]:
+        raise RefusedError(f"{change.target} is not made again by that: plan it again.")
+    if ",".join(_named(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_words(volume.drives)):
+        raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")
+
+
+def _named(words: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:
+    return [found[1] for line in lines for word in line if (found := words.fullmatch(word)) is not None]
 
 
 def _spoken(view: CardView, number: int, key: str, value: str) -> tuple[Write, ...]:

@@ -22,7 +22,6 @@ from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, N
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
 from backends.vendors.nvme.plans import (
-    companions_of,
     contents,
     controller_lock,
     feature_steps,
@@ -154,10 +153,6 @@ class Nvme(Settable[ControllerView]):
     def refusal(self, done: Completed) -> str:
         """Why it was not done, in nvme-cli's words; "" if it was."""
         return refusal(done)
-
-    def companions_of(self, change: Change) -> Mapping[str, str] | None:
-        """The settings of a format that recorded steps name. See `plans.companions_of`."""
-        return companions_of(change)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """What is missing without nvme-cli, and controllers that do not answer."""

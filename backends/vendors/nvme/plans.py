@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from backends.change import Change, Write
-from backends.changing import strange_step
 from backends.errors import RefusedError
 from backends.identity import Identity, Signature
 from backends.text import clean
@@ -16,14 +15,10 @@ from backends.vendors.nvme.facts import ControllerView, NamespaceView
 from backends.vendors.nvme.formats import companions_in, format_steps
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, stored
 from backends.vendors.nvme.settings import shown as shown_as
-from backends.vendors.nvme.sysfs import KernelController, KernelNamespace, is_namespace
+from backends.vendors.nvme.sysfs import KernelController, KernelNamespace
 from backends.vendors.nvme.tool import NAMES
 
 _VALUE = re.compile(r"[0-9a-f]{8}")
-_NAMESPACE = re.compile(r"--namespace-id=[0-9]{1,10}")
-_FEATURE = re.compile(
-    r"set-feature (?P<device>/dev/nvme[0-9]{1,6}) --feature-id=(?P<number>[0-9]{1,3}) --value=0x(?P<value>[0-9a-f]{8})"
-)
 
 
 def of_controller(controller: KernelController) -> Identity:
@@ -107,37 +102,6 @@ def _require_own(change: Change, view: ControllerView, argv: tuple[str, ...]) ->
             f"Another part of the value that {change.label.lower()} is in changed since: it would be lost.",
             hint="Take that other change back first, or set this one again.",
         )
-
-
-def companions_of(change: Change) -> dict[str, str]:
-    """The settings of a format that recorded steps bring back; none of a feature, whose other bits are as they are.
-
-    Raises RefusedError for a step that is none of such a change of this controller or namespace.
-    """
-    found: dict[str, str] = {}
-    for step in change.undo:
-        told = _format_told(change, step) if change.key == LBA_FORMAT.key else _bits_told(change, step)
-        if told is None or step.argv[0].rpartition("/")[2] not in NAMES:
-            raise strange_step(change, step)
-        found |= told
-    return found
-
-
-def _format_told(change: Change, step: Write) -> dict[str, str] | None:
-    at = f"/dev/{change.target.address}"
-    if step.argv[1:3] != ("format", at) or not _NAMESPACE.fullmatch(" ".join(step.argv[3:4])):
-        return None
-    return companions_in(step.argv[4:])
-
-
-def _bits_told(change: Change, step: Write) -> dict[str, str] | None:
-    """Nothing where a step sets these very bits to the value of before."""
-    field = FIELDS.get(change.key)
-    words = _FEATURE.fullmatch(" ".join(step.argv[1:]))
-    if field is None or words is None or int(words["number"]) != field.feature:
-        return None
-    owner = words["device"] == f"/dev/{change.target.address}" or is_namespace(change.target.address)
-    return {} if owner and shown_as(change.key, field.of(int(words["value"], 16))) == change.before else None
 
 
 def contents(device: str, found: Iterable[Signature]) -> str:

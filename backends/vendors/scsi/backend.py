@@ -24,7 +24,6 @@ from backends.vendors.scsi.disks import Disk, Kind, disk_of, is_disk, is_name, p
 from backends.vendors.scsi.inventory import NAME, drive
 from backends.vendors.scsi.plans import (
     companions_now,
-    companions_of,
     finished,
     legal_companions,
     steps,
@@ -134,10 +133,6 @@ class ScsiBackend(Settable[View]):
         except NotSaveableError:
             self._unsaveable.add(identity(seen.disk.node))
             raise
-
-    def companions_of(self, change: Change) -> Mapping[str, str] | None:
-        """What recorded steps saved in the drive besides. See `plans.companions_of`."""
-        return companions_of(change)
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
         """The udev rules file with this drive's line replaced; no other line is touched."""

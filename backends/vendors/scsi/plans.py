@@ -8,7 +8,7 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, Write
-from backends.changing import Wanted, strange_step, was_value
+from backends.changing import Wanted, was_value
 from backends.settings import Persistence, Reading, Risk, Setting
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.readings import View
@@ -56,32 +56,6 @@ def companions_now(view: View, key: str) -> dict[str, str]:
 def legal_companions(view: View, key: str) -> dict[str, Pattern[str]]:
     """What may come back with a setting."""
     return {SAVED: _ON_OFF} if view.disk.kind is Kind.SCSI and key in BITS else {}
-
-
-def companions_of(change: Change) -> dict[str, str] | None:
-    """What recorded steps of sdparm saved besides; None of all that has no saved value.
-
-    Raises RefusedError for a step that is none of such a change of this disk.
-    """
-    if not any(step.argv and step.argv[0].rpartition("/")[2] == "sdparm" for step in change.undo):
-        return None
-    name, inverted = BITS.get(change.key, ("", False))
-    found: dict[str, str] = {}
-    for step in change.undo:
-        if (step.path, step.text) == (f"/sys/block/{change.target.address}/device/rescan", "1"):
-            continue
-        set_bit = re.fullmatch(f"--set={name}=([01])( --save)?", " ".join(step.argv[1:-1])) if name else None
-        ours = step.argv and (step.argv[0].rpartition("/")[2], step.argv[-1]) == (
-            "sdparm",
-            f"/dev/{change.target.address}",
-        )
-        if set_bit is None or not ours:
-            raise strange_step(change, step)
-        value = "on" if (set_bit[1] == "1") is not inverted else "off"
-        found |= {SAVED: value} if set_bit[2] else {}
-        if value != change.before and not set_bit[2]:
-            raise strange_step(change, step)
-    return found
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:

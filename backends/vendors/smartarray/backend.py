@@ -49,7 +49,7 @@ from backends.vendors.smartarray.made import find_made, there_before
 from backends.vendors.smartarray.making import candidates, plan_array
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
-from backends.vendors.smartarray.plans import companions_of, legal_companions, planned, require_ours, value_before
+from backends.vendors.smartarray.plans import legal_companions, planned, require_ours, value_before
 from backends.vendors.smartarray.readings import readings
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.tools import troubles, unseen
@@ -162,10 +162,6 @@ class SmartArray:
         require_companions(target, key, companions, legal_companions(view, key))
         wish = wanted_back(target, setting, self._readings(target, spot, view)[key], value, value_before)
         return planned(view, wish, self._identity(spot, unit, await look(self._host)), companions)
-
-    def companions_of(self, change: Change) -> Mapping[str, str] | None:
-        """Who had the cache by recorded steps. See `recorded.companions_of`."""
-        return companions_of(change)
 
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is set already; what the card reads afterwards decides.

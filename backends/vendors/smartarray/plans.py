@@ -1,4 +1,4 @@
-"""From a reading and a wanted value to the change, and what earlier versions recorded of one. Pure."""
+"""From a reading and a wanted value to the change. Pure."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ from dataclasses import replace
 from re import Pattern
 
 from backends.change import Change, Write, with_disk
-from backends.changing import Wanted, require_own, strange_step, was_value
+from backends.changing import Wanted, require_own, was_value
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity
 from backends.settings import Reading, Risk, Setting, is_understood, worst
 from backends.values import dataclass
-from backends.vendors.smartarray.addresses import SLOT, parse
+from backends.vendors.smartarray.addresses import SLOT
 from backends.vendors.smartarray.dialect import Lines, PartView
 from backends.vendors.smartarray.effective import power_words
 from backends.vendors.smartarray.facts import CardText, LogicalDrive, Phrase
 
-# -- what steps that earlier versions recorded say of logical drives that lost the cache to Smart Path ----------------
-
 CACHED = "cached"
 """By this key the numbers of the other logical drives of the array that had the cache, `2,3`."""
 
-_PROGRAMS = ("ssacli", "hpssacli", "hpacucli")
 _STEP = re.compile(
     rf"ctrl slot=(?P<card>{SLOT}) (?:ld (?P<volume>[0-9]{{1,5}})|array (?P<array>[A-Za-z]{{1,3}})) modify "
     r"(?P<word>caching|arrayaccelerator|ssdsmartpath)=(?P<switch>enable|disable) forced"
@@ -50,31 +47,6 @@ def accelerates(step: Write) -> Accelerating | None:
     if told is None or (told["array"] is not None) is not (told["word"] == "ssdsmartpath"):
         return None
     return Accelerating(card=told["card"], volume=told["volume"], array=told["array"], on=told["switch"] == "enable")
-
-
-def companions_of(change: Change) -> dict[str, str] | None:
-    """Who of the same array gets the cache back; None of all that comes back by its value alone.
-
-    Raises RefusedError for a step that is none of such a change of this logical drive.
-    """
-    programs = {step.argv[0].rpartition("/")[2] for step in change.undo if step.argv}
-    if change.key != "acceleration" or programs.isdisjoint(_PROGRAMS):
-        return None
-    spot = parse(change.target)
-    cached: list[str] = []
-    for step in change.undo:
-        told = accelerates(step)
-        own = told is not None and spot is not None and spot.card == f"/slot{told.card}"
-        if told is None or not own or programs - set(_PROGRAMS):
-            raise strange_step(change, step)
-        path = told.array is not None
-        mine = spot is not None and told.volume == str(spot.volume)
-        wanted = {"smart-path": path, "controller-cache": not path, "none": not path and not mine}
-        if told.on and not wanted.get(change.before or "", False):
-            raise strange_step(change, step)
-        if told.on and not path and not mine:
-            cached.append(told.volume or "")
-    return {CACHED: ",".join(cached)} if cached else {}
 
 
 # -- from a reading and a wanted value to the change: the very commands, what takes them back, the risk ---------------

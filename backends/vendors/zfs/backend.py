@@ -67,7 +67,6 @@ from backends.vendors.zfs.parameters import (
     PARAMETERS,
     ModuleView,
     companions_now,
-    companions_of,
     legal_companions,
     legal_parameter,
     limit_in_force,
@@ -203,10 +202,6 @@ class Zfs:
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         return await self._planned(view, wanted_back(target, setting, dataset_readings(view)[key], value, value_before))
-
-    def companions_of(self, change: Change) -> Mapping[str, str] | None:
-        """The limit of the ARC that recorded steps name; None for a dataset, of which its value says all."""
-        return companions_of(change) if change.target == MODULE else None
 
     async def _planned(self, view: DatasetView, wish: Wanted) -> Change:
         tool, name, key = self._tool(), wish.target.address, wish.setting.key

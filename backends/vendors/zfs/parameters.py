@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from re import Pattern
 
-from backends.change import Change, Write
-from backends.changing import in_order, strange_step, was_value
+from backends.change import Write
+from backends.changing import in_order, was_value
 from backends.errors import InvalidValueError
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
 from backends.sizes import size_words
@@ -263,18 +263,3 @@ def companions_now(view: ModuleView, key: str) -> dict[str, str]:
 def legal_companions(key: str, value: str) -> dict[str, Pattern[str]]:
     """What may come back with a parameter."""
     return {IN_FORCE: _BYTES} if key in _LIMITS and value == AUTOMATIC else {}
-
-
-def companions_of(change: Change) -> dict[str, str]:
-    """The limit that recorded steps set before they leave the ARC to ZFS.
-
-    Raises RefusedError for a step that writes anything but numbers to this very parameter, at last that of before.
-    """
-    texts = [step.text or "" for step in change.undo]
-    for step, text in zip(change.undo, texts, strict=True):
-        if step.path != FOLDER + change.key or not _BYTES.fullmatch(text):
-            raise strange_step(change, step)
-    automatic = change.key in _LIMITS and change.before == AUTOMATIC
-    if texts[-1:] != [change.before or ""] or len(texts) > (2 if automatic else 1):
-        raise strange_step(change, change.undo[-1])
-    return {IN_FORCE: texts[0]} if len(texts) > 1 else {}

@@ -1,8 +1,6 @@
-"""What brings a limit of the ARC back that was left to ZFS, also from what earlier versions recorded."""
+"""What brings a limit of the ARC back that was left to ZFS."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
@@ -37,10 +35,6 @@ async def limited(zfs: Zfs) -> Change:
     return change
 
 
-def recorded(change: Change, *steps: Write) -> Change:
-    return replace(change, undo=steps, companions={})
-
-
 def writes(*texts: str, path: str = ARC) -> tuple[Write, ...]:
     return tuple(Write(path=path, text=text) for text in texts)
 
@@ -51,30 +45,6 @@ async def test_what_zfs_had_chosen_by_itself_comes_back_before_the_choice(zfs: Z
     change = await limited(zfs)
     assert change.companions == {"in_force": half}
     assert (await way_back(zfs, change)).writes == change.undo == writes(half, "0")
-
-
-async def test_both_steps_of_earlier_versions_are_understood(zfs: Zfs) -> None:
-    change = await limited(zfs)
-    told = zfs.companions_of(recorded(change, *writes("50000000000", "0")))
-    assert told == {"in_force": "50000000000"}
-    assert (await zfs.back(MODULE, "zfs_arc_max", "0", told)).writes == writes("50000000000", "0")
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        writes("50000000000", "1"),
-        writes("1", "2", "0"),
-        writes("x", "0"),
-        writes("0", path="/sys/module/zfs/parameters/zfs_arc_min"),
-        writes("0", path="/etc/passwd"),
-        (Write(argv=("/bin/sh", "-c", "reboot")),),
-    ],
-)
-async def test_recorded_steps_that_write_anything_else_are_refused(zfs: Zfs, steps: tuple[Write, ...]) -> None:
-    change = await limited(zfs)
-    with pytest.raises(RefusedError, match="This does not bring"):
-        zfs.companions_of(recorded(change, *steps))
 
 
 @pytest.mark.parametrize(("key", "value"), [("zfs_arc_max", str(4 << 30)), ("zfs_txg_timeout", "5")])
