@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.engine.advisor.condition_rules import TASKS
 from app.engine.check.finding import FAULT, NOTE, WARN, Flaw, Said, rule
 from app.engine.check.sight import Sight, fact, fact_limit, fact_number
+from app.engine.measure.conditions.facts import TASKS
 from backends.health import HealthFault, faults_of, health_at, warmest
 from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
 from backends.raid import PARITY
