@@ -92,7 +92,7 @@ async def test_a_card_that_is_not_there_has_no_work(bench: Workbench) -> None:
 async def tiers(tmp_path: Path) -> AsyncIterator[Workbench]:
     """A workbench that knows the rack without controllers."""
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
-    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST, folders=("/tank/files",)), paths=paths)
+    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST, folders=("/tank/files",)), paths=paths, advisor=advise)
     await bench.open()
     await bench.hardware.probe()
     yield bench
