@@ -231,7 +231,7 @@ async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = F
 
 async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
     """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
-    from app.engine.check.recording import check_session
+    from app.engine.check.checking import check_session
 
     await begin(bench, fresh=fresh)
     await check_session(bench, bench.hardware.machine)

@@ -75,20 +75,3 @@ RULES: Mapping[str, Rule] = MappingProxyType(
     }
 )
 """Every rule by its id: first those that need no run, the gravest first."""
-
-
-def rows() -> list[str]:
-    """The table of docs/check.md."""
-    head = ["| id | severity | what | needs | source |", "| --- | --- | --- | --- | --- |"]
-    return head + [
-        f"| `{one.id}` | {one.severity} | {one.what} | {_needs(one)} | {_source(one)} |" for one in RULES.values()
-    ]
-
-
-def _needs(rule: Rule) -> str:
-    return "a run" if rule.needs_run else "nothing"
-
-
-def _source(rule: Rule) -> str:
-    advice = f"[advice.md](advice.md#{rule.id})"
-    return rule.source.replace("docs/advice.md", advice)
