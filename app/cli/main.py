@@ -286,12 +286,11 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
     )  # before the screens, which leave no room for a question
     import_asyncio()
     with curtain("" if options.demo or options.machine else os.uname().nodename):
-        from app.cli.opening import host_of, remember_look, require_its_machine
+        from app.cli.opening import host_of, remember_look, require_its_machine, workbench_on
         from app.cli.steady import steady_plan
         from app.cli.sweep_background import HURRY, hand_over
         from app.engine.measure.priority import lower_priority
         from app.engine.session.store import latest
-        from app.engine.workbench import Workbench
 
         config = options.load_config()
         if options.no_color:
@@ -304,7 +303,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         if options.session is not None:
             require_its_machine(options.session)
         nice = lower_priority()
-        bench = Workbench(host_of(options, child_nice=nice))
+        bench = workbench_on(host_of(options, child_nice=nice))
         bench.rated = config.endurance_tbw
     status = run(
         bench,

@@ -19,6 +19,8 @@ from backends.text import clean
 if TYPE_CHECKING:
     from app.engine.ab.interrupted import CutShort
     from app.engine.change.undecided import UndecidedTrials
+    from app.engine.measure.conditions.facts import RunFacts
+    from app.engine.session.figures import Advice
     from app.engine.session.journal import Journal
     from app.engine.session.state import ChangeRecord
     from app.engine.session.store import Loaded
@@ -99,6 +101,18 @@ def _rack(options: Options, speed: float) -> Host:
     return SimulatedHost(rack, speed=speed, folders=folders, apart=options.apart, shares_watchdog=True)
 
 
+def workbench_on(host: Host) -> Workbench:
+    """Return a workbench on a host, with no session yet; the rules of its advisor are imported when they are asked."""
+    from app.engine.workbench import Workbench
+
+    def advise(facts: RunFacts) -> tuple[Advice, ...]:
+        from app.engine.advisor import advise
+
+        return advise(facts)
+
+    return Workbench(host, advisor=advise)
+
+
 @contextmanager
 def workbench(
     *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
@@ -109,12 +123,10 @@ def workbench(
 
     `hurry`, `rights`: see `host_of`.
     """
-    from app.engine.workbench import Workbench
-
     options = current()
     if options.session is not None:
         require_its_machine(options.session)
-    bench = Workbench(host_of(options, dry=dry, hurry=hurry, rights=rights))
+    bench = workbench_on(host_of(options, dry=dry, hurry=hurry, rights=rights))
     bench.rated = options.rated()
     if bench.simulated:
         say("SIMULATED: this is not the machine raidbench runs on.")
@@ -219,7 +231,7 @@ async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = F
 
 async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
     """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
-    from app.engine.check.recording import check_session
+    from app.engine.check.checking import check_session
 
     await begin(bench, fresh=fresh)
     await check_session(bench, bench.hardware.machine)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.change.changes import Changes
 from app.engine.change.keeping import Keeping
-from app.engine.measure.measuring import Measuring
+from app.engine.measure.measuring import Measuring, no_advice
 from app.engine.session.events import (
     BaselineMarked,
     NoteAdded,
@@ -24,12 +24,14 @@ from backends.model import Problem
 
 if TYPE_CHECKING:
     from app.engine.arrays.building import ArrayBuilding
+    from app.engine.measure.conditions.facts import Advisor
 
 
 class Workbench(Recorder):
     """A session being written, and what can be done in it. Events fold into `session`; listeners hear of each."""
 
-    def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
+    def __init__(self, host: Host, *, paths: Paths | None = None, advisor: Advisor = no_advice) -> None:
+        """`advisor`: what gives advice on runs."""
         super().__init__(host, paths=paths)
         self.hardware = Hardware(self)
         """What is there."""
@@ -37,10 +39,14 @@ class Workbench(Recorder):
         """What is set, tried, taken back and recovered."""
         self.keeping = Keeping(self, self.hardware)
         """What is set again at boot."""
-        self.jobs = Measuring(self, self.hardware)
+        self.jobs = Measuring(self, self.hardware, advisor)
         """What is measured."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
         """The host, if it may be restarted on the way; None for a machine that is somebody's."""
+
+    def for_another_session(self) -> Workbench:
+        """Return a workbench on the same host with no session yet."""
+        return Workbench(self.host, paths=self.paths, advisor=self.jobs.advisor)
 
     @cached_property
     def arrays(self) -> ArrayBuilding:

@@ -27,9 +27,8 @@ class Findings:
 
     async def look(self) -> None:
         """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
-        from app.engine.check.checking import judged
+        from app.engine.check.checking import judged, record
         from app.engine.check.gather import gather
-        from app.engine.check.recording import record
 
         machine, inventory = self._workbench.hardware.machine, self._workbench.session.inventory
         if self._sight is None or self._sight.inventory is not inventory:

@@ -14,7 +14,6 @@ from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.marks import EXPERIMENT
 from app.engine.session.state import ChangeRecord
 from app.engine.view import change as view
-from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.host import Denial
 from backends.sizes import size_words
@@ -177,7 +176,7 @@ class Leaving:
     async def _put_back(self, left: CutShort) -> None:
         """In a session of its own, unless it is the one that is open. Raises RaidbenchError."""
         own = left.folder == self._workbench.folder
-        bench = self._workbench if own else Workbench(self._workbench.host, paths=self._workbench.paths)
+        bench = self._workbench if own else self._workbench.for_another_session()
         try:
             if not own:
                 await bench.open(left.folder)

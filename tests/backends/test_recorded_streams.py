@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.fio.profiles import profile
 from app.engine.measure.measurer import Request
 from app.engine.session.event_values import SampleTaken
@@ -103,7 +104,7 @@ async def test_a_damaged_stream_is_named(tmp_path: Path) -> None:
 
 async def test_a_recorded_run_goes_through_the_whole_pipeline(tmp_path: Path) -> None:
     base = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c.toml")
-    bench = Workbench(ReplayHost(SERVER, pace=at_once), paths=base)
+    bench = Workbench(ReplayHost(SERVER, pace=at_once), paths=base, advisor=advise)
     samples: list[SampleTaken] = []
     bench.listen(_keep(samples))
     await bench.open(tmp_path / "session")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from app.engine.advisor import advise
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
@@ -47,7 +48,7 @@ async def _measure(folder: Path, rounds: int) -> tuple[list[float], list[float]]
     keys: list[float] = []
     switches: list[float] = []
     for _ in range(rounds):
-        app = WorkbenchApp(Workbench(FakeHost(machine()), paths=paths))
+        app = WorkbenchApp(Workbench(FakeHost(machine()), paths=paths, advisor=advise))
         async with app.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
             app.screen.query_one(DeviceList).show(drives(DRIVES), {}, ())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from app.cli.opening import workbench_on
 from app.engine.fio.job import Job
 from app.engine.measure.priority import lower_priority
 from app.engine.session.event_values import PhaseChanged
@@ -61,7 +62,7 @@ def job(depth: int, jobs: int, ramp: int, runtime: int) -> Job:
 
 if __name__ == "__main__":
     result, scratch, depth, jobs, ramp, runtime, *members = sys.argv[1:]
-    bench = Workbench(LocalHost(child_nice=lower_priority()))
+    bench = workbench_on(LocalHost(child_nice=lower_priority()))
     if members:
         make_up_members(bench, int(members[0]))
     measured = Measured(

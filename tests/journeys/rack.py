@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from app.engine.advisor import advise
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
@@ -24,7 +25,7 @@ async def bench(
 ) -> AsyncIterator[Pilot[int]]:
     """The Bench screen on the rack, its clock as fast as ours: a run lasts until it is stopped."""
     app = WorkbenchApp(
-        Workbench(SimulatedHost(rack or still_rack(), speed=1.0), paths=paths_in(folder)),
+        Workbench(SimulatedHost(rack or still_rack(), speed=1.0), paths=paths_in(folder), advisor=advise),
         ScreenOptions(session=folder / "session", config=folder / "config.toml"),
     )
     async with app.run_test(size=size) as pilot:

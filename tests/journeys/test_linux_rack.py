@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
@@ -32,7 +33,7 @@ class LinuxWalk:
 
 async def walk(folder: Path) -> LinuxWalk:
     app = WorkbenchApp(
-        Workbench(SimulatedHost(linux_rack(), speed=FAST), paths=paths_in(folder)),
+        Workbench(SimulatedHost(linux_rack(), speed=FAST), paths=paths_in(folder), advisor=advise),
         ScreenOptions(session=folder / "session", config=folder / "config.toml"),
     )
     async with app.run_test(size=(80, 24)) as pilot:

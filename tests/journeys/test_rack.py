@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from app.engine.advisor import advise
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
@@ -27,7 +28,7 @@ TO_READ_AHEAD = ("down", "down", "enter", "down")
 async def opened(folder: Path) -> AsyncIterator[Pilot[int]]:
     """The workbench as `make demo` opens it, all found."""
     app = WorkbenchApp(
-        Workbench(still_host(), paths=paths_in(folder)),
+        Workbench(still_host(), paths=paths_in(folder), advisor=advise),
         ScreenOptions(session=folder / "session", trial_seconds=10.0, config=folder / "config.toml"),
     )
     async with app.run_test(size=(80, 24)) as pilot:

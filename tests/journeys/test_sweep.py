@@ -13,6 +13,7 @@ import pytest
 from rich.color import ColorSystem
 from textual.pilot import Pilot
 
+from app.engine.advisor import advise
 from app.engine.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows, SweepResult
 from app.engine.sweep.plan_file import load_plan
 from app.engine.workbench import Workbench
@@ -66,7 +67,7 @@ async def on_the_rack(folder: Path, size: str) -> AsyncIterator[Pilot[int]]:
     paths = paths_in(folder)
     hands = InThisProcess(host, paths)
     options = ScreenOptions(session=paths.sessions / "2026-11-21-120000", hand_over=hands, sweep_speed=100.0)
-    app = WorkbenchApp(Workbench(host, paths=paths), options)
+    app = WorkbenchApp(Workbench(host, paths=paths, advisor=advise), options)
     async with app.run_test(size=SIZES[size]) as pilot:
         await settled(pilot)
         await pilot.press("4")

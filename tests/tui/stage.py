@@ -12,6 +12,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from app.engine.advisor import advise
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.fio.preflight import Preflight
@@ -337,7 +338,7 @@ def set_table(
 ) -> Table:
     """A workbench in `folder`, its session of a fixed name, on the kernel's disks alone unless `vendors` says more."""
     host = host or host_of()
-    bench = Workbench(host, paths=paths_in(folder))
+    bench = Workbench(host, paths=paths_in(folder), advisor=advise)
     bench.hardware.machine = Machine(bench.host, vendors)
     load = FakeLoad()
     gate = FakeGate(bench.host)

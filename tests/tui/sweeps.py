@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.engine.advisor import advise
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import LiveEvent, LoggedEvent, SessionStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample
@@ -104,7 +105,7 @@ class InThisProcess:
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def __call__(self, folder: Path) -> int:
-        bench = Workbench(self.host, paths=self.paths)
+        bench = Workbench(self.host, paths=self.paths, advisor=advise)
         await bench.open(folder)
         await bench.hardware.probe()
         runner = SweepRunner(bench)

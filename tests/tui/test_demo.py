@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
@@ -20,7 +21,7 @@ ARRAY = "megaraid:/c0/v1"
 
 @pytest.mark.long
 async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> None:
-    bench = Workbench(still_host(), paths=paths_in(tmp_path))
+    bench = Workbench(still_host(), paths=paths_in(tmp_path), advisor=advise)
     app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
@@ -32,7 +33,7 @@ async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> Non
 
 
 async def test_a_strip_size_staged_with_a_policy_is_applied_after_its_word_was_typed(tmp_path: Path) -> None:
-    bench = Workbench(still_host(), paths=paths_in(tmp_path))
+    bench = Workbench(still_host(), paths=paths_in(tmp_path), advisor=advise)
     app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
     async with app.run_test(size=(120, 60)) as pilot:
         await settled(pilot)
@@ -50,7 +51,7 @@ async def test_a_strip_size_staged_with_a_policy_is_applied_after_its_word_was_t
 async def test_a_filesystem_is_measured_by_a_file_in_its_folder_and_a_volume_is_no_array_of_a_card(
     tmp_path: Path,
 ) -> None:
-    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST), paths=paths_in(tmp_path))
+    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST), paths=paths_in(tmp_path), advisor=advise)
     app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)

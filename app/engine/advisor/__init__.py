@@ -1,6 +1,5 @@
-"""What makes a benchmark worthless, said while it can still be mended. docs/advice.md says why."""
+"""Advice on what makes a benchmark worthless, given while it can still be fixed. docs/advice.md says why."""
 
-from app.engine.advisor.facts import Condition, Geometry, Measured, Policy, RunFacts
-from app.engine.advisor.rules import KEYS, advise
+from app.engine.advisor.rules import advise
 
-__all__ = ["KEYS", "Condition", "Geometry", "Measured", "Policy", "RunFacts", "advise"]
+__all__ = ["advise"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.engine.advisor.facts import RunFacts
-from app.engine.advisor.fronts import ARC
 from app.engine.advisor.stripes import StripeCost, stripe_cost
 from app.engine.advisor.tier_rules import answers
 from app.engine.fio.sizes import format_size
+from app.engine.measure.conditions.facts import ARC, RunFacts
+from app.engine.members.meter import ENOUGH_IOPS, UNEVEN
 from app.engine.session.figures import Advice, MemberFigures
 from backends.model import Level, Media
 from backends.sizes import exact_words, size_words
@@ -21,14 +21,8 @@ TURNED_OVER = 2
 PARTIAL_SHARE = 0.01
 """Share of the bytes in partly written stripes from which it is said."""
 
-UNEVEN = 2.0
-"""A member's share by that of all in turn, or the other way round, from which members are not alike."""
-
 SLOWER = 3.0
 """How much longer than on the fastest member an I/O takes on one that holds the others up."""
-
-ENOUGH_IOPS = 10.0
-"""I/Os per second of all members below which their shares are chance."""
 
 MOSTLY_READS = 0.05
 """Share of the reads that a write-mostly member may have."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.advisor.facts import Condition, RunFacts
+from app.engine.measure.conditions.facts import TASKS, Condition, RunFacts
 from app.engine.members.diskstats import SECTOR
 from app.engine.session.figures import Advice
 from backends.model import BROKEN, GONE, Task
@@ -26,25 +26,6 @@ PERFORMANCE = "performance"
 
 LIMIT = "sync_speed_max"
 """The setting of an md array that its background work keeps to."""
-
-TASKS = {
-    "patrol-read": "patrol read",
-    "consistency-check": "a consistency check",
-    "initialisation": "an initialisation",
-    "rebuild": "a rebuild",
-    "resync": "a resync",
-    "recovery": "a recovery",
-    "check": "a check",
-    "repair": "a repair",
-    "reshape": "a reshape",
-    "migration": "a migration",
-    "flush": "a flush of the cache",
-    "merge": "the merge of a snapshot",
-    "removal": "the removal of a device",
-    "trim": "a trim",
-    "checkpoint-discard": "the discarding of a checkpoint",
-}
-"""What background work is called in a sentence, by the kind of task."""
 
 
 def background_task(facts: RunFacts) -> Advice | None:

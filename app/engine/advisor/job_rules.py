@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from math import gcd
 
-from app.engine.advisor.facts import RunFacts
 from app.engine.fio.job_values import Engine
 from app.engine.fio.sizes import format_size
-from app.engine.session.event_values import WINDOW
+from app.engine.measure.conditions.facts import RunFacts
+from app.engine.session.event_values import ROUND_S, WINDOW
 from app.engine.session.figures import Advice
 from backends.model import Media
 from backends.sizes import size_words
 from widgets.plain import units
-
-ROUND_S = 10
-"""Seconds of a round at least (METHOD of the steady state: five rounds make a window)."""
 
 ENOUGH_S = WINDOW * ROUND_S
 """Measured seconds from which it can be told whether a run was steady."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, fsum
 
-from app.engine.advisor.facts import RunFacts
-from app.engine.advisor.job_rules import ENOUGH_S, ROUND_S, sync_depth
+from app.engine.advisor.job_rules import ENOUGH_S, sync_depth
 from app.engine.fio.steadiness import RANGE_SHARE, SLOPE_SHARE, steadiness
-from app.engine.session.event_values import WINDOW
+from app.engine.measure.conditions.facts import RunFacts
+from app.engine.session.event_values import ROUND_S, WINDOW
 from app.engine.session.figures import Advice
 from widgets.plain import units
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from app.engine.advisor import array_rules, condition_rules, job_rules, measured_rules, tier_rules
-from app.engine.advisor.facts import RunFacts
+from app.engine.measure.conditions.facts import RunFacts
 from app.engine.session.figures import Advice
 
 Rule = Callable[[RunFacts], Advice | None]

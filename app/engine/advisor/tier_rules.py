@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import gcd
 
-from app.engine.advisor.facts import RunFacts
-from app.engine.advisor.fronts import ARC
 from app.engine.fio.sizes import format_size
+from app.engine.measure.conditions.facts import ARC, RunFacts
 from app.engine.session.figures import Advice
 from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from backends.sizes import size_words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.engine.advisor.condition_rules import POLICIES
-from app.engine.check.finding import Flaw, Said, Unknown
+from app.engine.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
 from app.engine.check.sight import Sight, Slot, fact
 from backends.model import Array
 from backends.pci import Link, rate_of
@@ -29,6 +29,12 @@ def _slots(sight: Sight) -> list[tuple[str, Slot]]:
     return [(named[pci], slot) for pci, slot in sight.slots.items() if pci in named]
 
 
+@rule(
+    WARN,
+    "pcie-link-slow",
+    "a PCIe link is below what card and slot both can",
+    "Documentation/ABI/testing/sysfs-bus-pci, max_link_speed",
+)
 def link(sight: Sight) -> Said:
     """A PCI Express link below what both of its ends can."""
     for where, slot in _slots(sight):
@@ -56,6 +62,9 @@ def _less(card: Link, port: Link) -> bool:
     return bool(card.width and lanes and card.width < min(lanes)) or bool(now and rates and now < min(rates))
 
 
+@rule(
+    WARN, "irq-one-cpu", "all interrupts of a card go to one processor", "Documentation/core-api/irq/irq-affinity.rst"
+)
 def one_cpu(sight: Sight) -> Said:
     """All interrupts of a card that has several on one CPU."""
     for where, slot in _slots(sight):
@@ -70,6 +79,9 @@ def one_cpu(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN, "irq-far", "no interrupt of a card is on its NUMA node", "Documentation/ABI/testing/sysfs-bus-pci, numa_node"
+)
 def far(sight: Sight) -> Said:
     """Interrupts on another NUMA node than the card."""
     if len(sight.nodes) < 2:
@@ -90,6 +102,7 @@ def far(sight: Sight) -> Said:
             )
 
 
+@rule(FAULT, "battery-failed", "a card's battery or capacitor is failed or missing", "the card's tool")
 def battery(sight: Sight) -> Said:
     """A card whose battery or capacitor is there no more."""
     for card in sight.inventory.controllers:
@@ -113,6 +126,12 @@ def battery(sight: Sight) -> Said:
             yield Unknown(where=str(card.target), why=f"how its {guard.kind} is, is not told")
 
 
+@rule(
+    NOTE,
+    "writes-always-cached",
+    "a controller caches writes also without a healthy battery",
+    "the card's tool, write policy",
+)
 def always_cached(sight: Sight) -> Said:
     """Yield controllers that keep writes in their cache whatever becomes of the battery; one finding for all arrays."""
     for card in sight.inventory.controllers:
@@ -133,6 +152,7 @@ def always_cached(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "battery-learning", "a battery learns or is being charged", "the card's tool; docs/advice.md")
 def learning(sight: Sight) -> Said:
     """A battery in its learn cycle or being charged."""
     for card in sight.inventory.controllers:
@@ -145,6 +165,7 @@ def learning(sight: Sight) -> Said:
             )
 
 
+@rule(WARN, "battery-replace", "a battery or capacitor is to be replaced", "the card's tool")
 def replace_battery(sight: Sight) -> Said:
     """A battery that works and wants to be replaced."""
     for card in sight.inventory.controllers:
@@ -159,6 +180,12 @@ def replace_battery(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "policy-not-in-force",
+    "write-back or another cache policy is set and not in force",
+    "the card's tool; docs/advice.md",
+)
 def not_in_force(sight: Sight) -> Said:
     """A cache policy that is set while another one is in force: write-back that writes through."""
     for array in sight.inventory.arrays:
@@ -175,6 +202,12 @@ def not_in_force(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "drive-cache-unprotected",
+    "drives cache behind a card without protection",
+    "Broadcom, MegaRAID SAS software user guide, disk cache policy",
+)
 def drive_caches(sight: Sight) -> Said:
     """Caches of drives that are on behind a card that has nothing against a power cut."""
     for array in sight.inventory.arrays:
@@ -198,6 +231,12 @@ def _caching(sight: Sight, array: Array, guard: str) -> Flaw:
     )
 
 
+@rule(
+    NOTE,
+    "rebuild-rate-high",
+    "a rebuild may take more than half of a card's time",
+    "Broadcom, MegaRAID SAS software user guide, rebuild rate",
+)
 def rebuild_rate(sight: Sight) -> Said:
     """Cards that give a rebuild more than half of their time."""
     for card in sight.inventory.controllers:
@@ -212,6 +251,12 @@ def rebuild_rate(sight: Sight) -> Said:
             )
 
 
+@rule(
+    FAULT,
+    "flushes-off",
+    "a drive caches writes and is sent no flushes",
+    "Documentation/block/writeback_cache_control.rst",
+)
 def flushes_off(sight: Sight) -> Said:
     """A disk that caches while the kernel sends it no flushes."""
     for drive in sight.inventory.drives:

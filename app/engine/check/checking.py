@@ -1,21 +1,28 @@
-"""All rules over one sight of a machine: what they say, the gravest first. Pure but for the look itself."""
+"""All rules over one sight of a machine: their findings, the gravest first, and the record of them in a session."""
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from app.engine.check.finding import Flaw, Ruling, Severity, Unknown
 from app.engine.check.gather import gather, readings_of
 from app.engine.check.sight import Sight
 from app.engine.check.table import RULES
-from backends.errors import InvalidValueError
+from app.engine.session.events import FoundFlaw, MachineChecked, last_check
+from backends.errors import InvalidValueError, StorageError
 from backends.model import Array, Controller, Drive, Inventory, Problem
 from backends.registry import Machine
 from backends.suggestions import suggested
 from backends.text import clean
 from backends.topology import kernel_name
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.session.recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,3 +166,28 @@ def places_of(sight: Sight, thing: Controller | Array | Drive) -> frozenset[str]
     pci = {one.pci for one in things if isinstance(one, Controller)}
     found |= {f"nvme:{name}" for name, address in sight.nvme.items() if address in pci}
     return frozenset(found)
+
+
+def record(session: Recorder, checked: Checked) -> None:
+    """Put the findings into the session, unless they are those of its last check. Never raises."""
+    found = tuple(
+        FoundFlaw(
+            rule=ruling.rule.id,
+            severity=ruling.rule.severity.value,
+            where=ruling.said.where,
+            message=ruling.said.message,
+            evidence=ruling.said.evidence,
+            mends=ruling.said.mends,
+        )
+        for ruling in checked.findings
+        if isinstance(ruling.said, Flaw)
+    )
+    last = last_check(session.session.events)
+    if session.logs and found != (last.findings if last is not None else ()):
+        with contextlib.suppress(StorageError):
+            session.emit(MachineChecked(at=time.time(), findings=found, rules=checked.rules))
+
+
+async def check_session(session: Recorder, machine: Machine) -> None:
+    """Judge what the session has seen of its machine; no program runs for it."""
+    record(session, judged(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))

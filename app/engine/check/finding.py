@@ -29,6 +29,9 @@ class Severity(StrEnum):
         return tuple(Severity).index(self)
 
 
+NOTE, WARN, FAULT = Severity
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
     """A change that raidbench can make."""
@@ -100,6 +103,11 @@ class Rule:
     def needs_run(self) -> bool:
         """Whether it is told of runs only."""
         return self.look is None
+
+
+def rule(severity: Severity, id: str, what: str, source: str) -> Callable[[Callable[[Sight], Said]], Rule]:
+    """Return a decorator that makes a rule of the function below it; `app.engine.check.table` collects the rules."""
+    return lambda look: Rule(id=id, severity=severity, what=what, source=source, look=look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping
 
-from app.engine.advisor.gather import governors
 from app.engine.check.sight import Block, DiskLink, Partition, Sight, Slot
+from app.engine.measure.conditions.gathering import governors
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.engine.advisor.condition_rules import TASKS
-from app.engine.check.finding import Flaw, Said
+from app.engine.check.finding import FAULT, NOTE, WARN, Flaw, Said, rule
 from app.engine.check.sight import Sight, fact, fact_limit, fact_number
+from app.engine.measure.conditions.facts import TASKS
 from backends.health import HealthFault, faults_of, health_at, warmest
 from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
 from backends.raid import PARITY
@@ -52,6 +52,7 @@ _SUSPENDED = "suspended"
 """Word of the reason of an array whose device-mapper device waits: then nothing is missing."""
 
 
+@rule(FAULT, "array-degraded", "an array is not whole", "the tool of the array")
 def array_state(sight: Sight) -> Said:
     """Arrays that are not whole."""
     for array in sight.inventory.arrays:
@@ -68,6 +69,7 @@ def array_state(sight: Sight) -> Said:
             )
 
 
+@rule(FAULT, "drive-failed", "a drive is failed, offline or missing", "its card's tool, or sysfs")
 def drive_state(sight: Sight) -> Said:
     """Drives that are gone."""
     for drive in sight.inventory.drives:
@@ -80,6 +82,12 @@ def drive_state(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "drive-unusable",
+    "a drive has sectors that the kernel does not take",
+    "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
+)
 def unusable(sight: Sight) -> Said:
     """Drives of which the kernel cannot use a single block."""
     for drive in sight.inventory.drives:
@@ -92,6 +100,7 @@ def unusable(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "wwn-shared", "two drives report one WWN", "udev, 60-persistent-storage.rules (links by-id/wwn-)")
 def shared_wwn(sight: Sight) -> Said:
     """Disks that report the WWN of another disk."""
     first: dict[str, Drive] = {}
@@ -129,6 +138,12 @@ def _warns_of(drive: Drive, cause: str) -> bool:
     return cause in (fact(drive, "Warning") or "")
 
 
+@rule(
+    FAULT,
+    "drive-failing",
+    "a drive or its controller predicts the drive's failure",
+    "ATA and SCSI, SMART status; the controller's tool",
+)
 def failing(sight: Sight) -> Said:
     """Drives that predict their failure, or whose controller does."""
     for drive, health in _judged(sight, HealthFault.PREDICTS_FAILURE):
@@ -143,6 +158,7 @@ def failing(sight: Sight) -> Said:
         )
 
 
+@rule(WARN, "drive-locked", "a drive is encrypted and locked", "TCG Storage, locked drives; the controller's tool")
 def locked(sight: Sight) -> Said:
     """Drives that are encrypted and locked."""
     for drive, _ in _judged(sight, HealthFault.LOCKED):
@@ -154,6 +170,7 @@ def locked(sight: Sight) -> Said:
         )
 
 
+@rule(WARN, "drive-foreign", "a drive has the configuration of another card", "the card's tool")
 def foreign(sight: Sight) -> Said:
     """Drives with the configuration of another card."""
     for drive, _ in _judged(sight, HealthFault.FOREIGN):
@@ -165,6 +182,9 @@ def foreign(sight: Sight) -> Said:
         )
 
 
+@rule(
+    WARN, "drive-errors", "a drive has had media errors", "the card's counters; NVMe, Media and Data Integrity Errors"
+)
 def errors(sight: Sight) -> Said:
     """Drives whose medium failed reads or writes."""
     for drive, health in _judged(sight, HealthFault.MEDIA_ERRORS):
@@ -176,6 +196,12 @@ def errors(sight: Sight) -> Said:
         )
 
 
+@rule(
+    WARN,
+    "drive-other-errors",
+    "a drive has had 100 errors that are not of its medium",
+    "the controller's counters; small counts are usual after hot-plugs and resets",
+)
 def other_errors(sight: Sight) -> Said:
     """Drives with many errors that are not of the medium."""
     for drive, health in _judged(sight, HealthFault.OTHER_ERRORS):
@@ -188,6 +214,12 @@ def other_errors(sight: Sight) -> Said:
         )
 
 
+@rule(
+    NOTE,
+    "drive-copyback",
+    "a controller copies a drive to or from another",
+    "Broadcom, MegaRAID SAS software user guide, copyback",
+)
 def copyback(sight: Sight) -> Said:
     """Drives that a controller copies to or from another drive."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
@@ -202,6 +234,12 @@ def copyback(sight: Sight) -> Said:
             )
 
 
+@rule(
+    FAULT,
+    "array-blocks-lost",
+    "a controller could not restore blocks of an array",
+    "the controller's tool, unrecoverable media errors",
+)
 def lost_blocks(sight: Sight) -> Said:
     """Arrays with blocks that their controller could not restore."""
     for array in sight.inventory.arrays:
@@ -215,6 +253,12 @@ def lost_blocks(sight: Sight) -> Said:
             )
 
 
+@rule(
+    FAULT,
+    "drive-warns",
+    "an NVMe drive raises its critical warning",
+    "NVMe base specification, SMART / Health Information",
+)
 def warns(sight: Sight) -> Said:
     """NVMe drives that raise their critical warning."""
     for drive in sight.inventory.drives:
@@ -227,6 +271,12 @@ def warns(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "drive-worn",
+    "80 % of a drive's endurance is used, or its spare is at its threshold",
+    "NVMe, Percentage Used and Available Spare",
+)
 def worn(sight: Sight) -> Said:
     """Flash near the end of its rated endurance, or of its spare blocks."""
     told: set[Target] = set()
@@ -251,6 +301,12 @@ def worn(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "drive-hot",
+    "a drive is as warm as its own limit; without one: HDD 60 °C, SSD 70 °C",
+    "NVMe, Warning Composite Temperature Threshold; operating temperatures in data sheets",
+)
 def hot(sight: Sight) -> Said:
     """Drives as warm as their own limit, or as what is usual where they report none."""
     for drive, health in _judged(sight, HealthFault.HOT):
@@ -271,6 +327,12 @@ def hot(sight: Sight) -> Said:
         )
 
 
+@rule(
+    NOTE,
+    "drive-throttled",
+    "a drive has slowed down for its temperature",
+    "NVMe, Thermal Management Temperature transition counts",
+)
 def throttled(sight: Sight) -> Said:
     """Drives that have slowed down for their temperature since they were made."""
     for drive in sight.inventory.drives:
@@ -283,6 +345,7 @@ def throttled(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "background-task", "a rebuild, check or patrol read is under way", "the tool of the array; docs/advice.md")
 def tasks(sight: Sight) -> Said:
     """Background work that shares the drives."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)
@@ -300,6 +363,7 @@ def tasks(sight: Sight) -> Said:
             )
 
 
+@rule(WARN, "pool-filling", "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)")
 def filling(sight: Sight) -> Said:
     """Pools that are nearly full."""
     for array in sight.inventory.arrays:
@@ -314,6 +378,12 @@ def filling(sight: Sight) -> Said:
                 )
 
 
+@rule(
+    WARN,
+    "array-mismatches",
+    "copies or parity of an array do not agree",
+    "Documentation/admin-guide/md.rst, mismatch_cnt",
+)
 def mismatches(sight: Sight) -> Said:
     """Arrays whose copies or parity do not agree."""
     for array in sight.inventory.arrays:

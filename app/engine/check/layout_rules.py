@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.engine.check.finding import Flaw, Said, Unknown
+from app.engine.check.finding import NOTE, WARN, Flaw, Said, Unknown, rule
 from app.engine.check.sight import Block, Sight, fact, unit_of
 from backends.model import Array, Drive, Level
 from backends.raid import PARITY
@@ -44,6 +44,7 @@ def _beneath(sight: Sight, disk: Block) -> tuple[Array | None, int | None]:
     return sight.array_at(disk), sector or None
 
 
+@rule(WARN, "misaligned", "a partition or md member begins inside a strip or sector", "parted(8), align-check")
 def misaligned(sight: Sight) -> Said:
     """What begins inside a physical sector, or of an array inside a strip."""
     for name, start, array, sector in _offsets(sight):
@@ -60,6 +61,9 @@ def misaligned(sight: Sight) -> Said:
             )
 
 
+@rule(
+    NOTE, "stripe-misaligned", "a partition begins inside a full stripe with parity", "xfs(5); mke2fs(8), stripe_width"
+)
 def off_stripe(sight: Sight) -> Said:
     """What begins at a strip and not at a full stripe of an array with parity."""
     for name, start, array, _ in _offsets(sight):
@@ -80,6 +84,12 @@ def off_stripe(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "stack-misaligned",
+    "the kernel finds a device off what lies beneath",
+    "Documentation/ABI/stable/sysfs-block, alignment_offset",
+)
 def offset_told(sight: Sight) -> Said:
     """What the kernel itself finds misaligned in a stack of devices."""
     for block in sight.blocks.values():
@@ -112,6 +122,7 @@ def _told_stripe(sight: Sight, index: int) -> tuple[Array, int, str] | None:
     )
 
 
+@rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
 def fs_other(sight: Sight) -> Said:
     """A filesystem that was made for another stripe than the array has."""
     for index, mount in enumerate(sight.mounts):
@@ -132,6 +143,7 @@ def fs_other(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
 def fs_unset(sight: Sight) -> Said:
     """A filesystem on an array with parity that knows of no stripe."""
     for index, mount in enumerate(sight.mounts):
@@ -155,6 +167,7 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
     return f"stripe={stripe // 4096} (blocks of 4 KiB)"
 
 
+@rule(WARN, "ashift-small", "a ZFS pool has smaller sectors than its disks", "zpoolprops(7), ashift")
 def ashift(sight: Sight) -> Said:
     """A ZFS pool whose sectors are smaller than those of its disks."""
     for array in sight.inventory.arrays:
@@ -175,6 +188,7 @@ def ashift(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
 def volblocksize(sight: Sight) -> Said:
     """Volumes of a pool with parity whose blocks are smaller than a row of its data disks."""
     pools = {one.target.address: one for one in sight.inventory.arrays if one.level in RAIDZ}
@@ -198,6 +212,7 @@ def volblocksize(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "md-bitmap-fine", "a bit of md's bitmap stands for less than 64 MiB", "mdadm(8), --bitmap-chunk")
 def bitmap(sight: Sight) -> Said:
     """md's write-intent bitmap in small chunks."""
     for array in sight.inventory.arrays:
@@ -213,6 +228,12 @@ def bitmap(sight: Sight) -> Said:
             )
 
 
+@rule(
+    NOTE,
+    "md-stripe-cache",
+    "md gathers few stripes before it writes parity",
+    "Documentation/admin-guide/md.rst, stripe_cache_size",
+)
 def stripe_cache(sight: Sight) -> Said:
     """md with parity over many members and the stripe cache as it was at boot."""
     for array in sight.inventory.arrays:
@@ -228,6 +249,7 @@ def stripe_cache(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "md-journal-through", "md's journal only closes the write hole", "md(4), journal; drivers/md/raid5-cache.c")
 def journal_through(sight: Sight) -> Said:
     """md with a journal that only closes the write hole."""
     for array in sight.inventory.arrays:
@@ -240,6 +262,12 @@ def journal_through(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "sector-format-slow",
+    "an NVMe drive has a format that it calls faster",
+    "NVMe, LBA Format, Relative Performance",
+)
 def sector_format(sight: Sight) -> Said:
     """NVMe namespaces in a format that the drive itself calls slower than another one that it has."""
     ranks = ("best", "better", "good", "degraded")

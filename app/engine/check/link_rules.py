@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from app.engine.check.finding import Flaw, Said, Unknown
+from app.engine.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
 from app.engine.check.sight import Sight, fact, fact_number
 from backends.model import Array, Controller, Drive, Media
 
@@ -46,6 +46,12 @@ def _link_of(sight: Sight, drive: Drive) -> tuple[float | None, float | None]:
     return _rate(drive, "Link"), None
 
 
+@rule(
+    WARN,
+    "drive-link-slow",
+    "a SAS or SATA link is slower than drive and port",
+    "Documentation/ABI/testing/sysfs-ata; the card's tool",
+)
 def link_speed(sight: Sight) -> Said:
     """Yield drives whose link is slower than both the drive and its port."""
     drives = [one for one in sight.things() if isinstance(one, Drive) and one.interface in ("sata", "sas")]
@@ -92,6 +98,7 @@ def _kernel_limit(sight: Sight, drive: Drive) -> Iterator[Flaw]:
         )
 
 
+@rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
 def firmware(sight: Sight) -> Said:
     """Yield arrays whose members are of one model and have different firmware."""
     for array in sight.inventory.arrays:
@@ -121,6 +128,12 @@ def _firmware_of(sight: Sight, drive: Drive) -> str | None:
     return files.get("device/rev") or files.get("device/firmware_rev") or None
 
 
+@rule(
+    FAULT,
+    "card-memory-errors",
+    "a controller's memory had uncorrectable errors",
+    "the card's tool, Memory Uncorrectable Errors",
+)
 def memory_errors(sight: Sight) -> Said:
     """Yield controllers whose memory had errors that could not be corrected."""
     for card in sight.inventory.controllers:
@@ -134,6 +147,7 @@ def memory_errors(sight: Sight) -> Said:
             )
 
 
+@rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
 def heat(sight: Sight) -> Said:
     """Yield controllers that are too hot."""
     for card in sight.inventory.controllers:
@@ -141,6 +155,7 @@ def heat(sight: Sight) -> Said:
             yield from _too_hot(card, label, limit, "controller" if limit == CONTROLLER_LIMIT else "cache module")
 
 
+@rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
 def battery_heat(sight: Sight) -> Said:
     """Yield controllers whose battery or capacitor is too hot."""
     for card in sight.inventory.controllers:
@@ -159,6 +174,7 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
         )
 
 
+@rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
 def throttling(sight: Sight) -> Said:
     """Yield drives that slow down their writes."""
     for drive in sight.inventory.drives:
@@ -172,6 +188,12 @@ def throttling(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "rebuild-paused",
+    "a rebuild is paused or frozen",
+    "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
+)
 def paused(sight: Sight) -> Said:
     """Yield arrays and controllers whose rebuild has been interrupted."""
     things: tuple[Controller | Array, ...] = (*sight.inventory.controllers, *sight.inventory.arrays)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from app.engine.advisor.condition_rules import PERFORMANCE
-from app.engine.check.finding import Flaw, Said, Unknown
+from app.engine.check.finding import FAULT, NOTE, WARN, Flaw, Said, Unknown, rule
 from app.engine.check.sight import Sight, fact, unit_of
 from backends.model import Array, Media
 from backends.sizes import exact_words
@@ -21,6 +21,7 @@ _FILLED = 0.75
 """Share of a cache that is dirty from which new writes soon wait for the slow part."""
 
 
+@rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
 def scheduler(sight: Sight) -> Said:
     """BFQ on flash: it costs more processor time for each I/O than the I/O takes."""
     for thing in sight.things():
@@ -35,6 +36,12 @@ def scheduler(sight: Sight) -> Said:
             )
 
 
+@rule(
+    NOTE,
+    "read-ahead-small",
+    "the kernel reads less ahead than a stripe over disks",
+    "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
+)
 def kernel_read_ahead(sight: Sight) -> Said:
     """Disks in a stripe of which the kernel reads ahead less than one stripe."""
     for array in sight.inventory.arrays:
@@ -59,6 +66,12 @@ def _card_reads_ahead(sight: Sight, array: Array) -> bool:
     return sight.now(array.target, "read_ahead") in _AHEAD
 
 
+@rule(
+    NOTE,
+    "read-ahead-large",
+    "the kernel reads 4 MiB or more ahead on flash",
+    "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
+)
 def large_read_ahead(sight: Sight) -> Said:
     """Flash of which the kernel reads more ahead than any sequential reader needs."""
     for thing in sight.things():
@@ -77,6 +90,7 @@ def large_read_ahead(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "card-read-ahead", "a card reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
 def card_read_ahead(sight: Sight) -> Said:
     """A card that reads ahead on flash."""
     for array in sight.inventory.arrays:
@@ -91,6 +105,12 @@ def card_read_ahead(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "queue-smaller",
+    "the kernel queues less than the device takes",
+    "Documentation/ABI/stable/sysfs-block, nr_requests",
+)
 def small_queue(sight: Sight) -> Said:
     """A kernel queue that is smaller than what the device takes."""
     for drive in sight.inventory.drives:
@@ -109,6 +129,7 @@ def small_queue(sight: Sight) -> Said:
             )
 
 
+@rule(WARN, "no-queueing", "a disk is given one command at a time", "Documentation/driver-api/libata.rst, NCQ")
 def no_queueing(sight: Sight) -> Said:
     """A disk that is given one command at a time."""
     for drive in sight.inventory.drives:
@@ -123,6 +144,7 @@ def no_queueing(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "one-queue", "a virtual disk has one queue for several processors", "virtio specification, num_queues")
 def one_queue(sight: Sight) -> Said:
     """A virtual disk with one queue for several processors."""
     for block in sight.blocks.values():
@@ -136,6 +158,7 @@ def one_queue(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
 def power_state(sight: Sight) -> Said:
     """An NVMe drive that was put into a state of less power."""
     told = {target for target, readings in sight.readings.items() if "power_state" in readings}
@@ -152,6 +175,7 @@ def power_state(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "governor", "processors lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
 def governor(sight: Sight) -> Said:
     """Processors that lower their frequency between I/Os."""
     others = {name: count for name, count in sight.governors.items() if name != PERFORMANCE}
@@ -165,6 +189,7 @@ def governor(sight: Sight) -> Said:
         )
 
 
+@rule(NOTE, "io-capped", "a control group is limited in its I/O", "Documentation/admin-guide/cgroup-v2.rst, io.max")
 def caps(sight: Sight) -> Said:
     """Control groups that are limited in their I/O."""
     for path, text in sight.caps.items():
@@ -177,6 +202,12 @@ def caps(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "trim-lost",
+    "disks take TRIM and what is made of them does not",
+    "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
+)
 def trim_lost(sight: Sight) -> Said:
     """What passes no TRIM on though all that it is made of takes it."""
     for block in sight.blocks.values():
@@ -198,6 +229,12 @@ def trim_lost(sight: Sight) -> Said:
             )
 
 
+@rule(
+    FAULT,
+    "barriers-off",
+    "a filesystem is mounted so that it sends no flushes",
+    "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
+)
 def barriers(sight: Sight) -> Said:
     """Filesystems that send no flushes."""
     for mount in sight.mounts:
@@ -211,6 +248,7 @@ def barriers(sight: Sight) -> Said:
             )
 
 
+@rule(NOTE, "discard-twice", "a filesystem trims with every deletion and by a timer", "fstrim(8)")
 def discard(sight: Sight) -> Said:
     """Filesystems that trim with every deletion although a timer does."""
     for mount in sight.mounts:
@@ -224,6 +262,12 @@ def discard(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "cache-dirty",
+    "a cache of the kernel's is full of unwritten data",
+    "lvmcache(7); Documentation/admin-guide/bcache.rst",
+)
 def cache_dirty(sight: Sight) -> Said:
     """Caches of the kernel's that are full of what is not on the slow part yet."""
     for array in sight.inventory.arrays:
@@ -252,6 +296,7 @@ def _dirty(array: Array) -> float | None:
     return 1 - int(clean[1]) / 100 if clean else None
 
 
+@rule(WARN, "cache-bypassed", "nothing new comes into a cache", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
 def cache_bypassed(sight: Sight) -> Said:
     """Caches that nothing goes through."""
     for array in sight.inventory.arrays:
@@ -266,6 +311,7 @@ def cache_bypassed(sight: Sight) -> Said:
             )
 
 
+@rule(WARN, "one-path", "a multipath device has one path", "multipath(8)")
 def one_path(sight: Sight) -> Said:
     """A multipath device with a single path."""
     for block in sight.blocks.values():
@@ -279,6 +325,7 @@ def one_path(sight: Sight) -> Said:
             )
 
 
+@rule(WARN, "path-dead", "a path of a multipath device does not run", "multipath(8); sysfs, device/state")
 def dead_path(sight: Sight) -> Said:
     """Paths of a multipath device that do not run."""
     for block in sight.blocks.values():
@@ -297,6 +344,12 @@ def dead_path(sight: Sight) -> Said:
             )
 
 
+@rule(
+    NOTE,
+    "path-policy",
+    "NVMe with several paths uses one at a time",
+    "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
+)
 def path_policy(sight: Sight) -> Said:
     """NVMe with several paths of which one is used at a time."""
     for name, (policy, paths) in sight.policies.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.engine.check.finding import Flaw, Said, Unknown
+from app.engine.check.finding import FAULT, WARN, Flaw, Said, Unknown, rule
 from app.engine.check.sight import Sight, fact
 from backends.model import BROKEN, Array, Drive, Fact, Level, Media
 from backends.sizes import exact_words
@@ -29,6 +29,7 @@ _COUNT = re.compile(r"\S+ (?:read|write|checksum) errors")
 _LOCAL = re.compile(r"(\d{1,10})", re.ASCII)
 
 
+@rule(WARN, "md-no-bitmap", "a large md array has no write-intent bitmap", "mdadm(8), --bitmap")
 def no_bitmap(sight: Sight) -> Said:
     """Yield large md arrays that a crash makes resynchronise from end to end."""
     for array in sight.inventory.arrays:
@@ -49,6 +50,12 @@ def no_bitmap(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "md-resync-slow",
+    "a rebuild of md is limited to less than 10 MB/s",
+    "Documentation/admin-guide/md.rst, sync_speed_max",
+)
 def slow_resync(sight: Sight) -> Said:
     """Yield md arrays whose rebuild would take days because its speed is limited."""
     for array in sight.inventory.arrays:
@@ -67,6 +74,12 @@ def slow_resync(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "md-member-errors",
+    "a member of md has bad blocks or write errors",
+    "Documentation/admin-guide/md.rst, bad_blocks",
+)
 def member_errors(sight: Sight) -> Said:
     """Yield md arrays with a failed spare, or a member that has bad blocks, write errors or is to be replaced."""
     for array in sight.inventory.arrays:
@@ -96,6 +109,7 @@ def _has_errors(line: Fact, *, whole: bool) -> bool:
     return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and whole)
 
 
+@rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
 def read_only(sight: Sight) -> Said:
     """Yield arrays that take no writes."""
     for array in sight.inventory.arrays:
@@ -114,6 +128,7 @@ def read_only(sight: Sight) -> Said:
         )
 
 
+@rule(FAULT, "sync-off", "ZFS does not wait for synchronous writes", "zfsprops(7), sync")
 def sync_off(sight: Sight) -> Said:
     """Yield pools, filesystems and volumes of ZFS that do not wait for synchronous writes."""
     for array in sight.inventory.arrays:
@@ -127,6 +142,7 @@ def sync_off(sight: Sight) -> Said:
             )
 
 
+@rule(WARN, "pool-errors", "devices of a ZFS pool have counted errors", "zpool-status(8), READ, WRITE, CKSUM")
 def pool_errors(sight: Sight) -> Said:
     """Yield pools whose devices have counted errors."""
     for array in sight.inventory.arrays:
@@ -143,6 +159,7 @@ def pool_errors(sight: Sight) -> Said:
             )
 
 
+@rule(FAULT, "pool-data-errors", "a ZFS pool has lost data", "zpool-status(8), errors; zed(8)")
 def pool_data(sight: Sight) -> Said:
     """Yield pools that have lost data."""
     for array in sight.inventory.arrays:
@@ -160,6 +177,7 @@ def pool_data(sight: Sight) -> Said:
         )
 
 
+@rule(FAULT, "group-incomplete", "a volume group misses a physical volume", "lvs(8), vg_missing_pv_count")
 def group_incomplete(sight: Sight) -> Said:
     """Yield volume groups that miss a physical volume."""
     groups: dict[str, str] = {}
@@ -177,6 +195,9 @@ def group_incomplete(sight: Sight) -> Said:
         )
 
 
+@rule(
+    FAULT, "filesystem-errors", "a filesystem has met errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
+)
 def filesystem_errors(sight: Sight) -> Said:
     """Yield filesystems that have met errors."""
     for name, count in sight.filesystem_errors.items():
@@ -189,6 +210,7 @@ def filesystem_errors(sight: Sight) -> Said:
         )
 
 
+@rule(FAULT, "nvme-down", "an NVMe controller or path is not live", "drivers/nvme/host/sysfs.c, state")
 def nvme_down(sight: Sight) -> Said:
     """Yield NVMe controllers and paths that serve nothing."""
     for name, state in sight.nvme_states.items():
@@ -201,6 +223,12 @@ def nvme_down(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN,
+    "queue-tiny",
+    "NVMe, multipath or a virtual disk queues few requests",
+    "Documentation/ABI/stable/sysfs-block, nr_requests",
+)
 def few_requests(sight: Sight) -> Said:
     """Yield NVMe drives, multipath devices and virtual disks whose queue is almost empty by its setting."""
     for block in sight.blocks.values():
@@ -225,6 +253,9 @@ def few_requests(sight: Sight) -> Said:
             )
 
 
+@rule(
+    WARN, "requests-small", "I/Os are cut into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
+)
 def small_requests(sight: Sight) -> Said:
     """Yield disks whose I/Os are cut into small requests."""
     for block in sight.blocks.values():
@@ -243,6 +274,7 @@ def small_requests(sight: Sight) -> Said:
         )
 
 
+@rule(WARN, "merges-off", "I/Os to a hard disk are not merged", "Documentation/ABI/stable/sysfs-block, nomerges")
 def merges_off(sight: Sight) -> Said:
     """Yield hard disks to which neighbouring I/Os are sent one by one.
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from app.engine.advisor.condition_rules import TASKS
 from app.engine.judge.grouping import engine_of
 from app.engine.judge.reasons import Doubt, Reason
 from app.engine.judge.verdict import Judgement, Verdict
+from app.engine.measure.conditions.facts import TASKS
 from app.engine.session.figures import Advice
 from app.engine.session.state import RunRecord
 

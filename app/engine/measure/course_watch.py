@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from app.engine.advisor.condition_rules import TASKS
+from app.engine.measure.conditions.facts import TASKS
 from app.engine.members import Member
 from app.engine.session.figures import Phase, RunEvent, RunFigures, Sample
 from backends.host import Host

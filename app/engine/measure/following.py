@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 
-from app.engine.advisor.watching import Watch
 from app.engine.fio.events import Finished, LoadEvent
+from app.engine.measure.conditions.watching import Watch
 from app.engine.measure.course_watch import CourseWatch
 from app.engine.members import MemberMeter
 from app.engine.session.event_values import (

@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.engine.advisor.gather import JobPlace
-from app.engine.advisor.watching import Watch
 from app.engine.fio.job import Job, JobTarget, TargetKind, fit, flushing
 from app.engine.fio.load import Load
 from app.engine.fio.preflight import Preflight
 from app.engine.fio.render import render, render_fill
 from app.engine.fio.sections import change_sections
 from app.engine.measure.beginning import make_folder, run_started
+from app.engine.measure.conditions.facts import JobPlace
+from app.engine.measure.conditions.watching import Watch
 from app.engine.measure.course_watch import CourseWatch, told_of
 from app.engine.measure.device_access import Gate
 from app.engine.measure.device_faults import Witness

@@ -25,9 +25,8 @@ from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
 if TYPE_CHECKING:  # imported when something is to be measured: every workbench has this module
-    from app.engine.advisor.facts import RunFacts
-    from app.engine.advisor.gather import JobPlace
-    from app.engine.advisor.watching import Watch
+    from app.engine.measure.conditions.facts import Advisor, JobPlace, RunFacts
+    from app.engine.measure.conditions.watching import Watch
     from app.engine.measure.ending import LeftThere
     from app.engine.measure.measurer import Measurer, Until
     from app.engine.measure.preconditioning import DeviceMemory
@@ -38,11 +37,18 @@ _Readings = Mapping[str, tuple[str, Reading]]
 """Labels and readings of the settings of a device, by key."""
 
 
+def no_advice(_facts: RunFacts) -> tuple[Advice, ...]:
+    """Return nothing: the advisor where there are no rules."""
+    return ()
+
+
 class Measuring:
     """Runs jobs, one at a time."""
 
-    def __init__(self, record: Recorder, hardware: Hardware) -> None:
+    def __init__(self, record: Recorder, hardware: Hardware, advisor: Advisor = no_advice) -> None:
+        """`advisor`: what gives advice on a run before it begins, while it goes on and at its end."""
         self._record, self._hardware = record, hardware
+        self.advisor = advisor
         self._stop: asyncio.Event | None = None
         self._occupant: Callable[[], None] | None = None
         self._idle = asyncio.Event()
@@ -61,9 +67,9 @@ class Measuring:
         return scratching_on(self._record.host)
 
     def _measurer(self, folder: Path) -> Measurer:
-        from app.engine.advisor.gather import too_warm
         from app.engine.fio.load import FioLoad
         from app.engine.fio.preflight import known_fio, preflight
+        from app.engine.measure.conditions.gathering import too_warm
         from app.engine.measure.course_watch import course_watch
         from app.engine.measure.device_access import Gate
         from app.engine.measure.device_faults import witness
@@ -109,12 +115,10 @@ class Measuring:
 
     async def prepare(self, request: Request) -> Preparation:
         """What measuring that would do; nothing is touched, no session is needed. See `Measurer.prepare`."""
-        from app.engine.advisor import advise
-
         if await self._reads_only():
             request = replace(request, keep=True)  # a scratch file of an earlier run stays
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
-        return replace(ready, advice=advise(await self._facts_of(ready)))
+        return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
     async def why_not(self) -> RaidbenchError | None:
         """Why nothing can be measured on this host, with what to do; None where it can. Nothing is tried."""
@@ -122,8 +126,7 @@ class Measuring:
 
     async def foresee(self, request: Request) -> tuple[Advice, ...]:
         """What could be said of it before it is even prepared; nothing where it cannot be measured."""
-        from app.engine.advisor import advise
-        from app.engine.advisor.several_targets import together
+        from app.engine.measure.conditions.facts import together
 
         measurer = self._measurer(self._record.folder or Path())
         alone = [replace(request, where=each.where, name=each.name, beside=()) for each in request.targets]
@@ -131,7 +134,7 @@ class Measuring:
             places = [await measurer.survey(each) for each in alone]
         except (RaidbenchError, OSError):
             return ()
-        return advise(together([await self._facts(self._sized(place)) for place in places]))
+        return self.advisor(together([await self._facts(self._sized(place)) for place in places]))
 
     def _sized(self, place: JobPlace) -> JobPlace:
         """The place with no more of a device than there is."""
@@ -141,8 +144,8 @@ class Measuring:
         return replace(place, area_bytes=min(filter(None, (place.area_bytes, thing.size_bytes)), default=None))
 
     async def _facts(self, place: JobPlace) -> RunFacts:
-        """What the advisor is to know beforehand; that a device was written may be remembered of earlier sessions."""
-        from app.engine.advisor.gather import gather
+        """What is known beforehand; that a device was written may be remembered of earlier sessions."""
+        from app.engine.measure.conditions.gathering import gather
 
         facts = await gather(self._record.host, place, self._record.session)
         if facts.written is None and not place.scratch and place.whole_disk and facts.area_bytes:
@@ -170,7 +173,7 @@ class Measuring:
         self._idle.clear()
         run_id = f"r{len(self._record.session.runs) + 1}"
         try:
-            from app.engine.advisor.several_targets import in_turn
+            from app.engine.measure.conditions.facts import in_turn
 
             readings = [await self._hardware.readings_of(site.device, site.file) for site in ready.sites]
             settings = in_turn([_now(reading) for reading in readings])
@@ -274,15 +277,14 @@ class Measuring:
 
     async def _facts_of(self, ready: Preparation) -> RunFacts:
         """Those of all that is measured."""
-        from app.engine.advisor.several_targets import together
+        from app.engine.measure.conditions.facts import together
 
         return together([await self._facts(site.place(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: Preparation, facts: RunFacts, readings: Sequence[_Readings]) -> Watch:
         """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
-        from app.engine.advisor import Condition
-        from app.engine.advisor.several_targets import policies_together
-        from app.engine.advisor.watching import Watch
+        from app.engine.measure.conditions.facts import Condition, policies_together
+        from app.engine.measure.conditions.watching import Watch
 
         async def condition(readings: Sequence[_Readings], otherwise: tuple[Task, ...]) -> Condition:
             known = [await self._hardware.tasks_of(site.disk) for site in ready.sites]
@@ -295,7 +297,9 @@ class Measuring:
             )
 
         before = await condition(readings, facts.before.tasks)
-        return Watch(self._record.host, replace(facts, before=before), devices=ready.disks, condition=after)
+        return Watch(
+            self._record.host, replace(facts, before=before), self.advisor, devices=ready.disks, condition=after
+        )
 
 
 def _now(readings: _Readings) -> dict[str, str]:

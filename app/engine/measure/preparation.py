@@ -21,8 +21,8 @@ from backends.topology.room import WHOLE, Area, taken
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.advisor.gather import JobPlace
     from app.engine.fio.job import JobTarget
+    from app.engine.measure.conditions.facts import JobPlace
     from app.engine.measure.device_access import DeviceJudgement
     from app.engine.measure.scratch import ScratchPlan
     from backends.nameplate import Nameplate
@@ -135,8 +135,8 @@ class Site:
         return tuple(filter(None, (self.disk, *(() if self.judgement is None else self.judgement.along))))
 
     def place(self, job: Job) -> JobPlace:
-        """The same for the advisor."""
-        from app.engine.advisor.gather import JobPlace
+        """Return the place of a job on it."""
+        from app.engine.measure.conditions.facts import JobPlace
 
         return JobPlace(
             job=job,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from app.engine.advisor.gather import disks_below
+from app.engine.measure.conditions.gathering import disks_below
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level
 from backends.pci import DEVICES, SLOT, address_of, link_of, node_of, version_of

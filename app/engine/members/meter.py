@@ -22,6 +22,12 @@ ROLES_EVERY = 20
 LATE = 0.5
 """A phase seen for less than this share of its length was seen too late to tell of it."""
 
+UNEVEN = 2.0
+"""A member's share by that of all in turn, or the other way round, from which members are not alike."""
+
+ENOUGH_IOPS = 10.0
+"""I/Os per second of all members below which their shares are chance."""
+
 _GONE = "gone"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from app.engine.advisor.condition_rules import TASKS
 from app.engine.judge.pairs import FEWEST_PAIRS
 from app.engine.judge.reasons import Doubt, FarPairs, PlannedCount, Reason, SlowRuns
 from app.engine.judge.verdict import FEWEST_RUNS, Judgement, Verdict
+from app.engine.measure.conditions.facts import TASKS
 from app.engine.view.percent import effect_text, percent_text, too_noisy
 from widgets.plain import units
 

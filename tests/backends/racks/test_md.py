@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.fio.job import Job, Pattern
 from app.engine.measure.measurer import Request
 from app.engine.members.diskstats import DiskCounters, parse
@@ -54,7 +55,7 @@ async def members(tmp_path: Path, array: str, marked: str = "", mix: bool = Fals
     """What the drives of an array did in a run, as raidbench counted it."""
     host = still_host()
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
-    bench = Workbench(host, paths=paths)
+    bench = Workbench(host, paths=paths, advisor=advise)
     await bench.open()
     if marked:
         await host.write(f"/sys/block/{array}/md/dev-{marked}/state", "writemostly")
@@ -93,7 +94,7 @@ async def test_the_kernel_counts_on_in_the_next_command(tmp_path: Path) -> None:
     file = tmp_path / "rack.json"
     first = SimulatedHost(RackFile(file, make=still_rack), speed=FAST)
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
-    bench = Workbench(first, paths=paths)
+    bench = Workbench(first, paths=paths, advisor=advise)
     await bench.open()
     await bench.jobs.measure(await bench.jobs.prepare(Request(where="/dev/md0", name="x", job=Job(runtime=2, ramp=0))))
     bench.close()

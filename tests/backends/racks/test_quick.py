@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.workbench import Workbench
 from backends.host import Command, Completed
 from backends.racks.host import SimulatedHost
@@ -29,7 +30,7 @@ class Counted(SimulatedHost):
 async def waited(rack: Rack) -> float:
     """Simulated seconds that the programs of a look take together."""
     host = Counted(rack, speed=1_000_000)
-    bench = Workbench(host)
+    bench = Workbench(host, advisor=advise)
     found = await bench.hardware.probe()
     bench.close()
     assert found.arrays

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.fio.job import Job
 from app.engine.measure.device_access import Gate
 from app.engine.measure.measurer import Request
@@ -89,7 +90,7 @@ async def test_there_is_no_file_where_there_is_no_folder(host: SimulatedHost, wh
 
 async def test_a_run_on_a_scratch_file_leaves_nothing_anywhere(host: SimulatedHost, tmp_path: Path) -> None:
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
-    bench = Workbench(host, paths=paths)
+    bench = Workbench(host, paths=paths, advisor=advise)
     await bench.open()
     ready = await bench.jobs.prepare(Request(where="/srv/vm", name="file", job=Job(runtime=2, ramp=0, size=1 << 28)))
     record = await bench.jobs.measure(ready)
@@ -102,7 +103,7 @@ async def test_a_run_on_a_scratch_file_leaves_nothing_anywhere(host: SimulatedHo
 
 async def test_a_run_on_an_array_knows_the_cards_settings_and_the_kernels(host: SimulatedHost, tmp_path: Path) -> None:
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
-    bench = Workbench(host, paths=paths)
+    bench = Workbench(host, paths=paths, advisor=advise)
     await bench.open()
     ready = await bench.jobs.prepare(Request(where="/dev/sdb", name="array", job=Job(runtime=2, ramp=0)))
     settings = (await bench.jobs.measure(ready)).start.settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.advisor import Condition, Geometry
+from app.engine.measure.conditions.facts import Condition, Geometry
 from app.engine.session.figures import MemberFigures
 from backends.model import Level, Media
 from tests.engine.advisor.facts import BLAMELESS, RAID5, G, K, M, going, keys, over, run, said, set_to

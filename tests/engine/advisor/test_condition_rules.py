@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.advisor import Condition, Geometry, Policy
+from app.engine.measure.conditions.facts import Condition, Geometry, Policy
 from app.engine.members.diskstats import DiskCounters
 from backends.model import Level, Protection, State, Task
 from tests.engine.advisor.facts import M, going, keys, over, run, said, set_to

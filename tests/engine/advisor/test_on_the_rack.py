@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.fio.job import Job
 from app.engine.measure.measurer import Request
 from app.engine.session.figures import Advice
@@ -25,7 +26,7 @@ from tests.backends.racks.asking import FAST, still_host
 async def bench(tmp_path: Path) -> AsyncIterator[Workbench]:
     """A workbench that knows the rack."""
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
-    bench = Workbench(still_host(), paths=paths)
+    bench = Workbench(still_host(), paths=paths, advisor=advise)
     await bench.open()
     await bench.hardware.probe()
     yield bench
@@ -91,7 +92,7 @@ async def test_a_card_that_is_not_there_has_no_work(bench: Workbench) -> None:
 async def tiers(tmp_path: Path) -> AsyncIterator[Workbench]:
     """A workbench that knows the rack without controllers."""
     paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
-    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST, folders=("/tank/files",)), paths=paths)
+    bench = Workbench(SimulatedHost(linux_rack(), speed=FAST, folders=("/tank/files",)), paths=paths, advisor=advise)
     await bench.open()
     await bench.hardware.probe()
     yield bench

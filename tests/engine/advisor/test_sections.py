@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.advisor.facts import Measured, RunFacts
 from app.engine.advisor.rules import ABOUT_A_SECTION, KEYS, NOT_OF_SECTIONS, advise
 from app.engine.fio.job import Engine, Job
 from app.engine.fio.sections import JobSection, join_sections
+from app.engine.measure.conditions.facts import Measured, RunFacts
 from tests.engine.advisor.facts import BLAMELESS, over, said
 
 SOUND = BLAMELESS.job

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.engine.advisor import Condition, Policy, RunFacts
-from app.engine.advisor.fronts import ARC, FrontCache
 from app.engine.advisor.tier_rules import amplification
+from app.engine.measure.conditions.facts import ARC, Condition, FrontCache, Policy, RunFacts
 from app.engine.session.figures import CacheFigures
 from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from tests.engine.advisor.facts import G, K, going, keys, over, run, said

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.engine.check.checking import Checked, judged
-from app.engine.check.recording import record
+from app.engine.check.checking import Checked, judged, record
 from app.engine.report.markdown import to_markdown
 from app.engine.report.model import report_of
 from app.engine.report.raw import to_json

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.fio.job import Job
 from app.engine.measure.measurer import Request
 from app.engine.session.figures import RunStatus
@@ -34,7 +35,7 @@ def paths(folder: Path) -> Paths:
 
 
 async def bench_at(folder: Path) -> Workbench:
-    bench = Workbench(LocalHost(), paths=paths(folder))
+    bench = Workbench(LocalHost(), paths=paths(folder), advisor=advise)
     await bench.open(None)
     return bench
 
@@ -63,7 +64,7 @@ async def test_a_file_is_never_trimmed(tmp_path: Path, rw: str) -> None:
 
 
 async def test_preparing_needs_no_session(tmp_path: Path) -> None:
-    bench = Workbench(LocalHost(), paths=paths(tmp_path / "state"))
+    bench = Workbench(LocalHost(), paths=paths(tmp_path / "state"), advisor=advise)
     await bench.jobs.prepare(request(tmp_path / "scratch"))
     assert bench.folder is None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.measure.preconditioning import DeviceMemory, precondition_request
 from app.engine.session.event_values import SteadyPlan, Written, written_ago
@@ -176,7 +177,7 @@ def quick(where: str) -> Job:
 @needs_fio
 @pytest.mark.fio
 async def test_a_real_file_is_written_twice_from_start_to_end_and_stays(tmp_path: Path) -> None:
-    bench = Workbench(LocalHost(), paths=paths_in(tmp_path / "state"))
+    bench = Workbench(LocalHost(), paths=paths_in(tmp_path / "state"), advisor=advise)
     await bench.open(None)
     where = str(tmp_path / "scratch")
     record = await bench.jobs.measure(
@@ -192,7 +193,7 @@ async def test_a_real_file_is_written_twice_from_start_to_end_and_stays(tmp_path
 @pytest.mark.root
 @pytest.mark.fio
 async def test_a_real_disk_is_written_twice_from_start_to_end_and_remembered(tmp_path: Path) -> None:
-    bench = Workbench(LocalHost(), paths=paths_in(tmp_path / "state"))
+    bench = Workbench(LocalHost(), paths=paths_in(tmp_path / "state"), advisor=advise)
     await bench.open(None)
     with loop(tmp_path / "disk.img", size=16 << 20) as disk:
         ready = await bench.jobs.prepare(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.judge.reasons import Reason
 from app.engine.judge.verdict import Verdict
 from app.engine.session.events import AnyEvent, ChangeIntended, CommandRan, NoteAdded, PreconditionEnded, RunEnded
@@ -78,7 +79,7 @@ class Bed:
         self.file = RackFile(folder / "rack.json", make=arrays_rack, speed=FAST)
 
     def bench(self) -> Workbench:
-        return Workbench(SimulatedHost(self.file, speed=FAST), paths=self.paths)
+        return Workbench(SimulatedHost(self.file, speed=FAST), paths=self.paths, advisor=advise)
 
     async def surveyed(self, bench: Workbench, text: str) -> Survey:
         await bench.hardware.probe()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.session.paths import Paths
 from app.engine.session.sweep_steps import StepResult
 from app.engine.sweep.expand import expand
@@ -57,7 +58,7 @@ async def test_a_sweep_moves_both_thresholds_down_and_up_and_puts_both_back(tmp_
     )
     folder.mkdir()
     kept = RackFile(folder / "rack.json", make=_strict)
-    bench = Workbench(SimulatedHost(kept, speed=FAST), paths=paths)
+    bench = Workbench(SimulatedHost(kept, speed=FAST), paths=paths, advisor=advise)
     await bench.hardware.probe()
     plan = parse_plan(PLAN.encode(), "plan.toml")
     known = await look(bench, plan, {})

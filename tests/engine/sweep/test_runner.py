@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.session.events import AnyEvent, ChangeIntended, CommandRan
 from app.engine.session.locks import hold_lock
 from app.engine.session.paths import Paths
@@ -80,7 +81,7 @@ class Bed:
         return RackFile(self.folder / "rack.json", make=lambda: demo_rack(lambda: NOW))
 
     def bench(self) -> Workbench:
-        return Workbench(SimulatedHost(self.rack(), speed=FAST), paths=self.paths)
+        return Workbench(SimulatedHost(self.rack(), speed=FAST), paths=self.paths, advisor=advise)
 
     async def begun(self, text: str) -> Workbench:
         bench = self.bench()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.sweep.estimate import writing_seconds
 from app.engine.sweep.expand import expand
 from app.engine.sweep.plan_file import parse_plan
@@ -52,7 +53,7 @@ def test_another_target_is_not_written_to() -> None:
 
 
 async def surveyed(folder: Path, text: str) -> Survey:
-    bench = Workbench(still_host(), paths=paths_in(folder))
+    bench = Workbench(still_host(), paths=paths_in(folder), advisor=advise)
     await bench.hardware.probe()
     plan = parse_plan((ON_A_VOLUME + text).encode(), "plan.toml")
     known = await look(bench, plan, {})

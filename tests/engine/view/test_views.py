@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.advisor import advise
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.change import Change
@@ -59,7 +60,9 @@ async def bench(tmp_path: Path) -> Workbench:
     host = FakeHost(machine(disk("nvme0n1")))
     folder = tmp_path / "state"
     made = Workbench(
-        host, paths=Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c")
+        host,
+        paths=Paths(sessions=folder / "s", journal=folder / "j", locks=folder / "l", config=folder / "c"),
+        advisor=advise,
     )
     made.hardware.machine = Machine(host, (BLOCK, Vendor(name="nvme", backend=Namespaces)))
     await made.hardware.probe()

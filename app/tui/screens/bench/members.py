@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from app.engine.advisor.array_rules import ENOUGH_IOPS, UNEVEN
+from app.engine.members.meter import ENOUGH_IOPS, UNEVEN
 from app.engine.session.figures import MemberFigures
 from app.engine.view.members import moved, queue, role
 from widgets.bars import share_bar

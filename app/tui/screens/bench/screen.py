@@ -10,7 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from app.engine.advisor.several_targets import in_turn
+from app.engine.measure.conditions.facts import in_turn
 from app.engine.session.events import RunTarget
 from app.engine.session.figures import Advice, MemberFigures, Phase
 from app.engine.session.state import ActiveRun, RunRecord, Session

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.engine.session.marks import STOP, SWEEP, left_behind, under_way
-from app.engine.workbench import Workbench
 from backends.errors import RaidbenchError, RefusedError
 
 if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
@@ -108,7 +107,7 @@ class Sweeping:
         """A session of its own with the whole design, which nobody writes any more. Raises StorageError."""
         from app.engine.sweep.runner import SweepRunner
 
-        bench = Workbench(self._app.workbench.host, paths=self._app.workbench.paths)
+        bench = self._app.workbench.for_another_session()
         await bench.open()
         try:
             SweepRunner(bench).begin(design)
@@ -234,7 +233,7 @@ class Sweeping:
         from app.engine.sweep.runner import SweepRunner
         from app.tui.screens.sweep.results_view import state_words
 
-        bench = Workbench(self._app.workbench.host, paths=self._app.workbench.paths)
+        bench = self._app.workbench.for_another_session()
         try:
             await bench.open(folder)
             await bench.hardware.probe()

@@ -1,25 +1,28 @@
-"""Where the advisor's facts come from: the inventory, the session and small files of the kernel.
+"""Where the facts of a run come from: the inventory, the session and small files of the kernel.
 
-Tools of vendors are not asked here, and nothing is read while a job is measured but /proc/diskstats.
+Vendors' tools do not run here. While a job is measured, only /proc/diskstats is read.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from app.engine.advisor.facts import Condition, Geometry, Policy, RunFacts
-from app.engine.advisor.fronts import front_of
-from app.engine.advisor.history import written
 from app.engine.fio.job import Job
+from app.engine.fio.sizes import parse_size
+from app.engine.measure.conditions.facts import ARC, Condition, FrontCache, Geometry, JobPlace, RunFacts
+from app.engine.members.caches import ARCSTATS
+from app.engine.session.events import ChangeEnded, PreconditionEnded, RunEnded
+from app.engine.session.figures import RunStatus
 from app.engine.session.state import Session
+from backends.caches import read_cache
+from backends.errors import InvalidValueError
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Inventory, Media, Target, Task
+from backends.model import Array, Controller, Drive, Inventory, Media, Task
 from backends.raid import PARITY_IN_SPANS
-from backends.settings import Reading
+from backends.settings import Risk
 from backends.text import clean
 from backends.topology import kernel_name
-from backends.values import dataclass
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 """Documentation/admin-guide/pm/cpufreq.rst."""
@@ -35,25 +38,13 @@ _BIO_BASED = ("md", "dm-", "bcache")
 
 _DEEPEST = 4
 
+_ZFS_VERSION = "/sys/module/zfs/version"
+_DIRECT_SINCE = (2, 3)
+"""OpenZFS from which direct I/O passes by the ARC (zfsprops(7), `direct`)."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobPlace:
-    """Where a job is, or would be, done."""
-
-    job: Job
-    """The workload."""
-    name: str
-    """What it is called."""
-    device: str | None
-    """Node of the disk beneath, None if unknown."""
-    area_bytes: int | None
-    """Bytes of the target in use."""
-    scratch: bool
-    """Whether it is a file."""
-    whole_disk: bool = True
-    """Whether the target is the disk itself; False of a partition."""
-    holes: bool = False
-    """Whether it is a file that is not filled and will not be."""
+_SEQUENTIAL_WRITE = "write"
+_TRIMS = ("trim", "randtrim")
+"""Patterns that leave blocks unwritten; those of trimwrite write each block again."""
 
 
 async def gather(host: Host, place: JobPlace, session: Session) -> RunFacts:
@@ -98,15 +89,6 @@ def tasks_of(array: Array | None, controller: Controller | None) -> tuple[Task, 
     return tuple({task.kind: task for task in reversed(both)}.values())[::-1]
 
 
-def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy]:
-    """Settings by key, from their labels and readings; what is not reported is left out."""
-    return {
-        key: Policy(label=label, now=reading.now, effective=reading.effective, why=reading.why_effective)
-        for key, (label, reading) in readings.items()
-        if reading.now is not None
-    }
-
-
 def geometry(array: Array) -> Geometry:
     """The layout of an array; of spans that of one of them, for in those its stripes lie."""
     data = array.data_drives
@@ -123,15 +105,6 @@ def _members(inventory: Inventory, array: Array | None) -> list[Drive]:
 def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Controller | None:
     owners = [thing.controller for thing in things if thing.controller is not None]
     return next((controller for controller in inventory.controllers if controller.target in owners), None)
-
-
-def _written(session: Session, place: JobPlace, things: Sequence[Array | Drive]) -> bool | None:
-    if place.scratch:
-        return not place.holes
-    if place.device is None or not place.whole_disk or not place.area_bytes:
-        return None
-    targets: list[Target] = [thing.target for thing in things]
-    return written(session, place.device, targets, place.area_bytes)
 
 
 def _holds(thing: Array | Drive) -> bool:
@@ -214,3 +187,79 @@ async def _queue(host: Host, name: str, jobs: int) -> tuple[int | None, str]:
 def _number(text: str | None) -> int | None:
     text = (text or "").strip()
     return int(text) if text.lstrip("-").isdigit() and text.isascii() else None
+
+
+async def front_of(host: Host, disk: str | None, *, on_zfs: bool) -> FrontCache | None:
+    """The cache before a disk, by its kernel name; `on_zfs`: for a file on a dataset. None where there is none."""
+    if on_zfs or (disk or "").startswith("zd"):
+        return await _arc(host)
+    cache = None if disk is None else await read_cache(host, disk)
+    return None if cache is None else FrontCache(kind=cache.kind, size_bytes=cache.size_bytes)
+
+
+async def _arc(host: Host) -> FrontCache:
+    texts = await host.read_many((ARCSTATS, _ZFS_VERSION))
+    rows = [line.split() for line in texts.get(ARCSTATS, "").splitlines()]
+    most = next((int(row[2]) for row in rows if len(row) == 3 and row[0] == "c_max" and row[2].isdigit()), None)
+    version = clean(texts.get(_ZFS_VERSION, ""), 40).split("-")[0].split(".")
+    known = tuple(int(part) for part in version[:2] if part.isdigit())
+    return FrontCache(kind=ARC, size_bytes=most, passed_by=known >= _DIRECT_SINCE)
+
+
+def _written(session: Session, place: JobPlace, things: Sequence[Array | Drive]) -> bool | None:
+    """Return whether the area holds data, None if the session does not know: others may have written.
+
+    True after a sequential write over the whole area, False after a trim, a format or the creation of the array.
+    """
+    if place.scratch:
+        return not place.holes
+    device, area = place.device, place.area_bytes
+    if device is None or not place.whole_disk or not area:
+        return None
+    targets = [thing.target for thing in things]
+    known: bool | None = None
+    for event in session.events:
+        match event:
+            case RunEnded(id=run_id):
+                if _trimmed(session, run_id, device):
+                    known = False
+                elif _covers(session, run_id, device, area):
+                    known = True
+            case PreconditionEnded(written=done):
+                if done.device == device and done.filled_bytes >= area:
+                    known = True
+            case ChangeEnded(id=change_id, result="verified"):
+                record = session.change(change_id)
+                if record is None or record.change.risk is not Risk.DESTROYS_DATA:
+                    continue
+                if record.change.target in targets:
+                    known = False
+            case _:
+                pass
+    return known
+
+
+def _trimmed(session: Session, run_id: str, device: str) -> bool:
+    """Whether the run discarded blocks of the device and left them unwritten."""
+    run = session.run(run_id)
+    return run is not None and run.overwrote(device) and run.start.job.get("rw") in _TRIMS
+
+
+def _covers(session: Session, run_id: str, device: str, area: int) -> bool:
+    """Whether the run wrote every block of the first `area` bytes of the device."""
+    run = session.run(run_id)
+    if run is None or not run.overwrote(device):
+        return False
+    if run.start.device == device and run.figures.filled_bytes >= area > 0:
+        return True
+    done = run.write_to(device)
+    if done is None:
+        return False
+    size = run.start.job.get("size", "")
+    try:
+        within = parse_size(size) if size else area
+    except InvalidValueError:
+        return False
+    in_order = run.start.job.get("rw") == _SEQUENTIAL_WRITE
+    whole = run.figures.status is RunStatus.OK and done.total_bytes >= max(area, within)
+    return in_order and whole and within >= area

@@ -1,4 +1,4 @@
-"""One run watched: what its samples tell is added up, and every few seconds the advisor is asked."""
+"""One run watched: its samples are added up, and every few seconds the advisor is asked."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from math import fsum
 
-from app.engine.advisor.facts import Condition, Measured, RunFacts
-from app.engine.advisor.gather import throttles, too_warm
-from app.engine.advisor.job_rules import ROUND_S
-from app.engine.advisor.rules import advise
+from app.engine.measure.conditions.facts import Advisor, Condition, Measured, RunFacts
+from app.engine.measure.conditions.gathering import throttles, too_warm
 from app.engine.members.diskstats import DiskCounters, parse, since
 from app.engine.members.meter import PATH
+from app.engine.session.event_values import ROUND_S
 from app.engine.session.figures import (
     Advice,
     CpuFigures,
@@ -47,6 +46,7 @@ class Watch:
         self,
         host: Host,
         facts: RunFacts,
+        advisor: Advisor,
         *,
         devices: Sequence[str] = (),
         condition: Callable[[], Awaitable[Condition]] | None = None,
@@ -54,6 +54,7 @@ class Watch:
         """`facts`: what was known beforehand. `devices`: nodes of the disks. `condition`: their state at the end."""
         self._host = host
         self._facts = facts
+        self._advisor = advisor
         self._devices = tuple(devices)
         self._condition = condition
         self._measured = Measured()
@@ -68,7 +69,7 @@ class Watch:
 
     def first(self) -> tuple[Advice, ...]:
         """What is to be said before anything is measured."""
-        self._said = advise(self._facts)
+        self._said = self._advisor(self._facts)
         return self._said
 
     async def begin(self) -> None:
@@ -103,7 +104,7 @@ class Watch:
             members=mean_members(self._members) if len(self._members) >= _MEMBER_LEAST else (),
             device=await self._since(),
         )
-        said = advise(replace(self._facts, measured=self._measured))
+        said = self._advisor(replace(self._facts, measured=self._measured))
         if [advice.key for advice in said] == [advice.key for advice in self._said]:
             return None
         self._said = said
@@ -112,7 +113,7 @@ class Watch:
     async def end(self, figures: RunFigures) -> tuple[Advice, ...]:
         """What is to be said of the whole run. Asks for the condition once more, so it may take a second."""
         if figures.status is RunStatus.FAILED or not figures.seconds:
-            return advise(self._facts)
+            return self._advisor(self._facts)
         device = await self._since()
         slowed = 0 if self._throttles is None else await throttles(self._host) - self._throttles
         reads, writes, trims = figures.read, figures.write, figures.trim
@@ -139,7 +140,7 @@ class Watch:
             drives_throttled=tuple([one for disk in self._devices for one in await too_warm(self._host, disk)]),
         )
         after = None if self._condition is None else await self._condition()
-        return advise(replace(self._facts, measured=measured, after=after))
+        return self._advisor(replace(self._facts, measured=measured, after=after))
 
     def _add(self, sample: Sample) -> None:
         both = sample.transfers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.advisor.fronts import ARC, FrontCache, front_of
+from app.engine.measure.conditions.facts import ARC, FrontCache
+from app.engine.measure.conditions.gathering import front_of
 from backends.caches import BCACHE, DM_CACHE, WRITECACHE
 from backends.racks.host import SimulatedHost
 from backends.racks.machines.linux import linux_rack

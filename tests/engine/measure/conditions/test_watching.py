@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.advisor import Condition
-from app.engine.advisor.watching import Watch, in_flight
+from app.engine.advisor import advise
+from app.engine.measure.conditions.facts import Condition
+from app.engine.measure.conditions.watching import Watch, in_flight
 from app.engine.members.meter import PATH
 from app.engine.session.figures import (
     Advice,
@@ -55,7 +56,7 @@ def named(said: tuple[Advice, ...]) -> list[str]:
 
 
 def watch(host: FakeHost | None = None, **changes: object) -> Watch:
-    return Watch(host or FakeHost({}), run(**changes), devices=["/dev/sdb"])  # type: ignore[arg-type]
+    return Watch(host or FakeHost({}), run(**changes), advise, devices=["/dev/sdb"])  # type: ignore[arg-type]
 
 
 async def test_what_is_known_beforehand_is_said_first() -> None:
@@ -125,7 +126,7 @@ async def test_the_whole_run_has_the_condition_before_and_after() -> None:
     async def after() -> Condition:
         return set_to("write-back", in_force="write-through")
 
-    own = Watch(FakeHost({}), run(before=set_to("write-back")), condition=after)
+    own = Watch(FakeHost({}), run(before=set_to("write-back")), advise, condition=after)
     await through(own, 60.0)
     assert named(await own.end(figures())) == ["policy-changed"]
 
@@ -134,7 +135,7 @@ async def test_a_failed_run_does_not_ask_for_more() -> None:
     async def after() -> Condition:
         raise AssertionError("asked")
 
-    own = Watch(FakeHost({}), run(content=False), condition=after)
+    own = Watch(FakeHost({}), run(content=False), advise, condition=after)
     assert named(await own.end(figures(RunStatus.FAILED))) == ["unwritten-flash"]
 
 

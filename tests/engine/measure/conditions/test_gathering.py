@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.advisor.gather import JobPlace, gather, geometry, policies_of, throttles, too_warm
 from app.engine.fio.job import Job
+from app.engine.measure.conditions.facts import JobPlace, policies_of
+from app.engine.measure.conditions.gathering import gather, geometry, throttles, too_warm
 from app.engine.session.event_values import Written
 from app.engine.session.events import (
     ChangeEnded,
