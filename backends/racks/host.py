@@ -19,8 +19,7 @@ from backends.hosts.made_up import MadeUpHost
 from backends.racks.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.racks.fio.start import start
 from backends.racks.hung import given_up, seconds_of
-from backends.racks.linux.counting import COUNTING, counting
-from backends.racks.linux.machine import kernel
+from backends.racks.linux.machine import COUNTING, counting, kernel
 from backends.racks.linux.tree import Kernel
 from backends.racks.machines import HOSTS
 from backends.racks.printed import Said

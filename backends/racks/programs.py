@@ -9,9 +9,8 @@ from functools import partial
 
 from backends.host import PromptReply
 from backends.racks import tools, tw_cli
-from backends.racks.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said
+from backends.racks.lvm.answer import dmsetup_said, lvmconfig_said, lvs_said, pvs_said
 from backends.racks.lvm.changes import lvchange_said, lvconvert_said
-from backends.racks.lvm.groups import pvs_said
 from backends.racks.lvm.making import lvcreate_said, lvremove_said
 from backends.racks.mdadm import mdadm_said
 from backends.racks.megacli import answer as megacli

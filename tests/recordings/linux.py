@@ -8,8 +8,7 @@ from backends.topology.signatures import lsblk_signatures, parse_lsblk
 from backends.vendors.block.knobs import BY_KEY
 from backends.vendors.block.values import reading
 from backends.vendors.mdraid.details import parse_export, parse_unused
-from backends.vendors.mdraid.facts import parse_array
-from backends.vendors.mdraid.mdstat import parse_mdstat
+from backends.vendors.mdraid.facts import parse_array, parse_mdstat
 from backends.vendors.nvme.features import parse_value
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_smart_log
 from backends.vendors.scsi.hdparm import parse_hdparm

@@ -12,7 +12,7 @@ from backends.racks.card import STORCLI, SimulatedCard
 from backends.racks.disk import FOREIGN
 from backends.racks.printed import Said
 from backends.racks.rack import Rack
-from backends.racks.storcli import changes, parts, whole
+from backends.racks.storcli import changes, whole
 from backends.racks.storcli.rows import drive_row, volume_row
 from backends.racks.storcli.texts import text_of
 from backends.racks.volume import Volume
@@ -90,7 +90,7 @@ def _card(
             data = {"Advanced Software Option": whole.options(card), "Safe ID": whole.safe_id(card)}
             return _entry(number, data), 0, False
         case ["show", name]:
-            return _entry(number, {"Controller Properties": parts.table("Ctrl_Prop", _property(card, name))}), 0, False
+            return _entry(number, {"Controller Properties": whole.table("Ctrl_Prop", _property(card, name))}), 0, False
         case ["set", "aso", key, *preview] if key.startswith("key="):
             return _key(card, key.removeprefix("key="), preview == ["preview"])
         case ["set", *pairs] if pairs:
@@ -172,7 +172,7 @@ def _volumes(
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for volume in chosen:
-                data |= parts.volume_all(rack, card, volume)
+                data |= whole.volume_all(rack, card, volume)
             return _entry(number, data), 0, False
         case ["show", "autobgi"]:
             rows = [{"VD": volume.number, "AutoBGI": "On" if volume.auto_bgi else "Off"} for volume in chosen]
@@ -224,11 +224,11 @@ def _drives(
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for disk in chosen:
-                data |= parts.drive_all(card, disk)
+                data |= whole.drive_all(card, disk)
             return _entry(card.number, data, description="Show Drive Information Succeeded."), 0, False
         case ["show", "rebuild"]:
-            places = {parts.drive_path(card, disk) for disk in chosen}
-            rows = [row for row in parts.rebuilds(rack, card) if row["Drive-ID"] in places]
+            places = {whole.drive_path(card, disk) for disk in chosen}
+            rows = [row for row in whole.rebuilds(rack, card) if row["Drive-ID"] in places]
             return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
         case _:
             raise changes.SyntaxFault((more or [verb])[0])
@@ -239,7 +239,7 @@ def _backup(
 ) -> tuple[Entry, int, bool]:
     if [verb, *more] not in (["show"], ["show", "all"], ["show", "status"]):
         raise changes.SyntaxFault(verb)
-    data = parts.battery_all(rack, card, match[1])
+    data = whole.battery_all(rack, card, match[1])
     if data is not None:
         return _entry(card.number, data), 0, False
     other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""

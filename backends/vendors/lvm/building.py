@@ -31,8 +31,7 @@ from backends.vendors.lvm.groups import (
     why_no_volume,
 )
 from backends.vendors.lvm.inventory import NAME
-from backends.vendors.lvm.made import find_volume, made_target
-from backends.vendors.lvm.making import GroupRoom, plan_volume
+from backends.vendors.lvm.making import GroupRoom, find_volume, made_target, plan_volume
 
 TOOLS = ("lvcreate", "lvremove")
 """What makes a volume and removes it."""

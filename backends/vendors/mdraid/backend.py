@@ -41,8 +41,7 @@ from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import WHOLE_EXPORT, parse_export, unnamed
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
-from backends.vendors.mdraid.made import find_made
-from backends.vendors.mdraid.making import plan_array, spelled
+from backends.vendors.mdraid.making import find_made, plan_array, spelled
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
     Beside,

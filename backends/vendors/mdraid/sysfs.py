@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from backends.answers import CUT, Whole, unread_words
 from backends.host import Host
-from backends.vendors.mdraid.facts import ArrayFacts, parse_array
-from backends.vendors.mdraid.mdstat import WHOLE, parse_mdstat
+from backends.vendors.mdraid.facts import WHOLE, ArrayFacts, parse_array, parse_mdstat
 
 # -- times in words, and counts of CPUs -------------------------------------------------------------------------------
 

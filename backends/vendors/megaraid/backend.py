@@ -44,10 +44,8 @@ from backends.topology import Topology, look
 from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
 from backends.vendors.megaraid.dialect import CanReread, Contents
 from backends.vendors.megaraid.effective import CardView, VolumeView
-from backends.vendors.megaraid.identities import of_card, of_volume, require_same
-from backends.vendors.megaraid.inventory import card_tasks, inventory, volume_tasks
-from backends.vendors.megaraid.made import find_made, there_before
-from backends.vendors.megaraid.making import candidates, plan_array
+from backends.vendors.megaraid.inventory import card_tasks, inventory, of_card, of_volume, require_same, volume_tasks
+from backends.vendors.megaraid.making import candidates, find_made, plan_array, there_before
 from backends.vendors.megaraid.open_card import Memory, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
     as_it_was,

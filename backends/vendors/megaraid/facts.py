@@ -290,7 +290,7 @@ class Card:
     values: Mapping[str, Word] = field(default_factory=dict)
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
-    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `card_settings`."""
+    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `MORE_CARD_SETTINGS`."""
     shown: Mapping[str, str] = field(default_factory=dict)
     """What it is set to and raidbench never sets, by the labels of `shown_only`."""
     jobs: tuple[BackgroundOperation, ...] = ()

@@ -45,8 +45,7 @@ from backends.vendors.smartarray.inventory import (
     tasks,
     volume_identity,
 )
-from backends.vendors.smartarray.made import find_made, there_before
-from backends.vendors.smartarray.making import candidates, plan_array
+from backends.vendors.smartarray.making import candidates, find_made, plan_array, there_before
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
 from backends.vendors.smartarray.plans import companions_of, legal_companions, planned, require_ours, value_before

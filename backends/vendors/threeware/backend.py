@@ -27,8 +27,15 @@ from backends.vendors._listed import heard, only_card, program_of, said
 from backends.vendors.threeware import CARDS
 from backends.vendors.threeware.attributes import UnitTold, port_serial, unit_told
 from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
-from backends.vendors.threeware.made import card_lock, find_made, there_before
-from backends.vendors.threeware.making import candidates, makes, plan_array, reply_to
+from backends.vendors.threeware.making import (
+    candidates,
+    card_lock,
+    find_made,
+    makes,
+    plan_array,
+    reply_to,
+    there_before,
+)
 from backends.vendors.threeware.presence import PLACES, WHOLE
 from backends.vendors.threeware.settings import (
     CHOICES,

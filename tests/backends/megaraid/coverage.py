@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from backends.errors import InvalidValueError
-from backends.vendors.megaraid.card_settings import CHOICES, MORE_CARD_SETTINGS, SPANS
 from backends.vendors.megaraid.megacli.settings import card_words as megacli_words
+from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SPANS, MORE_CARD_SETTINGS
 from backends.vendors.megaraid.shown_only import WHY_NOT
 from backends.vendors.megaraid.storcli import commands as storcli_commands
 from backends.vendors.megaraid.storcli.commands import card_words
@@ -136,8 +136,8 @@ def settings() -> str:
     lines = ["| setting | values | storcli 7, perccli | MegaCli |", "|---|---|---|---|"]
     for setting in MORE_CARD_SETTINGS:
         key = setting.key
-        span = SPANS.get(key)
-        values = [choice.value for choice in CHOICES[key]] if span is None else [str(span.minimum)]
+        span = CARD_SPANS.get(key)
+        values = [choice.value for choice in CARD_CHOICES[key]] if span is None else [str(span.minimum)]
         legal = ", ".join(values) if span is None else f"{span.minimum} to {span.maximum} {span.unit}"
         new = " ".join(("set", *card_words(key, values[0])))
         old = _told(key, values[0])
