@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from backends.changing import resets_first
-from backends.settings import Choice, Risk, Setting
+from backends.settings import Risk, Setting, offer
 from backends.topology.tree import number
 from backends.udev import assign, queue_rules
 
@@ -188,34 +188,30 @@ BY_KEY = {setting.key: setting for setting in (*SETTINGS, *OF_NVME)}
 
 FIXED_CHOICES = {
     "rq_affinity": (
-        Choice(value="0", label="any CPU", help="Completed on the CPU that took the interrupt."),
-        Choice(value="1", label="same group", help="Completed in the cache group of the CPU that submitted it."),
-        Choice(value="2", label="same CPU", help="Completed on the very CPU that submitted it."),
+        offer("0", "Completed on the CPU that took the interrupt.", label="any CPU"),
+        offer("1", "Completed in the cache group of the CPU that submitted it.", label="same group"),
+        offer("2", "Completed on the very CPU that submitted it.", label="same CPU"),
     ),
     "nomerges": (
-        Choice(value="0", label="all merges", help="Every kind of merge is tried."),
-        Choice(value="1", label="simple merges", help="Only the last request is looked at: one-hit merges."),
-        Choice(value="2", label="no merges", help="No merge is tried: least CPU time per request."),
+        offer("0", "Every kind of merge is tried.", label="all merges"),
+        offer("1", "Only the last request is looked at: one-hit merges.", label="simple merges"),
+        offer("2", "No merge is tried: least CPU time per request.", label="no merges"),
     ),
     "add_random": (
-        Choice(value="0", label="off", help="Completions feed nothing."),
-        Choice(value="1", label="on", help="Completions feed the random number generator."),
+        offer("0", "Completions feed nothing.", label="off"),
+        offer("1", "Completions feed the random number generator.", label="on"),
     ),
     "iostats": (
-        Choice(value="0", label="off", help="Nothing is counted; live figures of this disk stop."),
-        Choice(value="1", label="on", help="I/O is counted."),
+        offer("0", "Nothing is counted; live figures of this disk stop.", label="off"),
+        offer("1", "I/O is counted.", label="on"),
     ),
     "write_cache": (
-        Choice(
-            value="write-back",
-            label="write-back",
-            help="The kernel takes the drive for caching and sends flushes. Ignored where the drive reports no cache.",
+        offer(
+            "write-back",
+            "The kernel takes the drive for caching and sends flushes. Ignored where the drive reports no cache.",
         ),
-        Choice(
-            value="write-through",
-            label="write-through",
-            help="The kernel takes the drive for not caching and sends no flushes.",
-            risk=Risk.POWER_LOSS,
+        offer(
+            "write-through", "The kernel takes the drive for not caching and sends no flushes.", risk=Risk.POWER_LOSS
         ),
     ),
 }

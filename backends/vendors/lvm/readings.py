@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from backends.errors import InvalidValueError
-from backends.settings import Availability, Choice, Reading, Risk, Setting, check_value
+from backends.settings import Availability, Reading, Risk, Setting, check_value, offer
 from backends.sizes import size_words
 from backends.topology.tree import number
 from backends.values import dataclass
@@ -186,8 +186,8 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
         effective=force,
         why_effective=why,
         choices=(
-            Choice(value=DEFAULT, label=label, help="What applies where nothing is set."),
-            *(Choice(value=str(step), label=str(step), risk=_risk_of(key)) for step in steps),
+            offer(DEFAULT, "What applies where nothing is set.", label=label),
+            *(offer(str(step), risk=_risk_of(key)) for step in steps),
         ),
     )
 
@@ -229,18 +229,12 @@ def _mode(view: LvView, _member: str) -> Reading:
     kernel = view.loaded.cache_mode if view.loaded is not None else None
     differs = kernel is not None and raw in MODES and kernel != raw
     back = f"All is lost with the cache ({view.cache_on})." if view.cache_on else "All is lost with the cache."
+    back, risk = ("The cache is redundant.", Risk.NONE) if view.redundant else (back, Risk.POWER_LOSS)
     choices = (
-        Choice(value="write-through", label="write-through", help="Done when cache and slow volume have it."),
-        Choice(
-            value="write-back",
-            label="write-back",
-            help="Done when the cache has it. " + ("The cache is redundant." if view.redundant else back),
-            risk=Risk.NONE if view.redundant else Risk.POWER_LOSS,
-        ),
-        Choice(
-            value="passthrough", label="passthrough", help="As if there were no cache.", risk=Risk.PERFORMANCE
-        ),
-    )  # fmt: skip
+        offer("write-through", "Done when cache and slow volume have it."),
+        offer("write-back", f"Done when the cache has it. {back}", risk=risk),
+        offer("passthrough", "As if there were no cache.", risk=Risk.PERFORMANCE),
+    )
     why = None
     if differs:
         why = flush_words(view) if view.volume.flushing is not None else _reload(view)
@@ -269,7 +263,7 @@ def _policy(view: LvView, _member: str) -> Reading:
         raw=raw,
         effective=ALIASES.get(kernel or "", kernel) if differs else None,
         why_effective=(flush_words(view) if view.volume.flushing is not None else _reload(view)) if differs else None,
-        choices=tuple(Choice(value=name, label=name, help=help_of[name]) for name in names),
+        choices=tuple(offer(name, help_of[name]) for name in names),
         availability=Availability(why_not=why_not),
     )
 
@@ -285,8 +279,8 @@ def _cleaner(view: LvView, _member: str) -> Reading:
         effective=("off", "on")[bool(loaded)] if differs else None,
         why_effective=_reload(view) if differs else None,
         choices=(
-            Choice(value="off", label="off", help="Writes go to the cache."),
-            Choice(value="on", label="on", help="The cache is drained.", risk=Risk.PERFORMANCE),
+            offer("off", "Writes go to the cache."),
+            offer("on", "The cache is drained.", risk=Risk.PERFORMANCE),
         ),
     )
 
@@ -308,9 +302,9 @@ def _ahead(view: LvView, _member: str) -> Reading:
         effective=str(shown) if differs else None,
         why_effective="somebody set the queue's read-ahead (blockdev --setra)" if differs else None,
         choices=(
-            Choice(value="auto", label=auto, help="LVM takes it from stripes and disks."),
-            Choice(value="none", label="none", help="Nothing is read ahead."),
-            *(Choice(value=str(step), label=f"{step} KiB") for step in steps),
+            offer("auto", "LVM takes it from stripes and disks.", label=auto),
+            offer("none", "Nothing is read ahead."),
+            *(offer(str(step), label=f"{step} KiB") for step in steps),
         ),
     )
 
@@ -322,7 +316,7 @@ def _stripe(view: LvView, _member: str) -> Reading:
         now=None if now is None else str(now),
         raw=volume.told.get("stripe_size"),
         choices=tuple(
-            Choice(value=str(size), label=size_words(size), help="The data are moved.", risk=Risk.OUTAGE)
+            offer(str(size), "The data are moved.", label=size_words(size), risk=Risk.OUTAGE)
             for size in sorted({*STRIPES, *((now,) if now else ())})
         ),
         availability=Availability(why_not=_why_fixed(view)),
@@ -352,8 +346,8 @@ def _mostly(view: LvView, member: str) -> Reading:
     return Reading(
         now=None if now is None else "on" if now else "off",
         choices=(
-            Choice(value="off", label="off", help="Read like any other."),
-            Choice(value="on", label="on", help="Read only when nothing else can be."),
+            offer("off", "Read like any other."),
+            offer("on", "Read only when nothing else can be."),
         ),
         availability=Availability(why_not="all other members are write-mostly" if last else None),
     )

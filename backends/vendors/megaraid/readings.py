@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
-from backends.settings import Availability, Choice, Reading, Span, available_unless
+from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_words
 from backends.vendors.megaraid import choices, effective
 from backends.vendors.megaraid.effective import CardView, Force, VolumeView
@@ -268,7 +268,7 @@ def _card_value(view: CardView, key: str) -> Reading:
     span: Span | None = None
     if key in _CARD_CHOICES:
         legal = _spoken(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
-    elif _spoken((Choice(value="1", label="1"),), lambda value: view.dialect.set_card(number, key, value)):
+    elif _spoken((offer("1"),), lambda value: view.dialect.set_card(number, key, value)):
         present = int(word.value) if word is not None and word.value.isdigit() else None
         span = _span(key, present)
     else:

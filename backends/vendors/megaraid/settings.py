@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from backends.settings import Choice, Effect, Persistence, Risk, Setting, Span, unconfirmed
+from backends.settings import Choice, Effect, Persistence, Risk, Setting, Span, offer, unconfirmed
 from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
 
 _ALL = "It is set once for the controller and concerns all of its arrays."
@@ -162,8 +162,8 @@ CARD_SPANS: Mapping[str, Span] = {
 
 def _switch(on: str, off: str, *, on_risk: Risk = Risk.NONE, off_risk: Risk = Risk.NONE) -> tuple[Choice, ...]:
     return (
-        Choice(value="on", label="on", help=on, risk=on_risk),
-        Choice(value="off", label="off", help=off, risk=off_risk),
+        offer("on", on, risk=on_risk),
+        offer("off", off, risk=off_risk),
     )
 
 
@@ -184,14 +184,14 @@ CARD_CHOICES: Mapping[str, tuple[Choice, ...]] = {
     "copyback_smart_hdd": _COPYBACK,
     "copyback_smart_ssd": _COPYBACK,
     "patrol_read_ssds": (
-        Choice(value="on", label="on", help="SSDs are read too.", risk=Risk.PERFORMANCE),
-        Choice(
-            value="only-mixed",
+        offer("on", "SSDs are read too.", risk=Risk.PERFORMANCE),
+        offer(
+            "only-mixed",
+            "SSDs are read in arrays that have hard disks as well.",
             label="only mixed",
-            help="SSDs are read in arrays that have hard disks as well.",
             risk=Risk.PERFORMANCE,
         ),
-        Choice(value="off", label="off", help="Only hard disks are read.", risk=Risk.PERFORMANCE),
+        offer("off", "Only hard disks are read.", risk=Risk.PERFORMANCE),
     ),
     "load_balance": _switch("Balanced by the controller.", "Not balanced.", off_risk=Risk.PERFORMANCE),
 }

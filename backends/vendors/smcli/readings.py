@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from backends.settings import Choice, Reading, Risk, Span, available_unless, is_understood
+from backends.settings import Choice, Reading, Risk, Span, available_unless, is_understood, offer
 from backends.values import dataclass
 from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
@@ -127,25 +127,19 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
     present = () if now in (None, "unknown") else (now or "",)
     match key:
         case CACHE_BLOCK.setting.key:
-            return tuple(_plain(size, "Not every model has every size.") for size in _sorted(_BLOCKS, present))
+            return tuple(offer(size, "Not every model has every size.") for size in _sorted(_BLOCKS, present))
         case SEGMENT.setting.key:
             moved = "All data of the logical drive are moved; not every model takes every step at once."
-            return tuple(
-                Choice(value=size, label=size, help=moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present)
-            )
+            return tuple(offer(size, moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present))
         case FLUSH_MODIFIER.setting.key:
             return DELAYS
         case PRIORITY.setting.key:
-            return tuple(_plain(one, "Share of the controllers for background work.") for one in _PRIORITIES)
+            return tuple(offer(one, "Share of the controllers for background work.") for one in _PRIORITIES)
         case WRITE_CACHE.setting.key:
             unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
             return written(unsafe=unsafe)
         case _:
             return switched(KNOBS[key].setting)
-
-
-def _plain(value: str, help: str) -> Choice:
-    return Choice(value=value, label=value, help=help)
 
 
 def _sorted(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:

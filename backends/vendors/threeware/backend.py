@@ -17,7 +17,7 @@ from backends.identity import Identity
 from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray, require_free_drive
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
-from backends.settings import Choice, Reading, Risk, Setting, available_unless
+from backends.settings import Choice, Reading, Risk, Setting, available_unless, offer
 from backends.subject import refused_text
 from backends.text import clean
 from backends.topology import look
@@ -343,8 +343,8 @@ def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
     if key == WRITE_CACHE.key:
         risk = Risk.NONE if view.card.protected else Risk.POWER_LOSS
         return (
-            Choice(value="write-back", label="write-back", help="Reported done when it is in the card.", risk=risk),
-            Choice(value="write-through", label="write-through", help="Reported done when it is on the drives."),
+            offer("write-back", "Reported done when it is in the card.", risk=risk),
+            offer("write-through", "Reported done when it is on the drives."),
         )
     risky = {"perform": Risk.POWER_LOSS}
-    return tuple(Choice(value=one, label=one, risk=risky.get(one, Risk.NONE)) for one in CHOICES[key])
+    return tuple(offer(one, risk=risky.get(one, Risk.NONE)) for one in CHOICES[key])
