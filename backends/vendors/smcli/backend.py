@@ -23,20 +23,19 @@ from backends.text import clean
 from backends.topology import look
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
-from backends.vendors.smcli.facts import SystemProfile
+from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
-from backends.vendors.smcli.making import candidates, plan_logical_drive
 from backends.vendors.smcli.presence import PLACES, WHOLE
-from backends.vendors.smcli.profile import parse_profile, whole_sections
-from backends.vendors.smcli.readings import SystemView, readings
-from backends.vendors.smcli.settings import SYSTEM_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.smcli.readings import SYSTEM_SETTINGS, VOLUME_SETTINGS, SystemView, readings
 from backends.vendors.smcli.statements import (
     asked,
+    candidates,
     companions_now,
     crossed,
     identity,
     in_order_of_thresholds,
     legal_companions,
+    plan_logical_drive,
     require_room,
     step,
     value_before,

@@ -25,7 +25,6 @@ from backends.topology.naming import identity
 from backends.values import dataclass
 from backends.vendors._listed import heard, only_card, program_of, said
 from backends.vendors.threeware import CARDS
-from backends.vendors.threeware.attributes import UnitTold, port_serial, unit_told
 from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
 from backends.vendors.threeware.making import (
     candidates,
@@ -46,9 +45,12 @@ from backends.vendors.threeware.settings import (
     WORDS,
     WRITE_CACHE,
     Row,
+    UnitTold,
     named_twice,
     policy,
+    port_serial,
     rows,
+    unit_told,
     values,
 )
 

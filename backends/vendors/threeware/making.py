@@ -29,7 +29,6 @@ from backends.sizes import read_size, size_words
 from backends.text import clean
 from backends.topology import Node, Topology
 from backends.topology.naming import identity
-from backends.vendors.threeware.attributes import UnitTold
 from backends.vendors.threeware.inventory import (
     NAME,
     ThreewareCard,
@@ -40,7 +39,7 @@ from backends.vendors.threeware.inventory import (
     running_word,
     unit_target,
 )
-from backends.vendors.threeware.settings import CHOICES, STORSAVE, WRITE_CACHE, Row
+from backends.vendors.threeware.settings import CHOICES, STORSAVE, WRITE_CACHE, Row, UnitTold
 
 _TYPES = {
     Level.RAID0: "raid0",

@@ -10,7 +10,7 @@ from backends.racks.host import SimulatedHost
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.facts import Word
-from backends.vendors.megaraid.megacli import properties as megacli
+from backends.vendors.megaraid.megacli import settings as megacli
 from backends.vendors.megaraid.megacli.adapter import parse_adapter
 from backends.vendors.megaraid.megacli.dialect import MegaCli
 from backends.vendors.megaraid.megacli.verdict import judge
