@@ -3,6 +3,9 @@
 A program that waits for a disk sleeps in the kernel, often where not even SIGKILL reaches it. One that is only slow
 uses the processor, or sleeps and wakes up. Both are told apart by what /proc has of its threads, so that a busy machine
 costs nobody an answer.
+
+The disks that do not answer are found by reading from them. A multipath device without a path that queues, or one whose
+requests device-mapper keeps back, has no request under way as /sys/block/*/stat counts them.
 """
 
 from __future__ import annotations

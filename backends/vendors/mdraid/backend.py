@@ -40,8 +40,8 @@ from backends.topology.tree import kernel_name, number, page_bytes, read_node
 from backends.vendors.mdraid.backup import backup_for
 from backends.vendors.mdraid.details import (
     ASK_PLATFORM,
-    WHOLE,
     WHOLE_EXPORT,
+    WHOLE_PLATFORM,
     ImsmPlatform,
     has_none,
     parse_export,
@@ -364,7 +364,7 @@ class MdRaid:
             return None, (Problem(where=NAME, message=error.message, hint=error.hint),)
         if not done.stdout.strip() and has_none(done.returncode, done.stderr):
             return (), ()
-        heard = judged(WHOLE, command, NAME, done)
+        heard = judged(WHOLE_PLATFORM, command, NAME, done)
         found = parse_platforms(heard.text)
         untold = [
             box for box in boxes if platform_of(found, {node_path(member.name) for member in box.members}) is None

@@ -1,4 +1,7 @@
-"""Parsers of mdadm: `--detail --export`, `--examine` and, for Intel's firmware, `--detail-platform`. No I/O."""
+"""Parsers of mdadm: `--detail --export`, `--examine` and, for Intel's firmware, `--detail-platform`. No I/O.
+
+Format of the platform: super-intel.c of mdadm, print_imsm_capability; a licence key shows by the levels that are there.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,7 @@ def parse_unused(text: str) -> Unused | None:
 ASK_PLATFORM = ("--detail-platform",)
 """What mdadm is asked."""
 
-WHOLE = Whole(
+WHOLE_PLATFORM = Whole(
     tool="mdadm --detail-platform",
     mark="a disk of the container, which stands behind all that is told of its platform, and no line is torn",
     missing=line_end,

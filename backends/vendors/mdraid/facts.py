@@ -1,4 +1,8 @@
-"""Facts of an array out of sysfs and /proc/mdstat, and the parsers of both. No I/O."""
+"""Facts of an array out of sysfs and /proc/mdstat, and the parsers of both. No I/O.
+
+Format of /proc/mdstat: drivers/md/md.c, md_seq_show and status_resync; each personality adds its own words to the
+second line.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from backends.topology.tree import number
 from backends.values import dataclass
 from backends.vendors.mdraid.layouts import layout_word
 
-WHOLE = Whole(
+WHOLE_MDSTAT = Whole(
     tool="/proc/mdstat",
     mark="the line `unused devices:` at its end",
     missing=lambda text: "" if re.search(r"^unused devices: ", text, re.MULTILINE) else "`unused devices:` is missing",

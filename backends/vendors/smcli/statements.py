@@ -1,4 +1,9 @@
-"""The statements that change a disk system or would make a logical drive, and the changes made of them. No I/O."""
+"""The statements that change a disk system or would make a logical drive, and the changes made of them. No I/O.
+
+Words of a new logical drive by IBM's `Command Line Interface and Script Commands Programming Guide` for the DS3000,
+DS4000 and DS5000 (create logicalDrive, manual drive select), NetApp's for E-Series (create volumeGroup, create volume)
+and Dell's for MD arrays (create virtualDisk). What a disk system answers to them is not known here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Settings in MegaCli's words: those that it reports one by one, and the words that set each. No I/O."""
+"""Settings in MegaCli's words: those that it reports one by one, and the words that set each. No I/O.
+
+The words are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. What is not reported in
+the form that is read here stays locked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""From arcconf's passages to the facts of a card. Pure."""
+"""From arcconf's passages to the facts of a card. Pure.
+
+Columns differ from build to build, and old ones print none, so a field is split at its colon, and what begins a passage
+is its heading alone. Headings between dashed rules divide a passage: its first fields count, the rest by their heading.
+"""
 
 from __future__ import annotations
 
