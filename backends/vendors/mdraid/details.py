@@ -6,7 +6,7 @@ Format of the platform: super-intel.c of mdadm, print_imsm_capability; a licence
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from backends.answers import Whole, line_end
 from backends.model import Fact
@@ -122,7 +122,7 @@ class ImsmPlatform:
     disks: tuple[str, ...] = ()
     """Nodes of what is attached."""
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterable[Fact]:
         """What is shown of it."""
         lines = (
             ("Platform", f"{self.name} {self.version}".rstrip()),
@@ -132,7 +132,7 @@ class ImsmPlatform:
             ("Platform: most volumes", self.max_volumes),
             ("Platform: NVMe of other makers", self.other_makers),
         )
-        return (Fact(label=label, value=value) for label, value in lines if value)
+        return Fact.from_rows(lines)
 
 
 def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:

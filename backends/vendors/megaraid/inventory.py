@@ -179,7 +179,7 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
         "Encrypted": "yes" if volume.secured else None,
         UNRECOVERABLE: "bad blocks" if volume.lost else None,
     }
-    return (Fact(label=label, value=text) for label, text in rows.items() if text)
+    return Fact.from_rows(rows.items())
 
 
 def _spans(volume: VirtualDrive) -> str | None:
@@ -249,7 +249,7 @@ def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
         "Work": ", ".join(done) or None,
         "Inquiry": drive.inquiry,
     }
-    return (Fact(label=label, value=text) for label, text in rows.items() if text)
+    return Fact.from_rows(rows.items())
 
 
 def of_card(prefix: str, card: Card) -> Identity:

@@ -19,6 +19,7 @@ from backends.changing import (
     not_found,
     require_companions,
     require_same,
+    require_still_free,
     setting_of,
     take_steps,
     wanted,
@@ -28,7 +29,7 @@ from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.hosts.asked import asked_anew
 from backends.identity import Identity
-from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray, require_free_drive
+from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
@@ -219,12 +220,7 @@ class SmartArray:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         text = await unit.refresh()
-        free = {one.drive: one for one in candidates(unit.prefix, text, unit.tool, await look(self._host))}
-        for drive in wish.drives:
-            there = free.get(drive.drive)
-            if there is None or there.serial != drive.serial:
-                raise gone(drive.drive)
-            require_free_drive(there)
+        require_still_free(wish, candidates(unit.prefix, text, unit.tool, await look(self._host)))
         planned_array = plan_array(wish, text, unit.tool, await unit.tool.making())
         return replace(planned_array, before=there_before(text), locks=(unit.tool.lock_name,))
 

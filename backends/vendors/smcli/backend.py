@@ -9,12 +9,12 @@ from re import Pattern
 
 from backends.answers import Heard, by_hand, judged, told_once
 from backends.change import Change, Write
-from backends.changing import Wanted, denial_of, gone, lock_of, not_found
+from backends.changing import Wanted, denial_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.hosts.asked import unmoved
 from backends.identity import Identity
-from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
+from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Reading, Setting
@@ -173,12 +173,7 @@ class Smcli(Settable[SystemView]):
             raise InvalidValueError("It is not said which disk system makes it.")
         view = await self._view(controller)
         drives = inventory(view.profile, await look(self._host)).drives
-        now = {one.drive: one for one in candidates(drives, view.profile.cut.rstrip("."))}
-        for drive in wish.drives:
-            there = now.get(drive.drive)
-            if there is None or there.serial != drive.serial:
-                raise gone(drive.drive)
-            require_free_drive(there)
+        require_still_free(wish, candidates(drives, view.profile.cut.rstrip(".")))
         return plan_logical_drive(wish, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:

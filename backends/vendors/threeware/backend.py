@@ -9,12 +9,12 @@ from dataclasses import replace
 from backends.answers import by_hand, cut_problem, each_once
 from backends.answers import said as first_lines
 from backends.change import Write
-from backends.changing import denial_of, evidence_of, gone, lock_of, not_found
+from backends.changing import denial_of, evidence_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.hosts.asked import asked_anew
 from backends.identity import Identity
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray, require_free_drive
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Choice, Reading, Risk, Setting, available_unless, offer
@@ -149,12 +149,7 @@ class Threeware(Settable[_UnitView]):
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         program, card, units, _ = await self._making(controller)
-        free = {one.drive: one for one in candidates(card)}
-        for drive in wish.drives:
-            there = free.get(drive.drive)
-            if there is None or there.serial != drive.serial:
-                raise gone(drive.drive)
-            require_free_drive(there)
+        require_still_free(wish, candidates(card))
         planned = plan_array(wish, card, program)
         return replace(planned, before=there_before(card, units), locks=(card_lock(card),))
 
