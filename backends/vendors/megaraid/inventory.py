@@ -24,12 +24,12 @@ from backends.model import (
 )
 from backends.topology import Node, Topology
 from backends.topology.naming import exact_size, identity
-from backends.vendors.megaraid import effective, shown_only
+from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.effective import Force, value
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
+from backends.vendors.megaraid.facts import JBOD, BackgroundOperation, Card, PhysicalDrive, VirtualDrive, shown_facts
 from backends.vendors.megaraid.geometry import data_drives, members_of
 from backends.vendors.megaraid.presence import drive_node, pci_address, volume_node
 
@@ -110,7 +110,7 @@ def _card_facts(contents: Contents, tool: str, version: str | None) -> Iterable[
     }
     yield from (Fact(label=label, value=text) for label, text in rows.items() if text is not None)
     jbod = value(card.values.get("jbod"))
-    yield from shown_only.facts({**card.shown, **({shown_only.JBOD: jbod} if jbod is not None else {})})
+    yield from shown_facts({**card.shown, **({JBOD: jbod} if jbod is not None else {})})
     if card.backup is not None:
         name = effective.named(card.backup)
         yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_words(card))

@@ -9,8 +9,17 @@ from dataclasses import field
 from backends.sizes import read_size
 from backends.text import clean, volts
 from backends.values import dataclass
-from backends.vendors.megaraid import shown_only
-from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Backup, Card, Option, Word
+from backends.vendors.megaraid.facts import (
+    IMPORT,
+    PRESERVED,
+    PRESERVED_BOOT,
+    UNKNOWN,
+    BackgroundOperation,
+    Backup,
+    Card,
+    Option,
+    Word,
+)
 from backends.vendors.megaraid.megacli.settings import of_settings
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
 from backends.vendors.megaraid.sizes import strip
@@ -178,8 +187,8 @@ def _values(found: _Sections) -> Mapping[str, Word]:
 def _shown(found: _Sections) -> Mapping[str, str]:
     """What is never set."""
     told = {
-        shown_only.IMPORT: found.value("default settings", "auto enhanced import"),
-        shown_only.PRESERVED_BOOT: found.value("", "allow boot with preserved cache"),
+        IMPORT: found.value("default settings", "auto enhanced import"),
+        PRESERVED_BOOT: found.value("", "allow boot with preserved cache"),
     }
     return {label: text for label, text in told.items() if text}
 
