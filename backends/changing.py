@@ -18,6 +18,7 @@ from backends.errors import (
 )
 from backends.host import Command, Completed, Denial, Host
 from backends.identity import Identity
+from backends.making import ArrayWish, Candidate, require_free_drive
 from backends.model import Target
 from backends.settings import Reading, Risk, Setting, check_value, is_understood
 from backends.suggestions import suggested
@@ -38,6 +39,16 @@ def not_found(target: Target) -> NotFoundError:
 def gone(target: Target) -> DeviceGoneError:
     """The error for a target that a backend may have, and that is not there."""
     return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
+
+
+def require_still_free(wish: ArrayWish, candidates: Iterable[Candidate]) -> None:
+    """Raises DeviceGoneError for a drive of a wish that is no candidate now, RefusedError for one that is not free."""
+    now = {one.drive: one for one in candidates}
+    for drive in wish.drives:
+        present = now.get(drive.drive)
+        if present is None or present.serial != drive.serial:
+            raise gone(drive.drive)
+        require_free_drive(present)
 
 
 def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting:

@@ -7,8 +7,9 @@ Strings from devices are already cleaned (backends.text.clean).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import Self
 
 from backends.identity import Identity, Signature, Use
 from backends.values import dataclass
@@ -151,6 +152,11 @@ class Fact:
     """Shown as is: `Rotational`, `Firmware`."""
     value: str
     """Shown as is."""
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[str, str | None]]) -> tuple[Self, ...]:
+        """Return a fact for each row of label and value that has a value."""
+        return tuple(cls(label=label, value=value) for label, value in rows if value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,6 +112,11 @@ class Choice:
     """The worst that this value may do."""
 
 
+def offer(value: str, text: str = "", *, label: str | None = None, risk: Risk = Risk.NONE) -> Choice:
+    """Return a legal value with the sentence that explains it; its label is the value unless another one is given."""
+    return Choice(value=value, label=value if label is None else label, help=text, risk=risk)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """The legal values of a numeric setting."""

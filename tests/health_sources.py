@@ -25,8 +25,8 @@ from backends.vendors.scsi.inventory import condition
 from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smartarray.arcconf.parsing import card_text
 from backends.vendors.smartarray.ssacli.parsing import cards
+from backends.vendors.smcli.facts import parse_profile
 from backends.vendors.smcli.inventory import inventory as smcli_inventory
-from backends.vendors.smcli.profile import parse_profile
 from backends.vendors.threeware.inventory import ThreewareCard, inventory_drives
 from backends.vendors.threeware.settings import rows
 from tests.backends.listed.texts import ARECA_DRIVE, MARVELL_SMART

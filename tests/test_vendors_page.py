@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 
 import backends.vendors
-from backends.vendors.smcli.settings import KNOBS
+from backends.vendors.smcli.readings import KNOBS
 from tests.vendors_page import PAGE, SECTIONS, page
 
 OF_THE_KERNEL = {"block", "hba", "mdraid", "scsi"}

@@ -90,7 +90,7 @@ def _rack(options: Options, speed: float) -> Host:
         rack.reset()
         shutil.rmtree(paths.devices, ignore_errors=True)
     if options.demo_state:
-        from backends.racks.machines.states import put
+        from backends.racks.machines.table import put
 
         with rack.changing() as known:
             put(known, options.demo_state)

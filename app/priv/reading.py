@@ -19,7 +19,7 @@ from backends.vendors.lvm import asking
 from backends.vendors.lvm.facts import LVS, PVS
 from backends.vendors.marvell import presence as marvell
 from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
-from backends.vendors.nvme.features import CURRENT, SUPPORTED
+from backends.vendors.nvme.identify import CURRENT, SUPPORTED
 from backends.vendors.scsi import hdparm, sdparm, smartctl
 from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
 from backends.vendors.smcli import presence as smcli

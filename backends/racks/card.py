@@ -1,17 +1,43 @@
-"""A controller in the simulated rack."""
+"""A controller of the simulated rack, and the values that its properties may have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from backends.model import Level, Media
 from backends.racks.calibration import CARDS, MIB, CardType
 from backends.racks.disk import GOOD, ONLINE, REBUILD, SimulatedDrive
 from backends.racks.load import Layout
-from backends.racks.properties import DEFAULTS
 from backends.racks.volume import Volume
 from backends.values import dataclass
+
+DEFAULTS: Mapping[str, str] = {
+    "ncq": "on",
+    "cache_bypass": "on",
+    "auto_rebuild": "on",
+    "copyback": "on",
+    "copyback_smart_hdd": "off",
+    "copyback_smart_ssd": "off",
+    "load_balance": "on",
+    "patrol_ssds": "off",
+    "patrol_delay": "168",
+    "patrol_drives": "255",
+    "check_delay": "168",
+    "smart_poll": "300",
+}
+"""Values of a new controller."""
+
+_MOST = {"patrol_delay": 65535, "patrol_drives": 255, "check_delay": 65535, "smart_poll": 65535}
+_WORDS = {"patrol_ssds": ("on", "only-mixed", "off")}
+
+
+def allows(key: str, value: str) -> bool:
+    """Return whether the firmware takes this value of a property."""
+    if key in _MOST:
+        return value.isascii() and value.isdigit() and len(value) < 6 and int(value) <= _MOST[key]
+    return key in DEFAULTS and value in _WORDS.get(key, ("on", "off"))
+
 
 STORCLI, MEGACLI = "storcli", "MegaCli"
 """The tools that may see a card."""

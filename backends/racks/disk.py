@@ -1,4 +1,4 @@
-"""A physical drive in the simulated rack."""
+"""Physical drives of the simulated rack: behind a card, or reached on several paths."""
 
 from __future__ import annotations
 
@@ -75,3 +75,33 @@ class SimulatedDrive:
     def rebuilt(self, now: float) -> float:
         """Share done of its rebuild, 1 when it is over."""
         return min(1.0, self.rebuild_from + max(0.0, now - self.rebuild_since) / self.rebuild_seconds)
+
+
+@dataclass(slots=True, kw_only=True)
+class PathedDisk:
+    """One disk behind several ports."""
+
+    device: str
+    """Kernel name of the multipath disk, `dm-0`."""
+    alias: str
+    """Its name below /dev/mapper."""
+    paths: tuple[str, ...]
+    """Kernel names of the SCSI disks that are its paths."""
+    hosts: tuple[int, ...]
+    """SCSI host of each."""
+    pci: tuple[str, ...]
+    """PCI function of each."""
+    lun: int
+    """Number of the unit."""
+    wwn: str
+    """World wide name, 32 hex digits or 16."""
+    vendor: str
+    """SCSI vendor."""
+    product: str
+    """SCSI product."""
+    model: str = ""
+    """Key of `DRIVES`; "" for a logical drive of a disk system."""
+    rev: str = "0736"
+    """Revision."""
+    transport: str = "rport"
+    """`rport` for Fibre Channel, `sas`."""

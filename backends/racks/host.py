@@ -19,16 +19,14 @@ from backends.hosts.made_up import MadeUpHost
 from backends.racks.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.racks.fio.start import start
 from backends.racks.hung import given_up, seconds_of
-from backends.racks.linux.counting import COUNTING, counting
-from backends.racks.linux.machine import kernel
+from backends.racks.linux.machine import COUNTING, counting, kernel
 from backends.racks.linux.tree import Kernel
 from backends.racks.machines import HOSTS
 from backends.racks.printed import Said
-from backends.racks.programs import ANOTHER, PROGRAMS, VendorProgram, program_said
+from backends.racks.programs import ANOTHER, PROGRAMS, SYSTEM_PATHS, VendorProgram, disks_said, fio_said, program_said
 from backends.racks.queue import CACHE, DEPTH, write_cache_type, write_depth, write_queue
 from backends.racks.rack import Rack
 from backends.racks.state import RackFile
-from backends.racks.tools import PATHS, disks_said, fio_said
 from backends.racks.zfs.module import PARAMETERS
 
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
@@ -108,7 +106,7 @@ class SimulatedHost(MadeUpHost):
             with self._file.changing() if changes else nullcontext(self._file.rack) as rack:
                 rack.note_cached(self._counts.caches)  # what runs now has changed since it began
                 return program_said(program, rack, words, mutates=command.mutates, reply=command.reply)
-        match next((name for name, where in PATHS.items() if where == path), None):
+        match next((name for name, where in SYSTEM_PATHS.items() if where == path), None):
             case None:
                 raise ToolMissingError(f"{path} is not installed on the simulated host.")
             case "fio":
@@ -128,7 +126,7 @@ class SimulatedHost(MadeUpHost):
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """fio on a simulated device. Raises ToolMissingError for any other program."""
-        if command.argv[0] != PATHS["fio"]:
+        if command.argv[0] != SYSTEM_PATHS["fio"]:
             raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
         folder = Path(command.cwd) if command.cwd is not None else Path()
         text = _text(folder / command.argv[-1])
@@ -334,7 +332,7 @@ class SimulatedHost(MadeUpHost):
         """The first that is installed."""
         rack = self._file.rack
         vendors = {name: one.path for name, one in PROGRAMS.items() if one.there(rack)}
-        paths = {**PATHS, **vendors}
+        paths = {**SYSTEM_PATHS, **vendors}
         known = set(paths.values())
         return next((paths.get(name, name) for name in names if name in paths or name in known), None)
 

@@ -12,12 +12,12 @@ from backends.racks.bcache import BcacheDevice
 from backends.racks.caches import CacheCounts
 from backends.racks.calibration import DRIVES, SOFTWARE, DriveType
 from backends.racks.card import SimulatedCard
+from backends.racks.disk import PathedDisk
 from backends.racks.fusionio import IoMemory
 from backends.racks.hung import slowed
 from backends.racks.load import Layout
 from backends.racks.lvm.volumes import LvmGroup, LvmVolume
 from backends.racks.md_array import SAFE_MODE_MS, MdArray
-from backends.racks.pathed import PathedDisk
 from backends.racks.smartarray.cards import SmartCard, SmartVolume
 from backends.racks.smcli import DiskSystem
 from backends.racks.threeware import SimulatedThreeware, SimulatedUnit

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.model import Level
-from backends.racks.card import FASTPATH, SimulatedCard
+from backends.racks.card import DEFAULTS, FASTPATH, SimulatedCard, allows
 from backends.racks.disk import FOREIGN, GOOD, ONLINE, SimulatedDrive
-from backends.racks.properties import DEFAULTS, allows
 from backends.racks.rack import Rack
 from backends.racks.volume import BGI_AFTER, SPANNED, Volume
 

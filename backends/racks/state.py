@@ -20,12 +20,11 @@ from backends.model import Level
 from backends.racks.bcache import BcacheDevice
 from backends.racks.caches import CacheCounts
 from backends.racks.card import Battery, SimulatedCard
-from backends.racks.disk import SimulatedDrive
+from backends.racks.disk import PathedDisk, SimulatedDrive
 from backends.racks.fusionio import IoMemory
 from backends.racks.lvm.volumes import LvmGroup, LvmVolume
 from backends.racks.machines.lsi import demo_rack
 from backends.racks.md_array import MdArray, MdMember
-from backends.racks.pathed import PathedDisk
 from backends.racks.rack import Rack
 from backends.racks.smartarray.cards import SmartBay, SmartCard, SmartVolume
 from backends.racks.smcli import DiskSystem, HostDisk

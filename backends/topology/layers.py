@@ -13,13 +13,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
-from backends.errors import RaidbenchError
-from backends.host import STALL, Command, Host
+from backends.host import Host
 from backends.hosts.asked import unmoved
 from backends.identity import Use
 from backends.text import clean
 from backends.topology.mounts import Mount
-from backends.topology.tree import Node, Tree, kernel_name, natural, tree_of
+from backends.topology.tree import Node, Tree, done_by, kernel_name, natural, tree_of
 from backends.values import dataclass
 
 MARK = "LVM-"
@@ -290,15 +289,9 @@ async def read_pools(host: Host, tree: Tree) -> Pools:
 
 
 async def _status(host: Host) -> tuple[Vdev, ...] | None:
-    tool = host.which(STATUS[:1])
-    if tool is None:
-        return None
-    try:
-        with unmoved():
-            done = await host.run(Command(argv=(tool, *STATUS[1:]), timeout=5, stall=STALL))
-    except RaidbenchError:
-        return None
-    return parse_status(done.stdout) if done.returncode == 0 and not done.truncated else None
+    with unmoved():
+        done = await done_by(host, STATUS)
+    return None if done is None else parse_status(done.stdout)
 
 
 async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, tuple[Vdev, ...]]:

@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from backends.errors import RaidbenchError
-from backends.host import STALL, Command, Host
+from backends.host import Host
 from backends.topology.layers import lvm_name
-from backends.topology.tree import Node, Tree
+from backends.topology.tree import Node, Tree, done_by
 from backends.values import dataclass
 
 TABLE = ("table",)
@@ -262,14 +261,8 @@ async def asked_of(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
 
 async def answer(host: Host, question: tuple[str, ...]) -> str:
     """What dmsetup answers; nothing where it gives none: without root, without the program, too late."""
-    tool = host.which(("dmsetup",))
-    if tool is None:
-        return ""
-    try:
-        done = await host.run(Command(argv=(tool, *question), timeout=5, stall=STALL))
-    except RaidbenchError:
-        return ""
-    return done.stdout if done.returncode == 0 and not done.truncated else ""
+    done = await done_by(host, ("dmsetup", *question))
+    return "" if done is None else done.stdout
 
 
 def _plain(name: str) -> str:

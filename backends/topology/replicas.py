@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from backends.errors import RaidbenchError
-from backends.host import STALL, Command, Host
+from backends.host import Host
 from backends.hosts.asked import unmoved
-from backends.topology.tree import Node, Tree, kernel_name, tree_of
+from backends.topology.tree import Node, Tree, done_by, kernel_name, tree_of
 from backends.values import dataclass
 
 SHOW = ("drbdsetup", "show")
@@ -67,16 +66,10 @@ def parse_show(text: str) -> tuple[Replica, ...]:
 
 async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
     """Return what is configured; None where drbdsetup gives no answer."""
-    tool = host.which(SHOW[:1])
-    if tool is None:
-        return None
-    try:
-        with unmoved():
-            done = await host.run(Command(argv=(tool, *SHOW[1:]), timeout=5, stall=STALL))
-    except RaidbenchError:
-        return None
-    whole = done.returncode == 0 and not done.truncated and done.stdout.count("{") == done.stdout.count("}")
-    return parse_show(done.stdout) if whole else None
+    with unmoved():
+        done = await done_by(host, SHOW)
+    whole = done is not None and done.stdout.count("{") == done.stdout.count("}")
+    return parse_show(done.stdout) if done is not None and whole else None
 
 
 async def with_replicas(host: Host, tree: Tree) -> Tree:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 
-from backends.host import Host
+from backends.errors import RaidbenchError
+from backends.host import STALL, Command, Completed, Host
 from backends.text import clean
 from backends.topology.signatures import parse_udev
 from backends.values import dataclass
@@ -317,3 +318,15 @@ def _group(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
 def natural(name: str) -> tuple[int, str]:
     """sda2 before sda10."""
     return len(name), name
+
+
+async def done_by(host: Host, argv: tuple[str, ...]) -> Completed | None:
+    """Return what an installed program did with success within five seconds; None where it gave no whole answer."""
+    tool = host.which(argv[:1])
+    if tool is None:
+        return None
+    try:
+        done = await host.run(Command(argv=(tool, *argv[1:]), timeout=5, stall=STALL))
+    except RaidbenchError:
+        return None
+    return done if done.returncode == 0 and not done.truncated else None

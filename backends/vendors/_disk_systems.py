@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.model import Level
-from backends.settings import Choice, Effect, Risk, Setting, unconfirmed
+from backends.settings import Choice, Effect, Risk, Setting, offer, unconfirmed
 from backends.topology import Node, Topology
 
 _GUIDE = " (IBM System Storage DS3000, DS4000 and DS5000 Command Line Interface and Script Commands Programming Guide)."
@@ -112,13 +112,8 @@ SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20",
 INFINITE = "infinite"
 
 DELAYS = (
-    *(Choice(value=one, label=one, help="Seconds until cached data are written out.") for one in SECONDS),
-    Choice(
-        value=INFINITE,
-        label=INFINITE,
-        help="Cached data are written out only when their room is needed.",
-        risk=Risk.POWER_LOSS,
-    ),
+    *(offer(one, "Seconds until cached data are written out.") for one in SECONDS),
+    offer(INFINITE, "Cached data are written out only when their room is needed.", risk=Risk.POWER_LOSS),
 )
 """What `flush_modifier` may be."""
 
@@ -126,13 +121,12 @@ DELAYS = (
 def written(*, unsafe: bool) -> tuple[Choice, ...]:
     """What `write_cache` may be. `unsafe`: it may cache without batteries, and is not known to have any."""
     return (
-        Choice(
-            value="write-back",
-            label="write-back",
-            help="A write is reported done when it is in the cache.",
+        offer(
+            "write-back",
+            "A write is reported done when it is in the cache.",
             risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
         ),
-        Choice(value="write-through", label="write-through", help="A write is reported done when it is on disk."),
+        offer("write-through", "A write is reported done when it is on disk."),
     )
 
 
@@ -140,10 +134,9 @@ def switched(setting: Setting) -> tuple[Choice, ...]:
     """The two values of a switch; the one that can lose data says so."""
     losing = {WITHOUT_BATTERY.key: "on", MIRRORING.key: "off"}.get(setting.key)
     return tuple(
-        Choice(
-            value=value,
-            label=value,
-            help=setting.help if value != losing else setting.risk_text,
+        offer(
+            value,
+            setting.help if value != losing else setting.risk_text,
             risk=Risk.POWER_LOSS if value == losing else Risk.NONE,
         )
         for value in ("on", "off")

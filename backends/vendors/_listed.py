@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from backends.answers import Heard, Whole, hear
 from backends.errors import RaidbenchError
@@ -11,6 +11,9 @@ from backends.model import Fact, Inventory, Problem
 
 READ_SECONDS = 60.0
 """After this a tool that does not answer is given up."""
+
+facts = Fact.from_rows
+"""Returns a fact for each row of label and value that has a value."""
 
 
 async def said(host: Host, *argv: str) -> str:
@@ -41,8 +44,3 @@ def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str |
         return program
     problem = Problem(where=name, message=f"{tool} is not asked: {Denial.NEEDS_ROOT}.", hint="Start raidbench as root.")
     return Inventory(problems=(problem,))
-
-
-def facts(told: Iterable[tuple[str, str | None]]) -> tuple[Fact, ...]:
-    """Those that are told."""
-    return tuple(Fact(label=label, value=value) for label, value in told if value)

@@ -17,8 +17,8 @@ from backends.vendors.nvme.inventory import ControllerAnswers, health_of
 from backends.vendors.santricity.answers import hardware
 from backends.vendors.scsi.inventory import condition
 from backends.vendors.scsi.smartctl import parse_smartctl
+from backends.vendors.smcli.facts import parse_profile
 from backends.vendors.smcli.inventory import inventory
-from backends.vendors.smcli.profile import parse_profile
 from tests.health_sources import NOTHING, filled
 
 

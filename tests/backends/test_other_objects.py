@@ -12,16 +12,15 @@ from backends.json_text import document
 from backends.vendors.lvm.facts import parse_lvs
 from backends.vendors.lvm.groups import parse_pvs
 from backends.vendors.mdraid.details import misnamed_examine, parse_export
-from backends.vendors.nvme.answers import rows as nvme_rows
-from backends.vendors.nvme.answers import tolerant
+from backends.vendors.nvme.identify import rows as nvme_rows
+from backends.vendors.nvme.identify import tolerant
 from backends.vendors.scsi.asking import _Answer
 from backends.vendors.scsi.sdparm import parse_sdparm
 from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smartarray.arcconf.parsing import card_text
 from backends.vendors.smartarray.ssacli.parsing import cards
-from backends.vendors.smcli.profile import parse_profile
-from backends.vendors.threeware.attributes import unit_told
-from backends.vendors.threeware.settings import named_twice, policy, rows
+from backends.vendors.smcli.facts import parse_profile
+from backends.vendors.threeware.settings import named_twice, policy, rows, unit_told
 from backends.vendors.zfs.facts import parse_datasets, parse_pools, parse_values
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,8 +13,7 @@ import pytest
 from backends.changing import resets_first
 from backends.model import Target
 from backends.vendors.block.backend import BlockBackend
-from backends.vendors.block.knobs import BY_KEY, actions
-from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
+from backends.vendors.block.knobs import BY_KEY, SIDE_EFFECTS, actions, in_order, resets_to
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from tests.backends.loops import Loop, loop, needs_loops
 from tests.backends.queue_effects import effects_words, measured_effects

@@ -14,7 +14,7 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.host import Command
 from backends.hosts.local import LocalHost, stalls
-from backends.hosts.local.unanswered import unanswered
+from backends.hosts.local.stalls import unanswered
 from backends.topology.openers import openers
 from tests.backends.hung import HungFile, hung_disk, why_no_hung_disks
 from tests.backends.loops import loop, needs_sight

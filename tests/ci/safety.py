@@ -38,7 +38,7 @@ SUBJECTS = (
             *("backends.topology.file_users", "backends.topology.footing"),
             *(f"app.engine.measure.{name}" for name in ("scratch_mark", "scratch_hold", "scratch_use")),
             *("app.engine.measure.ending", "app.engine.measure.footing_watch"),
-            *("app.engine.arrays", "backends.vendors.mdraid.made", "tests.backends.guard_states"),
+            *("app.engine.arrays", "backends.vendors.mdraid.making", "tests.backends.guard_states"),
             *("backends.hosts.local.replacing", "backends.input_file", "backends.output_file"),
             *("tests.lab.writing", "tests.lab.uses"),
         ),

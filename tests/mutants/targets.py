@@ -35,7 +35,7 @@ TARGETS: dict[str, Target] = {
         ),
     ),
     "effects": Target(
-        modules=("app/engine/change/side_effects.py", "backends/vendors/block/side_effects.py"),
+        modules=("app/engine/change/side_effects.py", "backends/vendors/block/knobs.py"),
         tests=(
             "tests/backends/test_side_effects.py",
             "tests/engine/change/test_side_effects.py",
@@ -152,7 +152,7 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/smcli/test_backend.py", "tests/backends/smcli/test_conformance.py"),
     ),
     "santricity": Target(
-        modules=("backends/vendors/santricity/backend.py", "backends/vendors/santricity/fields.py"),
+        modules=("backends/vendors/santricity/backend.py", "backends/vendors/santricity/readings.py"),
         tests=("tests/backends/santricity/test_backend.py", "tests/backends/santricity/test_conformance.py"),
     ),
     "web": Target(

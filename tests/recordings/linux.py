@@ -8,10 +8,8 @@ from backends.topology.signatures import lsblk_signatures, parse_lsblk
 from backends.vendors.block.knobs import BY_KEY
 from backends.vendors.block.values import reading
 from backends.vendors.mdraid.details import parse_export, parse_unused
-from backends.vendors.mdraid.facts import parse_array
-from backends.vendors.mdraid.mdstat import parse_mdstat
-from backends.vendors.nvme.features import parse_value
-from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_smart_log
+from backends.vendors.mdraid.facts import parse_array, parse_mdstat
+from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_smart_log, parse_value
 from backends.vendors.scsi.hdparm import parse_hdparm
 from backends.vendors.scsi.sdparm import parse_sdparm
 from backends.vendors.scsi.smartctl import parse_smartctl

@@ -6,10 +6,9 @@ import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from backends.racks.caches import CacheCounts
-from backends.racks.diskstats import DiskCounts
+from backends.racks.caches import CacheCounts, fullness
+from backends.racks.diskstats import DiskCounts, shares
 from backends.racks.fio.job import FioJob, parse_jobs, size
-from backends.racks.fio.loaded import LoadedDisk
 from backends.racks.fio.process import Failure, SimulatedFio
 from backends.racks.fio.target import SimulatedTarget
 from backends.racks.hung import answers_after
@@ -17,6 +16,29 @@ from backends.racks.linux.tree import Kernel
 from backends.racks.load import Expected, IoPattern, Layout, expect
 from backends.racks.pooling import pool_threads
 from backends.racks.rack import Rack
+
+
+class LoadedDisk:
+    """What is done there now."""
+
+    def __init__(self, rack: Rack, disk: str, layout: Layout, work: IoPattern) -> None:
+        self._rack, self._disk, self._work = rack, disk, work
+        self._is(layout)
+
+    def _is(self, layout: Layout) -> None:
+        self.layout = layout
+        self.expected = expect(layout, self._work)
+        self.disks = shares(self._disk, self._rack.members, layout, self._work, self.expected)
+        self._fullness = fullness(layout, self._work)
+
+    def became(self, layout: Layout) -> bool:
+        """Whether it is as fast as before no longer."""
+        self.layout = layout
+        if fullness(layout, self._work) == self._fullness:
+            return False
+        self._is(layout)
+        return True
+
 
 STILL = (24.0, 26.1)
 """Seconds of fio in which an array that is being rebuilt answers nothing: a disk of it tries to read a bad block."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from backends.racks.calibration import CORES
-from backends.racks.linux.arrays import mdstat, put_array
-from backends.racks.linux.cached import put_bcache
 from backends.racks.linux.chassis import CHASSIS
+from backends.racks.linux.disks import (
+    mdstat,
+    put_array,
+    put_bcache,
+    put_flash,
+    put_group,
+    put_logical_drive,
+    put_nvme,
+    put_pathed,
+    put_pools,
+    put_sata,
+    put_unit,
+    put_volume,
+)
 from backends.racks.linux.functions import put_functions
-from backends.racks.linux.own import put_flash, put_nvme, put_sata
-from backends.racks.linux.pathed import put_pathed
 from backends.racks.linux.tree import Kernel
-from backends.racks.linux.volumes import put_logical_drive, put_unit, put_volume
-from backends.racks.linux.zfs import put_pools
-from backends.racks.lvm.nodes import put_group
 from backends.racks.md_array import SYSTEM
 from backends.racks.rack import Rack
 
@@ -73,4 +80,17 @@ def kernel(rack: Rack) -> Kernel:
         "/etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm), simulated"',
     }
     found.files |= rack.installed
+    return found
+
+
+COUNTING = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
+"""How their paths begin."""
+
+
+def counting(rack: Rack) -> dict[str, str]:
+    """Their texts now."""
+    found = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
+    for name, device in rack.bcache.items():
+        texts = device.files(rack.cache_counts(name))
+        found |= {f"/sys/block/{name}/bcache/{key}": text for key, text in texts.items()}
     return found

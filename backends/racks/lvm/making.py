@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from backends.racks.lvm.groups import free_extents
+from backends.racks.lvm.answer import free_extents
 from backends.racks.lvm.volumes import EXTENT, RAIDS, LvmGroup, LvmVolume, lvm_uuid
 from backends.racks.printed import Said
 from backends.racks.rack import Rack

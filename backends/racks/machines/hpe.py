@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from backends.racks.calibration import DRIVES
+from backends.racks.disk import PathedDisk
 from backends.racks.fusionio import IoMemory
 from backends.racks.md_array import MdArray, MdMember, component_of
-from backends.racks.pathed import PathedDisk
 from backends.racks.rack import Clock, Rack
 from backends.racks.smartarray.cards import SmartBay, SmartCard, SmartVolume
 from backends.racks.smcli import DiskSystem, HostDisk

@@ -5,10 +5,10 @@ from __future__ import annotations
 from backends.racks.bcache import BcacheDevice
 from backends.racks.caches import CacheCounts
 from backends.racks.calibration import DRIVES
+from backends.racks.disk import PathedDisk
 from backends.racks.lvm.volumes import LvmGroup, LvmVolume
 from backends.racks.machines.lsi import NVME, PM983, S1200, SM883
 from backends.racks.md_array import MdArray, MdMember, component_of
-from backends.racks.pathed import PathedDisk
 from backends.racks.rack import Clock, Rack
 from backends.racks.volume import Content
 from backends.racks.zfs.module import ZfsModule

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from backends.racks.card import Battery, SimulatedCard
+from backends.racks.disk import PathedDisk
 from backends.racks.machines.lsi import NVME, RATES, X25E, disks_of
-from backends.racks.pathed import PathedDisk
 from backends.racks.rack import Clock, Rack
 from backends.racks.smcli import DiskSystem, HostDisk
 from backends.racks.volume import Content

@@ -1,9 +1,11 @@
-"""The racks by name."""
+"""The racks by name, and the faults that one may be given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
+from backends.racks.machines import SOUND
 from backends.racks.machines.arrays import arrays_rack
 from backends.racks.machines.hpe import hpe_rack
 from backends.racks.machines.linux import linux_rack
@@ -19,3 +21,25 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
     "ssds": ssds_rack,
 }
 """What makes each as new; it may be given a clock."""
+
+
+def put(rack: Rack, states: Iterable[str]) -> None:
+    """From now on the rack suffers from these of `STATES`, and from nothing else."""
+    rack.states = sorted(set(states) - {SOUND})
+    new, failed, broken = MACHINES[rack.name](), "battery-failed" in rack.states, "cache-problem" in rack.states
+    for card, as_new in zip(rack.cards, new.cards, strict=True):
+        if card.battery is not None and as_new.battery is not None:
+            card.battery.state = "failed" if failed else as_new.battery.state
+    for tool, cards in new.smart.items():
+        known = {card.number: card.battery for card in cards}
+        rack.smart[tool] = tuple(
+            replace(
+                card,
+                battery="Failed (Replace Batteries)" if failed and card.battery else known[card.number],
+                cache_problem=broken and tool == "ssacli",
+            )
+            for card in rack.smart[tool]
+        )
+    for system, as_made in zip(rack.systems, new.systems, strict=True):
+        system.battery = "Failed" if failed else as_made.battery
+        system.locked = "locked" in rack.states

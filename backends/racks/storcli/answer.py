@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backends.json_text import indented
@@ -12,9 +12,8 @@ from backends.racks.card import STORCLI, SimulatedCard
 from backends.racks.disk import FOREIGN
 from backends.racks.printed import Said
 from backends.racks.rack import Rack
-from backends.racks.storcli import changes, parts, whole
+from backends.racks.storcli import changes, whole
 from backends.racks.storcli.rows import drive_row, volume_row
-from backends.racks.storcli.texts import text_of
 from backends.racks.volume import Volume
 
 Entry = dict[str, Any]
@@ -90,7 +89,7 @@ def _card(
             data = {"Advanced Software Option": whole.options(card), "Safe ID": whole.safe_id(card)}
             return _entry(number, data), 0, False
         case ["show", name]:
-            return _entry(number, {"Controller Properties": parts.table("Ctrl_Prop", _property(card, name))}), 0, False
+            return _entry(number, {"Controller Properties": whole.table("Ctrl_Prop", _property(card, name))}), 0, False
         case ["set", "aso", key, *preview] if key.startswith("key="):
             return _key(card, key.removeprefix("key="), preview == ["preview"])
         case ["set", *pairs] if pairs:
@@ -172,7 +171,7 @@ def _volumes(
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for volume in chosen:
-                data |= parts.volume_all(rack, card, volume)
+                data |= whole.volume_all(rack, card, volume)
             return _entry(number, data), 0, False
         case ["show", "autobgi"]:
             rows = [{"VD": volume.number, "AutoBGI": "On" if volume.auto_bgi else "Off"} for volume in chosen]
@@ -224,11 +223,11 @@ def _drives(
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for disk in chosen:
-                data |= parts.drive_all(card, disk)
+                data |= whole.drive_all(card, disk)
             return _entry(card.number, data, description="Show Drive Information Succeeded."), 0, False
         case ["show", "rebuild"]:
-            places = {parts.drive_path(card, disk) for disk in chosen}
-            rows = [row for row in parts.rebuilds(rack, card) if row["Drive-ID"] in places]
+            places = {whole.drive_path(card, disk) for disk in chosen}
+            rows = [row for row in whole.rebuilds(rack, card) if row["Drive-ID"] in places]
             return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
         case _:
             raise changes.SyntaxFault((more or [verb])[0])
@@ -239,7 +238,7 @@ def _backup(
 ) -> tuple[Entry, int, bool]:
     if [verb, *more] not in (["show"], ["show", "all"], ["show", "status"]):
         raise changes.SyntaxFault(verb)
-    data = parts.battery_all(rack, card, match[1])
+    data = whole.battery_all(rack, card, match[1])
     if data is not None:
         return _entry(card.number, data), 0, False
     other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""
@@ -284,3 +283,54 @@ def _entry(
     if detailed:
         head["Detailed Status"] = detailed
     return {"Command Status": head, **({"Response Data": data} if data is not None else {})}
+
+
+def text_of(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Several controllers' answers as text."""
+    return "\n".join(_entry_text(entry) for entry in entries) + "\n"
+
+
+def _entry_text(entry: Mapping[str, Any]) -> str:
+    status = dict(entry["Command Status"])
+    detailed = status.pop("Detailed Status", None)
+    lines = [f"{key} = {value}" for key, value in status.items()]
+    data = entry.get("Response Data", {})
+    blocks = _blocks(data) if isinstance(data, Mapping) else [_table(data)]
+    if detailed:
+        blocks.append(_headed("Detailed Status", _table(detailed)))
+    return "\n".join([*lines, "", "", *blocks])
+
+
+def _blocks(data: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    pairs: list[str] = []
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            found.append(_headed(key, "\n".join(_blocks(value))))
+        elif isinstance(value, list):
+            found.append(_headed(key, _table(value)))
+        else:
+            pairs.append(f"{key} = {value}")
+    return ["\n".join([*pairs, ""]), *found] if pairs else found
+
+
+def _headed(heading: str, body: str) -> str:
+    title = f"{heading} :"
+    return f"{title}\n{'=' * (len(title) - 1)}\n\n{body}\n"
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table between rules; numbers to the right, words to the left."""
+    if not rows:
+        return ""
+    columns = list(rows[0])
+    widths = {name: max(len(name), *(len(str(row.get(name, ""))) for row in rows)) for name in columns}
+    rule = "-" * (sum(widths.values()) + len(columns) - 1)
+
+    def cell(name: str, value: object) -> str:
+        text = str(value)
+        return text.rjust(widths[name]) if isinstance(value, int) else text.ljust(widths[name])
+
+    head = " ".join(name.ljust(widths[name]) for name in columns)
+    body = [" ".join(cell(name, row.get(name, "")) for name in columns) for row in rows]
+    return "\n".join([rule, head, rule, *body, rule, ""])

@@ -189,7 +189,7 @@ def array_of(device: BcacheFacts, picture: Topology) -> Array:
         ),
         identity=identity(node) if node is not None else None,
         uses=picture.uses(device.name),
-        facts=tuple(Fact(label=label, value=value) for label, value in _lines(device) if value),
+        facts=Fact.from_rows(_lines(device)),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from backends.changing import was_value
 from backends.errors import InvalidValueError
-from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
+from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words
 from backends.text import chosen, clean
 from backends.topology.tree import number
@@ -69,10 +69,10 @@ def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tupl
 
 
 def _cutoff(size: int) -> Choice:
-    return Choice(
-        value=str(size),
+    return offer(
+        str(size),
+        "Streams go past the cache from there on." if size else "Streams are cached as well.",
         label=size_words(size) if size else "no limit",
-        help="Streams go past the cache from there on." if size else "Streams are cached as well.",
     )
 
 

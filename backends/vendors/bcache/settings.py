@@ -5,7 +5,7 @@ Facts of the kernel are those of drivers/md/bcache/sysfs.c and Documentation/adm
 
 from __future__ import annotations
 
-from backends.settings import Choice, Persistence, Risk, Setting, Span
+from backends.settings import Persistence, Risk, Setting, Span, offer
 
 CACHE_MODE = Setting(
     key="cache_mode",
@@ -121,32 +121,23 @@ CUTOFF_MAX = (1 << 32) - 1
 
 CHOICES = {
     CACHE_MODE.key: {
-        "writethrough": Choice(
-            value="write-through", label="write-through", help="To cache and disk; told as done by the disk."
-        ),
-        "writeback": Choice(
-            value="write-back",
-            label="write-back",
-            help="To the cache; to the disk later, in its order.",
-            risk=Risk.POWER_LOSS,
-        ),
-        "writearound": Choice(
-            value="write-around", label="write-around", help="To the disk; only reads fill the cache."
-        ),
-        "none": Choice(value="none", label="none", help="Nothing new comes in; what is in it is still read there."),
+        "writethrough": offer("write-through", "To cache and disk; told as done by the disk."),
+        "writeback": offer("write-back", "To the cache; to the disk later, in its order.", risk=Risk.POWER_LOSS),
+        "writearound": offer("write-around", "To the disk; only reads fill the cache."),
+        "none": offer("none", "Nothing new comes in; what is in it is still read there."),
     },
     WRITEBACK_RUNNING.key: {
-        "1": Choice(value="on", label="on", help="Unwritten data go to the disk."),
-        "0": Choice(value="off", label="off", help="Unwritten data stay in the cache.", risk=Risk.PERFORMANCE),
+        "1": offer("on", "Unwritten data go to the disk."),
+        "0": offer("off", "Unwritten data stay in the cache.", risk=Risk.PERFORMANCE),
     },
     READ_AHEAD.key: {
-        "all": Choice(value="all", label="all", help="What is read ahead is cached."),
-        "meta-only": Choice(value="meta-only", label="metadata only", help="Only metadata read ahead are cached."),
+        "all": offer("all", "What is read ahead is cached."),
+        "meta-only": offer("meta-only", "Only metadata read ahead are cached.", label="metadata only"),
     },
     REPLACEMENT.key: {
-        "lru": Choice(value="lru", label="lru", help="Those not used for longest."),
-        "fifo": Choice(value="fifo", label="fifo", help="The oldest."),
-        "random": Choice(value="random", label="random", help="Any."),
+        "lru": offer("lru", "Those not used for longest."),
+        "fifo": offer("fifo", "The oldest."),
+        "random": offer("random", "Any."),
     },
 }
 """Choices by the kernel's words."""

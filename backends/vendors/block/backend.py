@@ -31,8 +31,7 @@ from backends.topology.naming import identity
 from backends.topology.tree import page_bytes, read_node
 from backends.udev import match_keys, require_unique
 from backends.vendors.block.drives import drive, is_drive
-from backends.vendors.block.knobs import BY_KEY, RULES, actions, settings_of
-from backends.vendors.block.side_effects import SIDE_EFFECTS, in_order, resets_to
+from backends.vendors.block.knobs import BY_KEY, RULES, SIDE_EFFECTS, actions, in_order, resets_to, settings_of
 from backends.vendors.block.values import fitting, reading, require_size, scheduler_file, settled, written
 
 NAME = "block"

@@ -1,13 +1,58 @@
-"""The settings of a request queue, each declared once; of the schedulers, and of what survives a reboot. Pure."""
+"""The settings of a request queue, each declared once, and those that the kernel resets with another one. No I/O.
+
+The resets decide the order of a set and of a persistent rule, the values that undo restores, and the other settings
+that a change may move. The tests measure each pair on the kernel at hand; docs/queue.md has two kernels side by side.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from backends.settings import Choice, Risk, Setting
+from backends.changing import resets_first
+from backends.settings import Risk, Setting, offer
+from backends.topology.tree import number
 from backends.udev import assign, queue_rules
-from backends.vendors.block.side_effects import in_order
+
+_LIMITS = ("read_ahead_kb",)
+"""Raised by `queue_limits_commit_update` to its default for the limits of the queue (Linux 6.9 and later)."""
+
+SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
+    "scheduler": ("nr_requests", "wbt_lat_usec"),
+    "max_sectors_kb": _LIMITS,
+    "write_cache": _LIMITS,
+    "iostats": _LIMITS,
+    "add_random": _LIMITS,
+}
+"""Keys that the kernel may reset, by the key that is written.
+
+scheduler: block/elevator.c, elevator_switch; block/bfq-iosched.c, wbt_disable_default. The others:
+block/blk-settings.c, blk_apply_bdi_limits, called for each commit of limits by block/blk-sysfs.c.
+"""
+
+_READ_AHEAD_MIN = 128
+"""KiB, VM_READAHEAD_PAGES (include/linux/mm.h)."""
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Return the keys in the order in which nothing is reset after it was written."""
+    return resets_first(keys, SIDE_EFFECTS)
+
+
+def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:
+    """Return the values that the kernel may reset each setting to once `key` is `value`, or is taken back, by key.
+
+    The default of read-ahead is twice the optimal I/O size, or twice the largest request where a rotational device
+    reports none, in whole pages, and 128 KiB at least. Settings without an entry may get any value.
+    """
+    if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
+        return {}
+    optimal = (number(attributes.get("optimal_io_size")) or 0) // 1024
+    present = number(attributes.get("max_sectors_kb")) or 0
+    wanted = number(value) or 0 if key == "max_sectors_kb" else present
+    defaults = {max(2 * size // page_kb * page_kb, _READ_AHEAD_MIN) for size in (0, optimal, present, wanted)}
+    return {"read_ahead_kb": tuple(str(size) for size in sorted(defaults))}
+
 
 # -- a sentence about each scheduler ----------------------------------------------------------------------------------
 
@@ -143,34 +188,30 @@ BY_KEY = {setting.key: setting for setting in (*SETTINGS, *OF_NVME)}
 
 FIXED_CHOICES = {
     "rq_affinity": (
-        Choice(value="0", label="any CPU", help="Completed on the CPU that took the interrupt."),
-        Choice(value="1", label="same group", help="Completed in the cache group of the CPU that submitted it."),
-        Choice(value="2", label="same CPU", help="Completed on the very CPU that submitted it."),
+        offer("0", "Completed on the CPU that took the interrupt.", label="any CPU"),
+        offer("1", "Completed in the cache group of the CPU that submitted it.", label="same group"),
+        offer("2", "Completed on the very CPU that submitted it.", label="same CPU"),
     ),
     "nomerges": (
-        Choice(value="0", label="all merges", help="Every kind of merge is tried."),
-        Choice(value="1", label="simple merges", help="Only the last request is looked at: one-hit merges."),
-        Choice(value="2", label="no merges", help="No merge is tried: least CPU time per request."),
+        offer("0", "Every kind of merge is tried.", label="all merges"),
+        offer("1", "Only the last request is looked at: one-hit merges.", label="simple merges"),
+        offer("2", "No merge is tried: least CPU time per request.", label="no merges"),
     ),
     "add_random": (
-        Choice(value="0", label="off", help="Completions feed nothing."),
-        Choice(value="1", label="on", help="Completions feed the random number generator."),
+        offer("0", "Completions feed nothing.", label="off"),
+        offer("1", "Completions feed the random number generator.", label="on"),
     ),
     "iostats": (
-        Choice(value="0", label="off", help="Nothing is counted; live figures of this disk stop."),
-        Choice(value="1", label="on", help="I/O is counted."),
+        offer("0", "Nothing is counted; live figures of this disk stop.", label="off"),
+        offer("1", "I/O is counted.", label="on"),
     ),
     "write_cache": (
-        Choice(
-            value="write-back",
-            label="write-back",
-            help="The kernel takes the drive for caching and sends flushes. Ignored where the drive reports no cache.",
+        offer(
+            "write-back",
+            "The kernel takes the drive for caching and sends flushes. Ignored where the drive reports no cache.",
         ),
-        Choice(
-            value="write-through",
-            label="write-through",
-            help="The kernel takes the drive for not caching and sends no flushes.",
-            risk=Risk.POWER_LOSS,
+        offer(
+            "write-through", "The kernel takes the drive for not caching and sends no flushes.", risk=Risk.POWER_LOSS
         ),
     ),
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from backends.changing import Wanted
 from backends.errors import InvalidValueError
-from backends.settings import Availability, Choice, Reading, Span, available_unless
+from backends.settings import Availability, Reading, Span, available_unless, offer
 from backends.text import chosen, clean
 from backends.vendors.block.knobs import FIXED_CHOICES, SENTENCES
 
@@ -63,7 +63,7 @@ def _scheduler(raw: str | None, why_not: str | None) -> Reading:
     return Reading(
         now=current or (None if raw is None else "unknown"),
         raw=_raw(raw),
-        choices=tuple(Choice(value=name, label=name, help=SENTENCES.get(name, "")) for name in names),
+        choices=tuple(offer(name, SENTENCES.get(name, "")) for name in names),
         availability=Availability(why_not=why_not),
     )
 

@@ -47,7 +47,7 @@ def controller(module: Module, cards: Cards) -> Controller:
         firmware=module.firmware,
         driver=None if cards.driver is None else f"iomemory-vsl {cards.driver}",
         pci=f"0000:{module.pci}" if module.pci is not None and module.pci.count(":") == 1 else module.pci,
-        facts=_told(facts),
+        facts=Fact.from_rows(facts),
     )
 
 
@@ -67,7 +67,7 @@ def drive(volume: IoVolume, module: Module, cards: Cards) -> Drive:
         state=_state(volume, module),
         health=_health(module),
         device=f"/dev/{volume.name}",
-        facts=_told(_condition(module)),
+        facts=Fact.from_rows(_condition(module)),
     )
 
 
@@ -130,7 +130,3 @@ def _condition(module: Module) -> Iterable[tuple[str, str | None]]:
     yield "Reserve space", module.reserve_state if module.reserve_state != "Healthy" else None
     yield "Power-loss protection", module.protection
     yield "Write throttling", module.throttling if module.throttling != "None" else None
-
-
-def _told(facts: Iterable[tuple[str, str | None]]) -> tuple[Fact, ...]:
-    return tuple(Fact(label=label, value=value) for label, value in facts if value)

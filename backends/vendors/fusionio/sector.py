@@ -8,13 +8,13 @@ from backends.change import Write
 from backends.identity import Identity
 from backends.settings import (
     Availability,
-    Choice,
     Effect,
     Reading,
     Risk,
     Setting,
     available_unless,
     check_value,
+    offer,
     unconfirmed,
 )
 from backends.topology import Node
@@ -92,10 +92,9 @@ def reading(view: IoCardView) -> Reading:
         effective=str(kernel) if differs else None,
         why_effective="the kernel has another sector size for the device than the card tells" if differs else None,
         choices=tuple(
-            Choice(
-                value=str(size),
-                label=str(size),
-                help="The card is detached, formatted and attached again: everything on it is lost.",
+            offer(
+                str(size),
+                "The card is detached, formatted and attached again: everything on it is lost.",
                 risk=Risk.DESTROYS_DATA,
             )
             for size in sizes

@@ -11,9 +11,8 @@ from backends.host import Command, Host
 from backends.json_text import document as read
 from backends.model import Problem
 from backends.values import dataclass
-from backends.vendors.fusionio.document import parse_document, together
 from backends.vendors.fusionio.facts import Cards
-from backends.vendors.fusionio.text import lacking, parse_status
+from backends.vendors.fusionio.text import lacking, parse_document, parse_status, together
 
 STATUS = "fio-status"
 """Tells everything, and changes nothing."""

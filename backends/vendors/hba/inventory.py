@@ -44,7 +44,7 @@ def controller(function: Function, named: Named, tool: str | None) -> Controller
         firmware=function.says(FIRMWARE),
         driver=" ".join(filter(None, (function.driver, function.driver_version))) or None,
         pci=function.address,
-        facts=tuple(Fact(label=label, value=value) for label, value in _facts(function, tool) if value),
+        facts=Fact.from_rows(_facts(function, tool)),
     )
 
 

@@ -49,12 +49,18 @@ from backends.vendors.lvm.inventory import (
     tasks_of,
 )
 from backends.vendors.lvm.making import lock_of, require_steps
-from backends.vendors.lvm.numbers import LOW_WATERMARK, RATES, value_before, wanted_value
 from backends.vendors.lvm.plans import change_of, require_ours
 from backends.vendors.lvm.presence import MARK
-from backends.vendors.lvm.readings import flush_words, reading_for_undo, readings
-from backends.vendors.lvm.settings import LvOutline, outline_of, settings_of
-from backends.vendors.lvm.view import LvView
+from backends.vendors.lvm.readings import (
+    LOW_WATERMARK,
+    RATES,
+    flush_words,
+    reading_for_undo,
+    readings,
+    value_before,
+    wanted_value,
+)
+from backends.vendors.lvm.settings import LvOutline, LvView, outline_of, settings_of
 
 _REDUNDANT = ("raid1", "raid10", "raid4", "raid5", "raid6")
 

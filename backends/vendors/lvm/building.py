@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from backends.answers import cut_problem
-from backends.changing import evidence_of, gone
+from backends.changing import evidence_of, require_still_free
 from backends.errors import BlockedError, ToolFailedError
 from backends.host import STALL, Command, Host
 from backends.making import (
@@ -16,7 +16,6 @@ from backends.making import (
     Candidate,
     MadeArray,
     NotItsOwnError,
-    require_free_drive,
 )
 from backends.model import Target
 from backends.topology import look
@@ -31,8 +30,7 @@ from backends.vendors.lvm.groups import (
     why_no_volume,
 )
 from backends.vendors.lvm.inventory import NAME
-from backends.vendors.lvm.made import find_volume, made_target
-from backends.vendors.lvm.making import GroupRoom, plan_volume
+from backends.vendors.lvm.making import GroupRoom, find_volume, made_target, plan_volume
 
 TOOLS = ("lvcreate", "lvremove")
 """What makes a volume and removes it."""
@@ -72,12 +70,7 @@ async def plan_in_group(host: Host, wish: ArrayWish, group: Target | None, *, as
     if lvcreate is None or group is None:
         raise BlockedError("lvcreate is not installed.", hint="Install lvm2.")
     volumes, told, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), look(host))
-    now = {one.drive: one for one in candidates_in(volumes, picture)}
-    for drive in wish.drives:
-        there = now.get(drive.drive)
-        if there is None or there.serial != drive.serial:
-            raise gone(drive.drive)
-        require_free_drive(there)
+    require_still_free(wish, candidates_in(volumes, picture))
     own = next(pv for pv in volumes if pv.uuid == wish.drives[0].serial)
     named = [pv for pv in volumes if pv.group == own.group]
     if len({pv.group_uuid for pv in named}) > 1:

@@ -14,8 +14,7 @@ from backends.sizes import size_words
 from backends.text import clean
 from backends.vendors.lvm.facts import CACHE
 from backends.vendors.lvm.readings import MODES
-from backends.vendors.lvm.settings import DEFAULT, OPTIONS
-from backends.vendors.lvm.view import LvView
+from backends.vendors.lvm.settings import DEFAULT, OPTIONS, LvView
 
 _VALUES = re.compile(
     r"--(?:cachemode (?:writethrough|writeback|passthrough)|cachepolicy (?:smq|mq|cleaner)"

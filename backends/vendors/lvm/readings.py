@@ -1,17 +1,111 @@
-"""From a volume as LVM and the kernel tell it to the readings of its settings. Pure."""
+"""Readings of the settings of a volume, and the numbers that a setting may have: their range, and its check. No I/O."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from backends.settings import Availability, Choice, Reading, Risk
+from backends.errors import InvalidValueError
+from backends.settings import Availability, Reading, Risk, Setting, check_value, offer
 from backends.sizes import size_words
 from backends.topology.tree import number
+from backends.values import dataclass
 from backends.vendors.lvm.facts import MISSING, WRITECACHE, beneath
-from backends.vendors.lvm.numbers import RATES, Numbers, numbers
-from backends.vendors.lvm.settings import DEFAULT, RESHAPED, settings_of
-from backends.vendors.lvm.view import LvView
+from backends.vendors.lvm.settings import CACHE_POLICY, DEFAULT, READ_AHEAD, RESHAPED, LvView, settings_of
+
+_MOST = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """The numbers that a setting may have besides its default."""
+
+    low: int
+    """Smallest."""
+    high: int
+    """Largest."""
+    steps: tuple[int, ...]
+    """Those that are offered; any other can be given too."""
+    default: int | None = None
+    """What applies where none is set; None if that is no number or not known."""
+
+
+_BEFORE = re.compile(r"\d{1,10}", re.ASCII)
+_POLICIES = ("smq", "mq", "cleaner")
+
+_WRITECACHE = {
+    "writeback_jobs": Numbers(low=1, high=1 << 20, steps=(16, 64, 256, 1024, 4096)),
+    "autocommit_blocks": Numbers(low=1, high=_MOST, steps=(64, 1024, 16_384, 65_536, 262_144), default=65_536),
+    "autocommit_time": Numbers(low=1, high=3_600_000, steps=(100, 500, 1000, 5000, 10_000), default=1000),
+}
+"""drivers/md/dm-writecache.c, writecache_ctr."""
+
+_HIGH, LOW_WATERMARK = 50, 45
+"""Watermarks of the kernel's own, in percent (the same)."""
+
+RATES = {"min_recovery_rate": "raid_min_recovery_rate", "max_recovery_rate": "raid_max_recovery_rate"}
+"""By setting the column of lvs that tells it, in KiB/s; 0 or empty where none is set."""
+
+_SPEEDS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+_AHEAD_MOST = 1 << 20
+_BEHIND_MOST = 32_766
+"""Writes (drivers/md/dm-raid.c: half of it must not exceed md-bitmap.h's COUNTER_MAX)."""
+
+
+def numbers(key: str, view: LvView) -> Numbers | None:
+    """What numbers a setting may have on this volume; None for one that has no numbers."""
+    volume = view.volume
+    if key == "migration_threshold":
+        least = 8 * (volume.number("chunk_size") or 65_536) // 512
+        return Numbers(low=least, high=1 << 24, steps=(2048, 4096, 8192, 16_384, 65_536), default=max(2048, least))
+    if key == "high_watermark":
+        low = number(volume.settings.get("low_watermark")) or LOW_WATERMARK
+        return Numbers(low=max(1, min(low, 100)), high=100, steps=(50, 60, 70, 80, 90, 95), default=_HIGH)
+    if key == "low_watermark":
+        high = number(volume.settings.get("high_watermark")) or _HIGH
+        return Numbers(low=0, high=min(high, 100), steps=(10, 20, 30, 40, 45, 60, 80), default=LOW_WATERMARK)
+    if key in ("min_recovery_rate", "max_recovery_rate"):
+        other = "max" if key.startswith("min") else "min"
+        bound = volume.number(RATES[f"{other}_recovery_rate"])
+        low, high = (1, bound or _MOST) if other == "max" else (bound or 1, _MOST)
+        return Numbers(low=low, high=high, steps=_SPEEDS)
+    if key == "write_behind":
+        return Numbers(low=1, high=_BEHIND_MOST, steps=(256, 1024, 4096, 16_384))
+    return _WRITECACHE.get(key)
+
+
+def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
+    """The check of a value: numbers need not be among the steps that are offered. Raises InvalidValueError."""
+
+    def check(setting: Setting, now: Reading, value: str) -> str:
+        given = number(value)
+        if setting.key == READ_AHEAD.key and given is not None:
+            step = view.page_bytes // 1024
+            if not 0 < given <= _AHEAD_MOST or given % step:
+                hint = f"`auto`, `none`, or from {step} to {_AHEAD_MOST} KiB in steps of {step}."
+                raise InvalidValueError(f"{setting.key} cannot be {given} here.", hint=hint)
+            return str(given)
+        legal = numbers(setting.key, view)
+        if legal is None or given is None:
+            return check_value(setting, now, value)
+        if not legal.low <= given <= legal.high:
+            hint = f"`default`, or from {legal.low} to {legal.high} {setting.unit}".rstrip() + "."
+            raise InvalidValueError(f"{setting.key} cannot be {given} here.", hint=hint)
+        return str(given)
+
+    return check
+
+
+def value_before(setting: Setting, now: Reading, value: str) -> str:
+    """A value that LVM had kept: any number of a setting that has numbers, `mq` and `cleaner` though never offered.
+
+    Raises InvalidValueError.
+    """
+    numeric = any(number(choice.value) is not None for choice in now.choices)
+    kept = _BEFORE.fullmatch(value) if numeric else value in _POLICIES and setting.key == CACHE_POLICY.key
+    return value if kept else check_value(setting, now, value)
+
 
 MODES = {"writethrough": "write-through", "writeback": "write-back", "passthrough": "passthrough"}
 """The common vocabulary for LVM's words."""
@@ -92,8 +186,8 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
         effective=force,
         why_effective=why,
         choices=(
-            Choice(value=DEFAULT, label=label, help="What applies where nothing is set."),
-            *(Choice(value=str(step), label=str(step), risk=_risk_of(key)) for step in steps),
+            offer(DEFAULT, "What applies where nothing is set.", label=label),
+            *(offer(str(step), risk=_risk_of(key)) for step in steps),
         ),
     )
 
@@ -135,18 +229,12 @@ def _mode(view: LvView, _member: str) -> Reading:
     kernel = view.loaded.cache_mode if view.loaded is not None else None
     differs = kernel is not None and raw in MODES and kernel != raw
     back = f"All is lost with the cache ({view.cache_on})." if view.cache_on else "All is lost with the cache."
+    back, risk = ("The cache is redundant.", Risk.NONE) if view.redundant else (back, Risk.POWER_LOSS)
     choices = (
-        Choice(value="write-through", label="write-through", help="Done when cache and slow volume have it."),
-        Choice(
-            value="write-back",
-            label="write-back",
-            help="Done when the cache has it. " + ("The cache is redundant." if view.redundant else back),
-            risk=Risk.NONE if view.redundant else Risk.POWER_LOSS,
-        ),
-        Choice(
-            value="passthrough", label="passthrough", help="As if there were no cache.", risk=Risk.PERFORMANCE
-        ),
-    )  # fmt: skip
+        offer("write-through", "Done when cache and slow volume have it."),
+        offer("write-back", f"Done when the cache has it. {back}", risk=risk),
+        offer("passthrough", "As if there were no cache.", risk=Risk.PERFORMANCE),
+    )
     why = None
     if differs:
         why = flush_words(view) if view.volume.flushing is not None else _reload(view)
@@ -175,7 +263,7 @@ def _policy(view: LvView, _member: str) -> Reading:
         raw=raw,
         effective=ALIASES.get(kernel or "", kernel) if differs else None,
         why_effective=(flush_words(view) if view.volume.flushing is not None else _reload(view)) if differs else None,
-        choices=tuple(Choice(value=name, label=name, help=help_of[name]) for name in names),
+        choices=tuple(offer(name, help_of[name]) for name in names),
         availability=Availability(why_not=why_not),
     )
 
@@ -191,8 +279,8 @@ def _cleaner(view: LvView, _member: str) -> Reading:
         effective=("off", "on")[bool(loaded)] if differs else None,
         why_effective=_reload(view) if differs else None,
         choices=(
-            Choice(value="off", label="off", help="Writes go to the cache."),
-            Choice(value="on", label="on", help="The cache is drained.", risk=Risk.PERFORMANCE),
+            offer("off", "Writes go to the cache."),
+            offer("on", "The cache is drained.", risk=Risk.PERFORMANCE),
         ),
     )
 
@@ -214,9 +302,9 @@ def _ahead(view: LvView, _member: str) -> Reading:
         effective=str(shown) if differs else None,
         why_effective="somebody set the queue's read-ahead (blockdev --setra)" if differs else None,
         choices=(
-            Choice(value="auto", label=auto, help="LVM takes it from stripes and disks."),
-            Choice(value="none", label="none", help="Nothing is read ahead."),
-            *(Choice(value=str(step), label=f"{step} KiB") for step in steps),
+            offer("auto", "LVM takes it from stripes and disks.", label=auto),
+            offer("none", "Nothing is read ahead."),
+            *(offer(str(step), label=f"{step} KiB") for step in steps),
         ),
     )
 
@@ -228,7 +316,7 @@ def _stripe(view: LvView, _member: str) -> Reading:
         now=None if now is None else str(now),
         raw=volume.told.get("stripe_size"),
         choices=tuple(
-            Choice(value=str(size), label=size_words(size), help="The data are moved.", risk=Risk.OUTAGE)
+            offer(str(size), "The data are moved.", label=size_words(size), risk=Risk.OUTAGE)
             for size in sorted({*STRIPES, *((now,) if now else ())})
         ),
         availability=Availability(why_not=_why_fixed(view)),
@@ -258,8 +346,8 @@ def _mostly(view: LvView, member: str) -> Reading:
     return Reading(
         now=None if now is None else "on" if now else "off",
         choices=(
-            Choice(value="off", label="off", help="Read like any other."),
-            Choice(value="on", label="on", help="Read only when nothing else can be."),
+            offer("off", "Read like any other."),
+            offer("on", "Read only when nothing else can be."),
         ),
         availability=Availability(why_not="all other members are write-mostly" if last else None),
     )

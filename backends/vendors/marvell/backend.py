@@ -13,8 +13,7 @@ from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.vendors._listed import facts, heard, program_of
 from backends.vendors.marvell.nvme import nvme_inventory
-from backends.vendors.marvell.presence import CARDS, DISKS, PLACES, READS, SMART, VOLUMES, on_bus
-from backends.vendors.marvell.records import LINES, NAME, records
+from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES, READS, SMART, VOLUMES, on_bus, records
 
 ADAPTER = ("adapter id", "controller id")
 DISK = ("adapter",)

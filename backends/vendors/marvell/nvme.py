@@ -12,8 +12,7 @@ from backends.pci import function_of
 from backends.raid import data_drives
 from backends.sizes import read_size
 from backends.vendors._listed import facts, heard, program_of
-from backends.vendors.marvell.presence import NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS
-from backends.vendors.marvell.records import NAME, records
+from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS, records
 
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"
 """Labels that begin a record of each kind. The line with the number of the NVMe controller has no colon."""

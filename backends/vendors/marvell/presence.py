@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from backends.answers import Whole
 from backends.host import Host
+from backends.text import clean
 
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
 """Where the program is looked for."""
@@ -69,3 +71,25 @@ async def on_bus(host: Host) -> bool:
     """Whether a SATA controller of Marvell's (PCI vendor 1b4b) is there."""
     paths = [f"{path}/vendor" for path in await host.list("/sys/bus/pci/drivers/ahci/*:*:*.*")]
     return "0x1b4b" in {text.strip() for text in (await host.read_many(paths)).values()}
+
+
+NAME = "marvell"
+"""The prefix of this backend's targets."""
+
+LINES = 4000
+"""Lines that are read: more than any card prints."""
+
+
+def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
+    """Return the records that begin with one of these labels, by labels in small letters; noise before is skipped."""
+    found: list[dict[str, str]] = []
+    for line in text.splitlines()[:LINES]:
+        key, colon, value = line.partition(":")
+        label = clean(key).lower()
+        if not colon or not 0 < len(label) <= 40:
+            continue
+        if label in firsts:
+            found.append({})
+        if found:
+            found[-1].setdefault(label, clean(value))
+    return tuple(found)

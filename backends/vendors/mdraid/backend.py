@@ -38,11 +38,20 @@ from backends.topology import Node, Topology, look, node_path
 from backends.topology.naming import identity
 from backends.topology.tree import kernel_name, number, page_bytes, read_node
 from backends.vendors.mdraid.backup import backup_for
-from backends.vendors.mdraid.details import WHOLE_EXPORT, parse_export, unnamed
+from backends.vendors.mdraid.details import (
+    ASK_PLATFORM,
+    WHOLE_EXPORT,
+    WHOLE_PLATFORM,
+    ImsmPlatform,
+    has_none,
+    parse_export,
+    parse_platforms,
+    platform_of,
+    unnamed,
+)
 from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tasks_of
-from backends.vendors.mdraid.made import find_made
-from backends.vendors.mdraid.making import plan_array, spelled
+from backends.vendors.mdraid.making import find_made, plan_array, spelled
 from backends.vendors.mdraid.plans import (
     GEOMETRY,
     Beside,
@@ -54,14 +63,6 @@ from backends.vendors.mdraid.plans import (
     value_before,
     wanted_value,
     with_bitmap,
-)
-from backends.vendors.mdraid.platform import (
-    ASK_PLATFORM,
-    WHOLE,
-    ImsmPlatform,
-    has_none,
-    parse_platforms,
-    platform_of,
 )
 from backends.vendors.mdraid.readings import ArrayView, readings
 from backends.vendors.mdraid.remains import assembling
@@ -358,7 +359,7 @@ class MdRaid:
             return None, (Problem(where=NAME, message=error.message, hint=error.hint),)
         if not done.stdout.strip() and has_none(done.returncode, done.stderr):
             return (), ()
-        heard = judged(WHOLE, command, NAME, done)
+        heard = judged(WHOLE_PLATFORM, command, NAME, done)
         found = parse_platforms(heard.text)
         untold = [
             box for box in boxes if platform_of(found, {node_path(member.name) for member in box.members}) is None

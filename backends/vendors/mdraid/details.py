@@ -1,13 +1,18 @@
-"""What mdadm knows and sysfs lacks: parsers of `--detail --export` and `--examine`. Pure."""
+"""Parsers of mdadm: `--detail --export`, `--examine` and, for Intel's firmware, `--detail-platform`. No I/O.
+
+Format of the platform: super-intel.c of mdadm, print_imsm_capability; a licence key shows by the levels that are there.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from backends.answers import Whole, line_end
+from backends.model import Fact
 from backends.subject import misnamed_reason
 from backends.text import clean
+from backends.topology.tree import number
 from backends.values import dataclass
 
 _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
@@ -78,3 +83,95 @@ def parse_unused(text: str) -> Unused | None:
     """The line `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`; None if there is none."""
     found = _UNUSED.search(text[:20_000])
     return None if found is None else Unused(before_bytes=int(found[1]) * 512, after_bytes=int(found[2]) * 512)
+
+
+ASK_PLATFORM = ("--detail-platform",)
+"""What mdadm is asked."""
+
+WHOLE_PLATFORM = Whole(
+    tool="mdadm --detail-platform",
+    mark="a disk of the container, which stands behind all that is told of its platform, and no line is torn",
+    missing=line_end,
+    statuses=frozenset(),
+)
+"""Of a container none of whose disks is named nothing is said of its platform."""
+
+_NONE = re.compile(r"imsm capabilities not found|no active Intel\(R\) RAID", re.IGNORECASE)
+_LINE = re.compile(r" {0,12}([A-Za-z0-9/][A-Za-z0-9/ ]{0,24}?) : (.{1,300})")
+_DISK = re.compile(r"(/dev/\S{1,64}) \(")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImsmPlatform:
+    """One of a machine's platforms: its SATA controllers are another one than its VMD domains."""
+
+    name: str
+    """`Intel(R) Virtual RAID on CPU`."""
+    version: str = ""
+    """The firmware's; "" where it does not tell one."""
+    levels: tuple[str, ...] = ()
+    """`raid0`, ...: those that firmware and licence key allow."""
+    chunks: tuple[str, ...] = ()
+    """`4k`, `64k`."""
+    max_disks: int | None = None
+    """In one container."""
+    max_volumes: str = ""
+    """`2 per array, 24 per controller`."""
+    other_makers: str = ""
+    """Whether NVMe drives of other makers are supported, in mdadm's word; "" where it does not say."""
+    disks: tuple[str, ...] = ()
+    """Nodes of what is attached."""
+
+    def facts(self) -> Iterable[Fact]:
+        """What is shown of it."""
+        lines = (
+            ("Platform", f"{self.name} {self.version}".rstrip()),
+            ("Platform: levels", ", ".join(self.levels)),
+            ("Platform: chunks", ", ".join(self.chunks)),
+            ("Platform: most disks", "" if self.max_disks is None else str(self.max_disks)),
+            ("Platform: most volumes", self.max_volumes),
+            ("Platform: NVMe of other makers", self.other_makers),
+        )
+        return Fact.from_rows(lines)
+
+
+def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
+    """Every platform, in mdadm's order; nothing where there is none. Lines of other shapes are passed over."""
+    blocks: list[list[tuple[str, str]]] = []
+    for line in text.split("\n")[:2000]:
+        if (found := _LINE.fullmatch(line.rstrip()[:400])) is None:
+            continue
+        if found[1] == "Platform":
+            blocks.append([])
+        if blocks:
+            blocks[-1].append((found[1], found[2]))
+    return tuple(_platform(lines) for lines in blocks)
+
+
+def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
+    own = dict(reversed(lines))  # the first of each counts
+    disks = (found[1] for _, value in lines if (found := _DISK.match(value)) is not None)
+    return ImsmPlatform(
+        name=clean(own["Platform"], 80),
+        version=clean(own.get("Version", ""), 40),
+        levels=_words(own.get("RAID Levels", "")),
+        chunks=_words(own.get("Chunk Sizes", "")),
+        max_disks=number(own.get("Max Disks")),
+        max_volumes=clean(own.get("Max Volumes", ""), 80),
+        other_makers=clean(own.get("3rd party NVMe", ""), 40),
+        disks=tuple(clean(disk, 64) for disk in disks),
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(clean(word, 16) for word in text.split()[:32])
+
+
+def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> ImsmPlatform | None:
+    """That to which disks, by their nodes, are attached; None where they are named nowhere."""
+    return next((platform for platform in platforms if not set(disks).isdisjoint(platform.disks)), None)
+
+
+def has_none(returncode: int, words: str) -> bool:
+    """Whether mdadm says, by its status and on standard error, that the machine has no such firmware."""
+    return returncode in (1, 2) and _NONE.search(words) is not None

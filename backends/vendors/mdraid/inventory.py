@@ -9,9 +9,9 @@ from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Node, Topology, node_path
 from backends.topology.naming import identity
+from backends.vendors.mdraid.details import ImsmPlatform, platform_of
 from backends.vendors.mdraid.facts import ArrayDevice, ArrayFacts
 from backends.vendors.mdraid.layouts import layout_label
-from backends.vendors.mdraid.platform import ImsmPlatform, platform_of
 from backends.vendors.mdraid.readings import bitmap_word
 from backends.vendors.mdraid.sysfs import MEMBER_ATTRIBUTES, time_words
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from backends.settings import NOT_UNDERSTOOD, Availability, Choice, Reading, Risk, Span, available_unless
+from backends.settings import NOT_UNDERSTOOD, Availability, Choice, Reading, Risk, Span, available_unless, offer
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.tree import number
@@ -127,10 +127,8 @@ def _resync(view: ArrayView) -> Reading:
     words = {key: one.now for key, one in parts.items() if one.now is not None and one.now != "unknown"}
     known = words.keys() == parts.keys()
     now = full_speed.value_of(words, resync_parts(view, full_speed.FULL)) if known else "unknown"
-    present = () if now in (full_speed.FULL, "unknown") else (Choice(value=now, label=now, help="As it is now."),)
-    full = Choice(
-        value=full_speed.FULL, label=full_speed.FULL, help="As fast as the members can.", risk=Risk.PERFORMANCE
-    )
+    present = () if now in (full_speed.FULL, "unknown") else (offer(now, "As it is now."),)
+    full = offer(full_speed.FULL, "As fast as the members can.", risk=Risk.PERFORMANCE)
     reasons = (one.availability.why_not for one in parts.values())
     return Reading(
         now=now,
@@ -156,8 +154,8 @@ def _skip_copy(view: ArrayView) -> Reading:
         now={"0": "off", "1": "on", None: None}.get(raw, "unknown"),
         raw=_raw(raw),
         choices=(
-            Choice(value="off", label="off", help="Every write is copied into the stripe cache."),
-            Choice(value="on", label="on", help="Full-stripe writes go from where they lie."),
+            offer("off", "Every write is copied into the stripe cache."),
+            offer("on", "Full-stripe writes go from where they lie."),
         ),
         availability=Availability(why_not=view.refusals.get("skip_copy")),
     )
@@ -175,13 +173,8 @@ def _journal_mode(view: ArrayView) -> Reading:
         now=None if raw is None else "unknown" if found is None else found[1],
         raw=_raw(raw),
         choices=(
-            Choice(value="write-through", label="write-through", help="Reported done when it is on the members."),
-            Choice(
-                value="write-back",
-                label="write-back",
-                help="Reported done when it is in the journal.",
-                risk=Risk.POWER_LOSS,
-            ),
+            offer("write-through", "Reported done when it is on the members."),
+            offer("write-back", "Reported done when it is in the journal.", risk=Risk.POWER_LOSS),
         ),
         availability=Availability(why_not=why_not or ("the array has no journal that works" if not found else None)),
     )
@@ -198,11 +191,11 @@ def _speed(view: ArrayView, key: str) -> Reading:
         now = str(kib) if own else "system"
         numbers |= {kib} if own else set()
         system = "system" if own else f"system, now {kib}"
-    steps = (Choice(value=str(one), label=f"{one} KiB/s", help="The array's own limit.") for one in sorted(numbers))
+    steps = (offer(str(one), "The array's own limit.", label=f"{one} KiB/s") for one in sorted(numbers))
     return Reading(
         now=now,
         raw=_raw(raw),
-        choices=(Choice(value="system", label=system, help="Follows the machine's limit."), *steps),
+        choices=(offer("system", "Follows the machine's limit.", label=system), *steps),
         availability=Availability(why_not=view.refusals.get(key)),
     )
 
@@ -252,21 +245,15 @@ def _bitmap(view: ArrayView) -> Reading:
         now=now if known else "unknown",
         raw=_raw(own["bitmap_type"]) if now == LOCKLESS else _raw(own.get("bitmap/location")),
         choices=(
-            Choice(
-                value="none", label="none", help="After a crash everything is resynchronised.", risk=Risk.PERFORMANCE
-            ),
+            offer("none", "After a crash everything is resynchronised.", risk=Risk.PERFORMANCE),
             _LOCKLESS if now == LOCKLESS else _INTERNAL,
         ),
         availability=Availability(why_not=why_not),
     )
 
 
-_INTERNAL = Choice(value="internal", label="internal", help="Kept beside the metadata on every member.")
-_LOCKLESS = Choice(
-    value=LOCKLESS,
-    label=LOCKLESS,
-    help="Kept beside the metadata, and written without a lock. Only a new array can have it.",
-)
+_INTERNAL = offer("internal", "Kept beside the metadata on every member.")
+_LOCKLESS = offer(LOCKLESS, "Kept beside the metadata, and written without a lock. Only a new array can have it.")
 
 
 def _consistency(view: ArrayView) -> Reading:
@@ -282,17 +269,16 @@ def _consistency(view: ArrayView) -> Reading:
     if raw not in ("resync", "ppl", "bitmap", "journal"):
         unsettled = f"the policy {clean(raw or 'unknown', 32)} is not one that can be left"
     legal = [
-        Choice(
-            value="resync",
-            label="resync",
-            help="Parity is read and put right from end to end.",
+        offer(
+            "resync",
+            "Parity is read and put right from end to end.",
             risk=Risk.POWER_LOSS if raw == "ppl" else Risk.NONE,
         ),
-        Choice(value="ppl", label="partial parity log", help="Only what was being written is put right."),
+        offer("ppl", "Only what was being written is put right.", label="partial parity log"),
     ]
     others = {"bitmap": "Only what the bitmap marks is put right.", "journal": "The journal is written back."}
     if raw in others:
-        legal.append(Choice(value=raw, label=raw, help=others[raw]))
+        legal.append(offer(raw, others[raw]))
     known = any(choice.value == raw for choice in legal)
     return Reading(
         now=raw if known else None if raw is None else "unknown",
@@ -321,7 +307,7 @@ def _safe_mode(view: ArrayView) -> Reading:
 
 def _chunk(view: ArrayView) -> Reading:
     chunk = view.array.chunk
-    choices = tuple(_offered(offer, size_words(int(offer.value)), "") for offer in chunk_offers(view.array))
+    choices = tuple(_offered(one, size_words(int(one.value)), "") for one in chunk_offers(view.array))
     return Reading(
         now=None if chunk is None else str(chunk.now),
         raw=_raw(view.array.attributes.get("chunk_size")),
@@ -334,9 +320,7 @@ def _chunk(view: ArrayView) -> Reading:
 
 def _layout(view: ArrayView) -> Reading:
     layout = view.array.layout
-    choices = tuple(
-        _offered(offer, layout_label(offer.value), layout_help(offer.value)) for offer in layout_offers(view.array)
-    )
+    choices = tuple(_offered(one, layout_label(one.value), layout_help(one.value)) for one in layout_offers(view.array))
     return Reading(
         now=view.array.layout_word,
         raw=_raw(view.array.attributes.get("layout")),
@@ -353,16 +337,11 @@ def _half_way(view: ArrayView) -> str:
     return f"the reshape is under way{done}"
 
 
-def _offered(offer: Offer, label: str, words: str) -> Choice:
+def _offered(legal: Offer, label: str, words: str) -> Choice:
     """A value of the geometry; making the array anew destroys what is on it."""
-    again = offer.way is Way.RECREATE
+    again = legal.way is Way.RECREATE
     how = "The array has to be created again: its data are lost." if again else "The data are moved while it is in use."
-    return Choice(
-        value=offer.value,
-        label=label,
-        help=f"{words} {how}".strip(),
-        risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE,
-    )
+    return offer(legal.value, f"{words} {how}".strip(), label=label, risk=Risk.DESTROYS_DATA if again else Risk.OUTAGE)
 
 
 def _why_not_shape(view: ArrayView) -> str | None:
@@ -397,8 +376,8 @@ def _flag(view: ArrayView, kind: str, name: str) -> Reading:
         now=None if member is None else "on" if kind in member.flags else "off",
         raw=None if member is None else ",".join(member.flags),
         choices=(
-            Choice(value="off", label="off", help=texts[0]),
-            Choice(value="on", label="on", help=texts[1], risk=Risk.PERFORMANCE if kind == "failfast" else Risk.NONE),
+            offer("off", texts[0]),
+            offer("on", texts[1], risk=Risk.PERFORMANCE if kind == "failfast" else Risk.NONE),
         ),
         availability=Availability(why_not=view.array.foreign or view.refusals.get(f"dev-{name}/state")),
     )

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from backends.answers import CUT, Whole, unread_words
 from backends.host import Host
-from backends.vendors.mdraid.facts import ArrayFacts, parse_array
-from backends.vendors.mdraid.mdstat import WHOLE, parse_mdstat
+from backends.vendors.mdraid.facts import WHOLE_MDSTAT, ArrayFacts, parse_array, parse_mdstat
 
 # -- times in words, and counts of CPUs -------------------------------------------------------------------------------
 
@@ -101,7 +100,7 @@ async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple
     folders = [path.rsplit("/", 1)[0] for path in members]
     wanted += [f"{folder}/{attribute}" for folder in folders for attribute in MEMBER_ATTRIBUTES]
     texts = await host.read_many(wanted)
-    lacks = "it cannot be read" if stat is None else WHOLE.missing(stat)
+    lacks = "it cannot be read" if stat is None else WHOLE_MDSTAT.missing(stat)
     rows = parse_mdstat("" if stat is None or lacks else stat)
     unread = {path for paths in listed for path in paths}.intersection(wanted) - texts.keys()
     found: list[ArrayFacts] = []

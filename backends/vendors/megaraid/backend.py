@@ -35,7 +35,7 @@ from backends.errors import (
 from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray, require_free_drive
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
@@ -44,10 +44,8 @@ from backends.topology import Topology, look
 from backends.vendors.megaraid.addresses import NAME, Place, card_target, parse
 from backends.vendors.megaraid.dialect import CanReread, Contents
 from backends.vendors.megaraid.effective import CardView, VolumeView
-from backends.vendors.megaraid.identities import of_card, of_volume, require_same
-from backends.vendors.megaraid.inventory import card_tasks, inventory, volume_tasks
-from backends.vendors.megaraid.made import find_made, there_before
-from backends.vendors.megaraid.making import candidates, plan_array
+from backends.vendors.megaraid.inventory import card_tasks, inventory, of_card, of_volume, require_same, volume_tasks
+from backends.vendors.megaraid.making import candidates, find_made, plan_array, there_before
 from backends.vendors.megaraid.open_card import Memory, OpenCard, OpenCards
 from backends.vendors.megaraid.plans import (
     as_it_was,
@@ -273,12 +271,7 @@ class MegaRaid:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         contents = await unit.read()
-        now = {candidate.drive: candidate for candidate in candidates(unit.prefix, contents, await look(self._host))}
-        for drive in wish.drives:
-            there = now.get(drive.drive)
-            if there is None or there.serial != drive.serial:
-                raise changing.gone(drive.drive)
-            require_free_drive(there)
+        changing.require_still_free(wish, candidates(unit.prefix, contents, await look(self._host)))
         planned = plan_array(wish, contents, unit.dialect)
         return replace(planned, before=there_before(contents), locks=(unit.lock_name,))
 

@@ -7,11 +7,11 @@ is not understood means `unknown`, never a default.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
-from backends.model import Health, Level, Media, State
+from backends.model import Fact, Health, Level, Media, State
 from backends.values import dataclass
 
 UNKNOWN = "unknown"
@@ -290,10 +290,36 @@ class Card:
     values: Mapping[str, Word] = field(default_factory=dict)
     """Card settings by our keys: `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate`, `patrol_read_rate`,
     `cache_flush_interval` (digits), `patrol_read` (`off`, `auto`, `manual`), `consistency_check` (`off`,
-    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `card_settings`."""
+    `sequential`, `concurrent`), `perf_mode` (digits), `jbod` (`on`, `off`), and those of `MORE_CARD_SETTINGS`."""
     shown: Mapping[str, str] = field(default_factory=dict)
-    """What it is set to and raidbench never sets, by the labels of `shown_only`."""
+    """What it is set to and raidbench never sets, by the labels of `NEVER_SET`."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background work of the whole card."""
     problems: tuple[str, ...] = ()
     """Sentences: what could not be read and why."""
+
+
+PERSONALITY, JBOD, IMPORT, PRESERVED_BOOT, SSD_CACHE = (
+    "Personality",
+    "JBOD mode",
+    "Foreign import (factory default)",
+    "Boot with preserved cache",
+    "CacheCade size",
+)
+"""Labels of what a controller is set to and raidbench never sets."""
+
+NEVER_SET: Mapping[str, str] = {
+    PERSONALITY: "another one takes a reboot, and arrays may not survive it",
+    JBOD: "it decides which drives the system sees, and may take them out of its sight",
+    IMPORT: "an imported configuration may replace arrays that are here",
+    PRESERVED_BOOT: "it decides about unwritten data of arrays that are missing",
+    SSD_CACHE: "the SSDs would be deleted and made again",
+}
+"""Why raidbench does not set it, as a clause, by label."""
+
+
+def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
+    """Yield a fact for each value that the tool reports, by label."""
+    for label, why in NEVER_SET.items():
+        if label in shown:
+            yield Fact(label=label, value=f"{shown[label]} (raidbench does not set it: {why})")

@@ -1,9 +1,13 @@
-"""From the facts of a card to controllers, arrays and drives as the rest of raidbench knows them. Pure."""
+"""Controllers, arrays and drives out of the facts of a card, and the identity of each. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from backends import changing
+from backends.change import Change
+from backends.errors import AnotherDeviceError
 from backends.identity import Identity
 from backends.model import (
     UNRECOVERABLE,
@@ -20,13 +24,13 @@ from backends.model import (
 )
 from backends.topology import Node, Topology
 from backends.topology.naming import exact_size, identity
-from backends.vendors.megaraid import effective, shown_only
+from backends.vendors.megaraid import effective
 from backends.vendors.megaraid.addresses import NAME, card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.effective import Force, value
-from backends.vendors.megaraid.facts import BackgroundOperation, Card, PhysicalDrive, VirtualDrive
-from backends.vendors.megaraid.geometry import data_drives
+from backends.vendors.megaraid.facts import JBOD, BackgroundOperation, Card, PhysicalDrive, VirtualDrive, shown_facts
+from backends.vendors.megaraid.geometry import data_drives, members_of
 from backends.vendors.megaraid.presence import drive_node, pci_address, volume_node
 
 
@@ -106,7 +110,7 @@ def _card_facts(contents: Contents, tool: str, version: str | None) -> Iterable[
     }
     yield from (Fact(label=label, value=text) for label, text in rows.items() if text is not None)
     jbod = value(card.values.get("jbod"))
-    yield from shown_only.facts({**card.shown, **({shown_only.JBOD: jbod} if jbod is not None else {})})
+    yield from shown_facts({**card.shown, **({JBOD: jbod} if jbod is not None else {})})
     if card.backup is not None:
         name = effective.named(card.backup)
         yield Fact(label=name.capitalize() if name == "battery" else name, value=_backup_words(card))
@@ -175,7 +179,7 @@ def _volume_facts(card: Card, volume: VirtualDrive) -> Iterable[Fact]:
         "Encrypted": "yes" if volume.secured else None,
         UNRECOVERABLE: "bad blocks" if volume.lost else None,
     }
-    return (Fact(label=label, value=text) for label, text in rows.items() if text)
+    return Fact.from_rows(rows.items())
 
 
 def _spans(volume: VirtualDrive) -> str | None:
@@ -245,4 +249,37 @@ def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
         "Work": ", ".join(done) or None,
         "Inquiry": drive.inquiry,
     }
-    return (Fact(label=label, value=text) for label, text in rows.items() if text)
+    return Fact.from_rows(rows.items())
+
+
+def of_card(prefix: str, card: Card) -> Identity:
+    """A card: serial number and model."""
+    return Identity(name=prefix.strip("/").replace("/", "-"), serial=card.serial, model=card.model)
+
+
+def of_volume(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, anew: bool) -> Identity:
+    """A virtual drive: the block device that it is, else its own name.
+
+    For changes that make it anew, and those of the same set, what holds over that: its number, and its card.
+    """
+    own = volume_identity(prefix, card, volume)
+    if anew:
+        return replace(own, wwn=None)
+    node = volume_node(volume, card, picture.tree.nodes.values())
+    return identity(node) if node is not None else own
+
+
+def require_same(change: Change, prefix: str, number: int | None, contents: Contents, picture: Topology) -> None:
+    """Raises AnotherDeviceError unless what the change was planned for is what was read last."""
+    if number is None:
+        present = of_card(prefix, contents.card)
+    else:
+        volume = next((one for one in contents.volumes if one.number == number), None)
+        if volume is None:
+            raise changing.gone(change.target)
+        if change.members and change.members != members_of(contents, volume.drives):
+            raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
+        present = of_volume(prefix, contents.card, volume, picture, anew=True)
+        if present != change.identity:
+            present = of_volume(prefix, contents.card, volume, picture, anew=change.key == "strip_size")
+    changing.require_same(change, present)

@@ -1,14 +1,17 @@
-"""Which drives of a MegaRAID card are free by the card's words, and the command lines that make an array of them."""
+"""Free drives of a MegaRAID card, the commands that make an array of them, and the search for an array made here."""
 
 from __future__ import annotations
 
-from backends.card_arrays import not_told_apart
+from backends.card_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
+from backends.change import Write
 from backends.errors import BlockedError, InvalidValueError
 from backends.health import FOREIGN, reasons_against
 from backends.making import (
+    ArrayFound,
     ArrayPlan,
     ArrayWish,
     Candidate,
+    MadeArray,
     at_birth,
     capacity,
     require_alike,
@@ -17,14 +20,15 @@ from backends.making import (
 )
 from backends.model import Level, State
 from backends.sizes import size_words
+from backends.text import clean
 from backends.topology import Topology
-from backends.vendors.megaraid.addresses import card_target, drive_target
+from backends.vendors.megaraid.addresses import card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, strips
 from backends.vendors.megaraid.dialect import Contents, Dialect, NewVolume
 from backends.vendors.megaraid.effective import CardView
-from backends.vendors.megaraid.facts import GOOD, PRESERVED, PhysicalDrive
+from backends.vendors.megaraid.facts import GOOD, PRESERVED, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.plans import creation
-from backends.vendors.megaraid.presence import drive_node
+from backends.vendors.megaraid.presence import drive_node, volume_node
 
 _STRIP = 256 << 10
 """Bytes, where nobody says: what today's cards take unless told."""
@@ -183,3 +187,60 @@ def _initialising(wish: ArrayWish) -> str:
         f"Background initialisation {begins}, and is measured along with the load while it runs: "
         "set auto_bgi=off on the array, or initialise it in full first."
     )
+
+
+def there_before(contents: Contents) -> tuple[str, ...]:
+    """What lasts of each virtual drive of a card: its world wide name, else the serial numbers of its drives."""
+    return tuple(sorted(_lasting(contents, volume) for volume in contents.volumes))
+
+
+def find_made(
+    array: MadeArray, contents: Contents, dialect: Dialect, picture: Topology, *, prefix: str, lock: str
+) -> ArrayFound:
+    """What is there now of an array; see `BuildsArrays.find_made`.
+
+    `contents`: the card, asked anew; `prefix` and `lock`: its address, and its lock between programs.
+    """
+    card = CardArrays(
+        drives=tuple(_drive(drive) for drive in contents.drives),
+        arrays=tuple(_array(volume, contents, dialect, picture, prefix) for volume in contents.volumes),
+        cut=contents.cut,
+        kind="virtual drive",
+        named_at_birth=dialect.names_at_birth,
+        lock=lock,
+    )
+    return find_on_card(array, card)
+
+
+def _drive(drive: PhysicalDrive) -> CardDrive:
+    part_of = ""
+    if drive.foreign:
+        part_of = "carries a foreign configuration"
+    elif drive.group is not None or drive.state in PARTS:
+        part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
+    return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+
+
+def _array(volume: VirtualDrive, contents: Contents, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
+    beside = [one for one in contents.drives if one.group is not None and one.group == volume.group]
+    added = next((one for one in beside if one.place not in volume.drives), None)
+    commands = dialect.flatten(dialect.delete(contents.card.number, volume.number))
+    return CardArray(
+        called=f"virtual drive {volume.number}",
+        target=volume_target(prefix, volume.number),
+        drives=volume.drives,
+        claimed=tuple(drive.place for drive in contents.drives if volume.number in drive.volumes),
+        level=volume.level,
+        strip_bytes=volume.strip_bytes,
+        spans=volume.spans,
+        name=volume.name,
+        lasting=_lasting(contents, volume),
+        added="" if added is None else f"{added.place} was added to them as {added.state.value}",
+        node=volume_node(volume, contents.card, picture.tree.nodes.values()),
+        remove=tuple(Write(argv=argv) for argv in commands),
+    )
+
+
+def _lasting(contents: Contents, volume: VirtualDrive) -> str:
+    serials = {drive.place: drive.serial or "" for drive in contents.drives}
+    return lasting(volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}")

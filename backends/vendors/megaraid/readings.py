@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
-from backends.settings import Availability, Choice, Reading, Span, available_unless
+from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_words
-from backends.vendors.megaraid import card_settings, choices, effective
+from backends.vendors.megaraid import choices, effective
 from backends.vendors.megaraid.effective import CardView, Force, VolumeView
 from backends.vendors.megaraid.facts import UNKNOWN, Word
 from backends.vendors.megaraid.geometry import shape
-from backends.vendors.megaraid.settings import CARD_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SETTINGS, CARD_SPANS, VOLUME_SETTINGS
 
 NOT_SUPPORTED = "the card does not support changing it"
 NO_RAID = "the card is a host bus adapter, which makes no arrays"
@@ -254,7 +254,7 @@ def card_readings(view: CardView) -> dict[str, Reading]:
 
 
 _CARD_CHOICES = {
-    **card_settings.CHOICES,
+    **CARD_CHOICES,
     "patrol_read": choices.PATROL_READ,
     "consistency_check": choices.CONSISTENCY_CHECK,
     "perf_mode": choices.PERF_MODE,
@@ -268,7 +268,7 @@ def _card_value(view: CardView, key: str) -> Reading:
     span: Span | None = None
     if key in _CARD_CHOICES:
         legal = _spoken(_CARD_CHOICES[key], lambda value: view.dialect.set_card(number, key, value))
-    elif _spoken((Choice(value="1", label="1"),), lambda value: view.dialect.set_card(number, key, value)):
+    elif _spoken((offer("1"),), lambda value: view.dialect.set_card(number, key, value)):
         present = int(word.value) if word is not None and word.value.isdigit() else None
         span = _span(key, present)
     else:
@@ -286,8 +286,8 @@ def _card_value(view: CardView, key: str) -> Reading:
 
 def _span(key: str, present: int | None) -> Span:
     """Return the range of a numeric setting of a card, the present value included."""
-    if key in card_settings.SPANS:
-        span = card_settings.SPANS[key]
+    if key in CARD_SPANS:
+        span = CARD_SPANS[key]
     elif key in _RATES:
         span = Span(minimum=0, maximum=100, unit="%")
     else:

@@ -18,7 +18,7 @@ from backends.vendors.megaraid.dialect import Answer, CanTryAgain, Contents, Dia
 from backends.vendors.megaraid.effective import CardView
 from backends.vendors.megaraid.facts import GOOD, PhysicalDrive
 from backends.vendors.megaraid.geometry import companions_of
-from backends.vendors.megaraid.identities import of_card
+from backends.vendors.megaraid.inventory import of_card
 from backends.vendors.megaraid.open_card import OpenCard
 from backends.vendors.megaraid.plans import creation
 

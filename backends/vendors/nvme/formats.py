@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from backends.change import Write
 from backends.errors import InvalidValueError
-from backends.settings import Choice, Reading, Risk, available_unless
+from backends.settings import Choice, Reading, Risk, available_unless, offer
 from backends.text import clean
 from backends.topology.naming import serial, wwn
 from backends.vendors.nvme.facts import LbaFormat, NamespaceView
@@ -57,7 +57,7 @@ def _choice(one: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
         size += " Metadata is of use only to what asks for it; the kernel may show no capacity."
     name = name_of(one, formats)
     label = one.words if "#" not in name else f"{one.words}, format {one.index}"
-    return Choice(value=name, label=label, help=size, risk=Risk.DESTROYS_DATA)
+    return offer(name, size, label=label, risk=Risk.DESTROYS_DATA)
 
 
 def _why_not(view: NamespaceView) -> str | None:

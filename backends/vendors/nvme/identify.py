@@ -1,13 +1,72 @@
-"""Identify Controller and Namespace, the list of namespaces and the health log, of JSON or text. Pure, never raises."""
+"""Parsers of what nvme-cli prints: Identify, namespaces, health log, Get Features; JSON or text. Never raise."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from backends.vendors.nvme.answers import rows, tolerant, whole, word
+from backends.json_text import keys_once
+from backends.text import clean
 from backends.vendors.nvme.facts import ControllerId, LbaFormat, NamespaceId, NvmeHealth, PowerState
+
+_WHOLE = re.compile(r"\s*(0[xX][0-9a-fA-F]{1,32}|\d{1,3}(?:,\d{3}){1,12}|\d{1,39})(?:\.0{1,6})?(?![\w.,])", re.ASCII)
+
+
+def tolerant(text: str) -> Mapping[str, Any]:
+    """The JSON object in a text, whatever stands before and after it; empty if there is none."""
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end < start:
+        return {}
+    try:
+        found = json.loads(text[start : end + 1], strict=False, object_pairs_hook=keys_once)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def whole(value: object) -> int | None:
+    """A number that is not negative: 30, 30.0, "30", "0x1e", "1,928", "5%", "1 (512.00 kB)"; None for all else.
+
+    smart-log of 2.3 has printed the same fields as integers, floats and strings.
+    """
+    match value:
+        case bool():
+            return None
+        case int():
+            return value if 0 <= value < 1 << 128 else None
+        case float():
+            return int(value) if value.is_integer() and 0 <= value < 1e38 else None
+        case str():
+            found = _WHOLE.match(value)
+            if found is None:
+                return None
+            digits = found[1].replace(",", "")
+            return int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
+        case {"value": inner}:  # critical_warning of 2.11 is an object
+            return whole(inner) if not isinstance(inner, dict) else None
+        case _:
+            return None
+
+
+def word(value: object) -> str | None:
+    """A string from the device, cleaned; None if it is none or blank."""
+    return clean(value) or None if isinstance(value, str) else None
+
+
+def rows(text: str) -> dict[str, str]:
+    """`key : value` lines by key in small letters with single blanks, without those of which two lines differ."""
+    found: dict[str, str] = {}
+    twice: set[str] = set()
+    for line in text.splitlines():
+        key, colon, value = line.partition(":")
+        name = " ".join(key.lower().replace("_", " ").split())
+        told = colon and name and len(name) < 64 and not name.startswith("[")
+        if told and found.setdefault(name, value.strip()) != value.strip():
+            twice.add(name)
+    return {name: value for name, value in found.items() if name not in twice}
+
 
 # -- the SMART / Health log, from JSON or text. Pure, never raises ----------------------------------------------------
 
@@ -236,3 +295,74 @@ def _states_in(text: str) -> Iterable[PowerState]:
             entry_us=int(row["entry"]) if row["entry"] else None,
             exit_us=int(row["exit"]) if row["exit"] else None,
         )
+
+
+_LINE = re.compile(
+    r"get-feature:[ \t]{0,8}(?:0x)?(?P<number>[0-9a-f]{1,4})[ \t]{0,8}\([^)\n]{0,80}\),?[ \t]{0,8}"
+    r"(?P<select>[a-z ]{1,40}?)value:[ \t]{0,8}(?:0x)?(?P<value>[0-9a-f]{1,8})(?![0-9a-z])",
+    re.IGNORECASE | re.ASCII,
+)
+_HEX = re.compile(r"(?:0x)?([0-9a-f]{1,8})", re.IGNORECASE | re.ASCII)
+
+CURRENT, SUPPORTED = 0, 3
+"""Values of `--sel`: the value in force; what may be done with the feature."""
+
+
+def parse_value(text: str, number: int) -> int | None:
+    """The current value of a feature; None if the text does not hold it.
+
+    The number is hexadecimal with and without `0x`: `Current value:00000001` of 2.x for small ones too, `0x000001`
+    of 1.x; JSON only from about 2.12.
+    """
+    if tolerant(text):
+        return _json_value(text, ("current", "current value", "value", "result"))
+    return _text_value(text, number, "current")
+
+
+def parse_changeable(text: str, number: int) -> bool | None:
+    """Whether a feature can be changed at all (`--sel=3`); None if the text does not say."""
+    value = _json_value(text, ("supported capabilities", "value", "result")) if tolerant(text) else None
+    if value is None:
+        value = _text_value(text, number, "supported")
+    if value is not None:
+        return bool(value & 4)
+    words = next(filter(None, (_words(inner) for _, inner in _members(tolerant(text)))), None)
+    return None if words is None else "changeable" in words
+
+
+def _text_value(text: str, number: int, select: str) -> int | None:
+    for found in _LINE.finditer(text):
+        if int(found["number"], 16) == number and found["select"].strip().lower().startswith(select):
+            return int(found["value"], 16)
+    return None
+
+
+def _json_value(text: str, names: tuple[str, ...]) -> int | None:
+    members = {key.lower(): inner for key, inner in _members(tolerant(text))}
+    for name in names:
+        match members.get(name):
+            case bool():
+                continue
+            case int() as value if 0 <= value < 1 << 32:
+                return value
+            case str() as text_value if (found := _HEX.fullmatch(text_value.strip())) is not None:
+                return int(found[1], 16)
+    return None
+
+
+def _members(found: object, depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Every member of an object and of the objects in it, three levels deep."""
+    if isinstance(found, dict):
+        for key, inner in found.items():
+            yield key, inner
+            if depth < 3:
+                yield from _members(inner, depth + 1)
+    elif isinstance(found, list) and depth < 3:
+        for inner in found[:64]:
+            yield from _members(inner, depth + 1)
+
+
+def _words(inner: object) -> list[str]:
+    """The list of abilities as words; empty if this is none."""
+    known = ("saveable", "per-namespace", "changeable")
+    return list(inner) if isinstance(inner, list) and all(one in known for one in inner) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from backends.changing import was_value
-from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless
+from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, offer
 from backends.vendors.nvme.facts import ControllerView, NamespaceView, PowerState
 from backends.vendors.nvme.formats import format_reading
 from backends.vendors.nvme.settings import (
@@ -17,20 +17,12 @@ from backends.vendors.nvme.settings import (
 )
 
 _CACHE = (
-    Choice(
-        value="on",
-        label="on",
-        help="Writes are reported done when they are in the drive's memory.",
-        risk=Risk.POWER_LOSS,
-    ),
-    Choice(value="off", label="off", help="Writes are reported done when they are on the flash: slower."),
+    offer("on", "Writes are reported done when they are in the drive's memory.", risk=Risk.POWER_LOSS),
+    offer("off", "Writes are reported done when they are on the flash: slower."),
 )
 _BURSTS = (
-    *(
-        Choice(value=str(1 << power), label=str(1 << power), help="Commands from one queue before the next.")
-        for power in range(7)
-    ),
-    Choice(value=UNLIMITED, label="unlimited", help="A queue is emptied before the next.", risk=Risk.PERFORMANCE),
+    *(offer(str(1 << power), "Commands from one queue before the next.") for power in range(7)),
+    offer(UNLIMITED, "A queue is emptied before the next.", label="unlimited", risk=Risk.PERFORMANCE),
 )
 _SPANS = {
     "irq_coalescing_threshold": Span(minimum=1, maximum=256, unit="completions"),
@@ -132,7 +124,7 @@ def _power(state: PowerState) -> Choice:
     if state.exit_us:
         words.append(f"Up to {state.exit_us} us to get out of it.")
     risk = Risk.NONE if state.number == 0 else Risk.PERFORMANCE
-    return Choice(value=str(state.number), label=label, help=" ".join(words), risk=risk)
+    return offer(str(state.number), " ".join(words), label=label, risk=risk)
 
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:

@@ -10,10 +10,18 @@ from backends.host import STALL, Command, Completed, Host
 from backends.model import Problem
 from backends.subject import misnamed_reason, refused_text
 from backends.text import clean
-from backends.vendors.nvme.answers import tolerant
 from backends.vendors.nvme.facts import ControllerId, FeatureState, NamespaceId, NvmeHealth
-from backends.vendors.nvme.features import CURRENT, SUPPORTED, parse_changeable, parse_value
-from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns, parse_smart_log
+from backends.vendors.nvme.identify import (
+    CURRENT,
+    SUPPORTED,
+    parse_changeable,
+    parse_id_ctrl,
+    parse_id_ns,
+    parse_list_ns,
+    parse_smart_log,
+    parse_value,
+    tolerant,
+)
 
 NAMES = ("nvme",)
 """What nvme-cli is called."""

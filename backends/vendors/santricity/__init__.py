@@ -6,6 +6,6 @@ VENDOR = Vendor(
     name="santricity",
     backend=lazily("backends.vendors.santricity.backend:Santricity"),
     present=where("/santricity:/*"),
-    declares=("backends.vendors.santricity.fields:SETTINGS",),
+    declares=("backends.vendors.santricity.readings:SETTINGS",),
 )
 """Found by the registry; only where the configuration names one. See `backends.hosts.web`."""

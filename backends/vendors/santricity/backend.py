@@ -19,7 +19,6 @@ from backends.topology import Topology, look
 from backends.vendors._disk_systems import lock_name, node_of
 from backends.vendors.santricity import answers
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
-from backends.vendors.santricity.fields import BY_KEY, SETTINGS, sent
 from backends.vendors.santricity.inventory import (
     NAME,
     door_name,
@@ -28,7 +27,7 @@ from backends.vendors.santricity.inventory import (
     problems,
     system_address,
 )
-from backends.vendors.santricity.readings import asks_why, readings
+from backends.vendors.santricity.readings import BY_KEY, SETTINGS, asks_why, readings, sent
 
 DOORS = f"/{NAME}:/*"
 """What a host lists that has any. See `backends.hosts.web`."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from backends.host import Denial
-from backends.settings import Availability, Choice, Reading, Span, available_unless
+from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.values import dataclass
 from backends.vendors.scsi.disks import Disk, Kind
 from backends.vendors.scsi.hdparm import Flag
@@ -155,7 +155,7 @@ def _apm(view: View) -> Reading:
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
     known = number in (None, "unknown", *(choice.value for choice in QUIET))
-    own = () if known or number is None else (Choice(value=number, label=number, help="As the drive is set now."),)
+    own = () if known or number is None else (offer(number, "As the drive is set now."),)
     availability = available_unless(against, _unsettled(view, "acoustic"))
     return Reading(now=number, raw=raw, choices=(*QUIET, *own), availability=availability)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from backends.settings import Choice, Persistence, Risk, Setting
+from backends.settings import Choice, Persistence, Risk, Setting, offer
 
 _volatile = partial(Setting, persistence=Persistence.LOST_AT_POWER_OFF)
 """A setting that the drive forgets without power."""
@@ -70,20 +70,20 @@ APM_OFF = 255
 """Level that switches power management off."""
 
 QUIET = (
-    Choice(value="128", label="quiet", help="Slow, quiet seeks.", risk=Risk.PERFORMANCE),
-    Choice(value="254", label="fast", help="Fast seeks."),
+    offer("128", "Slow, quiet seeks.", label="quiet", risk=Risk.PERFORMANCE),
+    offer("254", "Fast seeks.", label="fast"),
 )
 """The two levels that every drive with acoustic management takes."""
 
 LOOK_AHEAD_CHOICES = (
-    Choice(value="on", label="on", help="The drive reads on into its buffer."),
-    Choice(value="off", label="off", help="The drive reads what it was asked for."),
+    offer("on", "The drive reads on into its buffer."),
+    offer("off", "The drive reads what it was asked for."),
 )
 """Of the drive's read-ahead."""
 
 READ_CACHE_CHOICES = (
-    Choice(value="on", label="on", help="Reads may be answered from the drive's buffer."),
-    Choice(value="off", label="off", help="Every read comes from the medium.", risk=Risk.PERFORMANCE),
+    offer("on", "Reads may be answered from the drive's buffer."),
+    offer("off", "Every read comes from the medium.", risk=Risk.PERFORMANCE),
 )
 """Of the drive's read cache."""
 
@@ -92,11 +92,10 @@ def cache_choices(evidence: str | None) -> tuple[Choice, ...]:
     """Of the drive's write cache; `evidence` that it outlives a power cut, if there is any."""
     kept = f"Power-loss protection: {evidence}." if evidence else "Not flushed writes are lost with the power."
     return (
-        Choice(
-            value="on",
-            label="on",
-            help=f"Writes are done when they are in the drive's buffer. {kept}",
+        offer(
+            "on",
+            f"Writes are done when they are in the drive's buffer. {kept}",
             risk=Risk.PERFORMANCE if evidence else Risk.POWER_LOSS,
         ),
-        Choice(value="off", label="off", help="Writes are done when they are on the medium."),
+        offer("off", "Writes are done when they are on the medium."),
     )

@@ -19,6 +19,7 @@ from backends.changing import (
     not_found,
     require_companions,
     require_same,
+    require_still_free,
     setting_of,
     take_steps,
     wanted,
@@ -28,7 +29,7 @@ from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.hosts.asked import asked_anew
 from backends.identity import Identity
-from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray, require_free_drive
+from backends.making import ArrayFound, ArrayPlan, ArrayStanding, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import Told, awaited
 from backends.settings import Reading, Setting
@@ -45,8 +46,7 @@ from backends.vendors.smartarray.inventory import (
     tasks,
     volume_identity,
 )
-from backends.vendors.smartarray.made import find_made, there_before
-from backends.vendors.smartarray.making import candidates, plan_array
+from backends.vendors.smartarray.making import candidates, find_made, plan_array, there_before
 from backends.vendors.smartarray.matching import volume_node
 from backends.vendors.smartarray.open_card import OpenController, OpenControllers
 from backends.vendors.smartarray.plans import legal_companions, planned, require_ours, value_before
@@ -216,12 +216,7 @@ class SmartArray:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         unit = await self._making_unit(controller)
         text = await unit.refresh()
-        free = {one.drive: one for one in candidates(unit.prefix, text, unit.tool, await look(self._host))}
-        for drive in wish.drives:
-            there = free.get(drive.drive)
-            if there is None or there.serial != drive.serial:
-                raise gone(drive.drive)
-            require_free_drive(there)
+        require_still_free(wish, candidates(unit.prefix, text, unit.tool, await look(self._host)))
         planned_array = plan_array(wish, text, unit.tool, await unit.tool.making())
         return replace(planned_array, before=there_before(text), locks=(unit.tool.lock_name,))
 

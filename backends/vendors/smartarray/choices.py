@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backends.model import Media
-from backends.settings import Choice, Risk, Span
+from backends.settings import Choice, Risk, Span, offer
 from backends.sizes import size_words
 from backends.vendors.smartarray.dialect import PartView
 from backends.vendors.smartarray.effective import power_words, without_battery
@@ -54,27 +54,22 @@ def span(card: RaidCard, key: str) -> Span | None:
     return _SPANS.get(key)
 
 
+_OFF = offer("disable", "A write is done when it is safe without power.")
+
+
 def of_card(view: PartView, key: str) -> tuple[Choice, ...]:
     """The values of a card's setting."""
     match key:
         case "cache_ratio":
             return _ratios(view)
         case "no_battery_write_cache":
-            return (_plain("enable", "Writes are cached whatever becomes of the battery.", True), _off())
+            return (offer("enable", "Writes are cached whatever becomes of the battery.", risk=Risk.POWER_LOSS), _OFF)
         case "drive_write_cache" | "drive_write_cache_unconfigured" | "drive_write_cache_hba":
             own = "As the drives come, or as they are." if key != "drive_write_cache" else "As the card sees fit."
-            on = _plain("enable", "The drives cache writes in their own memory.", True)
-            return (on, _off(), _plain("default", own, True))
+            on = offer("enable", "The drives cache writes in their own memory.", risk=Risk.POWER_LOSS)
+            return (on, _OFF, offer("default", own, risk=Risk.POWER_LOSS))
         case _:
-            return tuple(_plain(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
-
-
-def _plain(word: str, words: str = "", unsafe: bool = False) -> Choice:
-    return Choice(value=word, label=word, help=words, risk=Risk.POWER_LOSS if unsafe else Risk.NONE)
-
-
-def _off() -> Choice:
-    return _plain("disable", "A write is done when it is safe without power.")
+            return tuple(offer(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
 
 
 def _offered(view: PartView, key: str, otherwise: tuple[str, ...], now: str | None) -> tuple[tuple[str, ...], str]:
@@ -91,10 +86,9 @@ def _ratios(view: PartView) -> tuple[Choice, ...]:
     words, source = _offered(view, "cache_ratio", _RATIOS, now)
     good = [word for word in words if word.count("/") == 1 and word.replace("/", "").isdigit()]
     return tuple(
-        Choice(
-            value=word,
-            label=word,
-            help="{} % read, {} % write.".format(*word.split("/")) + (source if word != now else ""),
+        offer(
+            word,
+            "{} % read, {} % write.".format(*word.split("/")) + (source if word != now else ""),
             risk=Risk.PERFORMANCE,
         )
         for word in good
@@ -109,12 +103,18 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
     now = volume.acceleration.value if volume.acceleration is not None else None
     unsafe = without_battery(card) and card.power is not None and card.power.healthy is not True
     warning = f" {power_words(card)[:1].upper()}{power_words(card)[1:]}." if unsafe else ""
-    found = [_plain("none", "Neither cache nor Smart Path: for a comparison.")]
+    found = [offer("none", "Neither cache nor Smart Path: for a comparison.")]
     if card.cache_bytes is not None or card.cache_state is not None or now == "controller-cache":
-        found.append(_plain("controller-cache", f"The card's memory, for reads and writes.{warning}", unsafe))
+        found.append(
+            offer(
+                "controller-cache",
+                f"The card's memory, for reads and writes.{warning}",
+                risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
+            )
+        )
     flash = group is not None and group.media in (Media.SSD, Media.NVME) and group.smart_path is not None
     if flash or now == "smart-path":
-        found.append(_plain("smart-path", "Past the cache, for flash under random load. It is the whole array's."))
+        found.append(offer("smart-path", "Past the cache, for flash under random load. It is the whole array's."))
     return tuple(found)
 
 
@@ -125,10 +125,10 @@ def strips(view: PartView) -> tuple[Choice, ...]:
     now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
     words, source = _offered(view, "strip_size", _STRIPS, now)
     return tuple(
-        Choice(
-            value=word,
+        offer(
+            word,
+            "The card moves all data: hours, and it cannot be stopped." + (source if word != now else ""),
             label=size_words(int(word)),
-            help="The card moves all data: hours, and it cannot be stopped." + (source if word != now else ""),
             risk=Risk.DESTROYS_DATA,
         )
         for word in words
@@ -140,14 +140,14 @@ def write_cache(card: RaidCard) -> tuple[Choice, ...]:
     safe = card.power is not None and card.power.healthy is True
     words = "" if safe else f" Now {power_words(card)}."
     return (
-        _plain("write-through", "A write is done when the drives have it."),
-        _plain("write-back", "A write is done when the card has it, while that is protected." + words),
-        _plain("always-write-back", "The same even without protection." + words, True),
+        offer("write-through", "A write is done when the drives have it."),
+        offer("write-back", "A write is done when the card has it, while that is protected." + words),
+        offer("always-write-back", "The same even without protection." + words, risk=Risk.POWER_LOSS),
     )
 
 
-READ_CACHE = (_plain("on", "Reads are kept, and read ahead."), _plain("off", "They are not."))
+READ_CACHE = (offer("on", "Reads are kept, and read ahead."), offer("off", "They are not."))
 DRIVE_CACHE = (
-    _plain("on", "The drive caches writes.", True),
-    _plain("off", "A write is done when it is on the medium."),
+    offer("on", "The drive caches writes.", risk=Risk.POWER_LOSS),
+    offer("off", "A write is done when it is on the medium."),
 )

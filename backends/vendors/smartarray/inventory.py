@@ -100,7 +100,7 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Cache module temperature": None if card.cache_module_c is None else f"{card.cache_module_c} °C",
         "Configuration": None if card.locked is None else "locked by the card",
     }
-    return (Fact(label=label, value=words) for label, words in rows.items() if words)
+    return Fact.from_rows(rows.items())
 
 
 def _array(
@@ -162,7 +162,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
         UNRECOVERABLE: volume.lost,
         "Device, says the tool": volume.device if node is None else None,
     }
-    return (Fact(label=label, value=words) for label, words in rows.items() if words)
+    return Fact.from_rows(rows.items())
 
 
 def _said(phrase: Phrase | None) -> str | None:
@@ -217,4 +217,4 @@ def _drive_facts(drive: BayDrive) -> Iterable[Fact]:
         "Link limit": drive.link_limit if drive.link_limit != drive.link else None,
         "Life left": drive.usage_left,
     }
-    return (Fact(label=label, value=words) for label, words in rows.items() if words)
+    return Fact.from_rows(rows.items())

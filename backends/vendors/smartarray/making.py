@@ -1,16 +1,18 @@
-"""Which drives of a card are free by its words, and the command line that makes a logical drive of them. Pure."""
+"""Free drives of a card, the command that makes a logical drive of them, and the search for one made here. No I/O."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from backends.card_arrays import not_told_apart
+from backends.card_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting, not_told_apart
 from backends.change import Write
 from backends.errors import BlockedError, InvalidValueError
 from backends.making import (
+    ArrayFound,
     ArrayPlan,
     ArrayWish,
     Candidate,
+    MadeArray,
     at_birth,
     capacity,
     require_alike,
@@ -20,11 +22,12 @@ from backends.making import (
 from backends.model import Level, State
 from backends.raid import PARITY, PARITY_IN_SPANS
 from backends.sizes import size_words
+from backends.text import clean
 from backends.topology import Topology
-from backends.vendors.smartarray.addresses import card_target, drive_target
+from backends.vendors.smartarray.addresses import card_target, drive_target, volume_target
 from backends.vendors.smartarray.dialect import ArrayTool, NewLogical
-from backends.vendors.smartarray.facts import BayDrive, CardText, Family
-from backends.vendors.smartarray.matching import drive_node
+from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
+from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _STRIP = 256 << 10
 """Bytes, where nobody says: the usual of both tools."""
@@ -150,3 +153,60 @@ def _initialising(wish: ArrayWish, family: Family) -> str:
         "Parity is initialised in the background from the beginning, and until that is done every write takes the "
         "whole stripe (HPE): wait until the array has no such task."
     )
+
+
+def there_before(text: CardText) -> tuple[str, ...]:
+    """What lasts of each logical drive of a card: its unique identifier, else the serial numbers of its drives."""
+    return tuple(sorted(_lasting(text, volume) for volume in text.volumes))
+
+
+def find_made(
+    array: MadeArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
+) -> ArrayFound:
+    """What is there now of an array; see `BuildsArrays.find_made`.
+
+    `text`: the card, asked anew; `prefix` and `pci`: its address, and that on the bus.
+    """
+    nodes = tuple(picture.tree.nodes.values())
+
+    def made(volume: LogicalDrive) -> CardArray:
+        beside = [one for one in text.drives if volume.array is not None and one.array == volume.array]
+        added = next((one for one in beside if one.place not in volume.drives), None)
+        whole = volume.width in (None, len(volume.drives))
+        return CardArray(
+            called=f"logical drive {volume.number}",
+            target=volume_target(prefix, volume.number),
+            drives=volume.drives if whole else (),
+            claimed=tuple(drive.place for drive in beside),
+            level=volume.level,
+            strip_bytes=volume.strip_bytes,
+            spans=volume.parity_groups,
+            name=volume.name,
+            lasting=_lasting(text, volume),
+            added="" if added is None else f"{added.place} was added to them as {added.state.value}",
+            node=volume_node(volume, text.card.family, pci, nodes),
+            remove=tuple(Write(argv=line) for line in tool.delete(text, volume.number)),
+        )
+
+    card = CardArrays(
+        drives=tuple(_drive(drive) for drive in text.drives),
+        arrays=tuple(made(volume) for volume in text.volumes),
+        cut=f"{text.cut}." if text.cut else "",
+        kind="logical drive",
+        lock=tool.lock_name,
+    )
+    return find_on_card(array, card)
+
+
+def _drive(drive: BayDrive) -> CardDrive:
+    part_of = ""
+    if drive.array is not None:
+        part_of = f"is in array {clean(drive.array, 40)}"
+    elif drive.state in PARTS:
+        part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
+    return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+
+
+def _lasting(text: CardText, volume: LogicalDrive) -> str:
+    serials = {drive.place: drive.serial or "" for drive in text.drives}
+    return lasting(volume.wwn, [serials.get(place, "") or place for place in volume.drives], f"number {volume.number}")

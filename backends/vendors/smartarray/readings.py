@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from backends.errors import InvalidValueError
 from backends.model import GONE, State
-from backends.settings import Choice, Reading, Span, available_unless
+from backends.settings import Choice, Reading, Span, available_unless, offer
 from backends.sizes import size_words
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
@@ -71,7 +71,7 @@ def _unsettled(phrase: Phrase | None, legal: tuple[Choice, ...], span: Span | No
 
 def _sayable(legal: tuple[Choice, ...], say: Callable[[str], object]) -> str | None:
     """Why the tool cannot be told any of these; None where it can."""
-    for choice in legal or (Choice(value="1", label="1"),):
+    for choice in legal or (offer("1"),):
         try:
             say(choice.value)
         except InvalidValueError as error:

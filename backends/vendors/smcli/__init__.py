@@ -7,6 +7,6 @@ VENDOR = Vendor(
     name="smcli",
     backend=lazily("backends.vendors.smcli.backend:Smcli"),
     present=installed,
-    declares=("backends.vendors.smcli.settings:VOLUME_SETTINGS", "backends.vendors.smcli.settings:SYSTEM_SETTINGS"),
+    declares=("backends.vendors.smcli.readings:VOLUME_SETTINGS", "backends.vendors.smcli.readings:SYSTEM_SETTINGS"),
 )
 """Found by the registry."""

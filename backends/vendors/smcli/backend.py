@@ -9,12 +9,12 @@ from re import Pattern
 
 from backends.answers import Heard, by_hand, judged, told_once
 from backends.change import Change, Write
-from backends.changing import Wanted, denial_of, gone, lock_of, not_found
+from backends.changing import Wanted, denial_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.hosts.asked import unmoved
 from backends.identity import Identity
-from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
+from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
 from backends.settings import Reading, Setting
@@ -23,20 +23,19 @@ from backends.text import clean
 from backends.topology import look
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
-from backends.vendors.smcli.facts import SystemProfile
+from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
-from backends.vendors.smcli.making import candidates, plan_logical_drive
 from backends.vendors.smcli.presence import PLACES, WHOLE
-from backends.vendors.smcli.profile import parse_profile, whole_sections
-from backends.vendors.smcli.readings import SystemView, readings
-from backends.vendors.smcli.settings import SYSTEM_SETTINGS, VOLUME_SETTINGS
+from backends.vendors.smcli.readings import SYSTEM_SETTINGS, VOLUME_SETTINGS, SystemView, readings
 from backends.vendors.smcli.statements import (
     asked,
+    candidates,
     companions_now,
     crossed,
     identity,
     in_order_of_thresholds,
     legal_companions,
+    plan_logical_drive,
     require_room,
     step,
     value_before,
@@ -174,12 +173,7 @@ class Smcli(Settable[SystemView]):
             raise InvalidValueError("It is not said which disk system makes it.")
         view = await self._view(controller)
         drives = inventory(view.profile, await look(self._host)).drives
-        now = {one.drive: one for one in candidates(drives, view.profile.cut.rstrip("."))}
-        for drive in wish.drives:
-            there = now.get(drive.drive)
-            if there is None or there.serial != drive.serial:
-                raise gone(drive.drive)
-            require_free_drive(there)
+        require_still_free(wish, candidates(drives, view.profile.cut.rstrip(".")))
         return plan_logical_drive(wish, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:

@@ -1,14 +1,16 @@
-"""What SMcli tells of a disk system. Values only; what it does not say is missing."""
+"""Facts of a disk system, and the parser of `show storageSubsystem profile`. What it lacks is left out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from backends.sizes import read_size
+from backends.subject import misnamed_reason, repeated, twice_reason
+from backends.text import clean
 from backends.values import dataclass
-from backends.vendors.smcli.words import Nouns
+from backends.vendors.smcli.words import DELL, IBM, NETAPP, Nouns
 
 _WWN = re.compile(r"[0-9a-z]{2}(?::[0-9a-z]{2}){7,15}|[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
 """Any letters: what stands for one in a recording is not hexadecimal."""
@@ -106,3 +108,153 @@ _SYSTEM_ID = tuple(
 )
 VOLUME_ID = ("logical drive id", "volume world-wide identifier", "volume id", "virtual disk world-wide identifier")
 """Labels of a logical drive's world wide name."""
+
+
+LINES = 60_000
+"""More than the profile of any disk system has; what follows is not read."""
+
+_TITLE = re.compile(r"PROFILE FOR STORAGE (?:SUBSYSTEM|ARRAY): (.{1,64}?)(?: \([^)]{0,60}\))?")
+_SECTION = re.compile(r"([A-Z][A-Z /&]{2,60}?)-{5,200}")
+_PLACE = re.compile(
+    r"(?:Drive|Physical Disk) at (?:Enclosure|Tray) (\d{1,4}),(?: Drawer (\d{1,3}),)? Slot (\d{1,4})", re.ASCII
+)
+_SPOT = re.compile(r"(\d{1,4})[,\s]{1,20}(\d{1,4})", re.ASCII)
+_BATTERIES = re.compile(r"\d{1,3} (?:Batteries|Battery Packs) Detected", re.ASCII | re.IGNORECASE)
+
+_SECTIONS = {
+    "SUMMARY": "summary",
+    "CONTROLLERS": "controllers",
+    "RAID CONTROLLER MODULES": "controllers",
+    "ARRAYS": "arrays",
+    "VOLUME GROUPS": "arrays",
+    "DISK GROUPS": "arrays",
+    "STANDARD LOGICAL DRIVES": "volumes",
+    "STANDARD VOLUMES": "volumes",
+    "STANDARD VIRTUAL DISKS": "volumes",
+    "DRIVES": "drives",
+    "PHYSICAL DISKS": "drives",
+    "ENCLOSURES": "enclosures",
+    "TRAYS": "enclosures",
+}
+
+_HEADS = {
+    "controllers": re.compile(r"(?:RAID )?Controller (?:Module )?in (.{1,60})"),
+    "arrays": re.compile(
+        r"(?:Name:[ \t]{0,60}|(?:Array|Volume Group|Disk Group) )(\S{1,64})(?: \(RAID \d{1,2}\))?",
+        re.IGNORECASE | re.ASCII,
+    ),
+    "volumes": re.compile(r"(?:Logical Drive|Volume|Virtual Disk) name:[ \t]{0,60}(\S.{0,63})", re.IGNORECASE),
+}
+"""How a thing begins, by section; drives by their place."""
+
+
+@dataclass(slots=True)
+class _Being:
+    """A record while it is read."""
+
+    name: str
+    rows: dict[str, str] = field(default_factory=dict)
+    members: dict[str, None] = field(default_factory=dict)
+
+    def record(self) -> SystemPart:
+        return SystemPart(name=self.name, rows=self.rows, members=tuple(self.members))
+
+
+def parse_profile(text: str) -> SystemProfile | None:
+    """The disk system that it tells of; None where it tells of none."""
+    lines = [raw.strip() for raw in text.splitlines()[:LINES]]
+    titles = [found for line in lines if (found := _TITLE.fullmatch(line))]
+    if not titles:
+        return None
+    title = titles[0]
+    beings: dict[str, list[_Being]] = {name: [] for name in ("controllers", "arrays", "volumes", "drives")}
+    summary = _Being(clean(title[1]))
+    batteries: list[str] = []
+    serials: dict[str, None] = {}
+    section, nouns, powered, listing = "", IBM if "SUBSYSTEM" in title[0] else NETAPP, False, False
+    for line in lines:
+        if heading := _SECTION.fullmatch(line):
+            section, powered, listing = _SECTIONS.get(heading[1].strip(), ""), False, False
+            nouns = _nouns(heading[1], nouns)
+        elif section == "summary":
+            _row(summary, line)
+        elif section == "enclosures":
+            if line.endswith("Detected"):
+                powered = _BATTERIES.fullmatch(line) is not None
+            key, colon, value = line.partition(":")
+            if key.lower() == "serial number" and value.strip():
+                serials[clean(value).removeprefix("SN ").strip()] = None
+            if powered and colon and key.lower() in ("status", "battery status"):
+                batteries.append(clean(value))
+        elif section in beings:
+            listing = _into(beings[section], section, line, listing)
+    twice = {name: repeated(one.name for one in told) for name, told in beings.items()}
+    for name, told in beings.items():
+        beings[name] = [_Being(one.name) if one.name in twice[name] else one for one in told]
+    named = [f"{name.removesuffix('s')} {one}" for name, ones in twice.items() for one in sorted(ones)]
+    others = misnamed_reason(summary.name, (clean(one[1]) for one in titles))
+    return SystemProfile(
+        name=summary.name,
+        misnamed=others,
+        twice=twice_reason(" and ".join(named)) if named else "",
+        nouns=nouns,
+        summary=summary.record(),
+        batteries=tuple(batteries),
+        serials=tuple(serials),
+        controllers=_records(beings["controllers"]),
+        arrays=_records(beings["arrays"]),
+        volumes=_records(beings["volumes"]),
+        drives=_records(beings["drives"]),
+    )
+
+
+def _records(beings: Iterable[_Being]) -> tuple[SystemPart, ...]:
+    return tuple(being.record() for being in beings)
+
+
+def whole_sections(text: str) -> str:
+    """The beginning of half a profile: the last section of it may go on."""
+    lines = text.splitlines(keepends=True)
+    heads = [at for at, line in enumerate(lines) if _SECTION.fullmatch(line.strip())]
+    return "".join(lines[: heads[-1] if heads else 0])
+
+
+def _nouns(heading: str, nouns: Nouns) -> Nouns:
+    return DELL if heading.strip() == "STANDARD VIRTUAL DISKS" else nouns
+
+
+def _into(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
+    """One line of a section; whether the lines that follow list the drives of an array."""
+    place = _PLACE.fullmatch(line)
+    if section == "drives":
+        if place is not None:
+            beings.append(_Being(_spot(place)))
+        elif beings:
+            _row(beings[-1], line)
+        return False
+    head = _HEADS[section].fullmatch(line)
+    if head is not None:
+        beings.append(_Being(clean(head[1])))
+        return False
+    if not beings:
+        return False
+    if section == "arrays" and line.lower().startswith(("associated drives", "associated physical disks")):
+        return True
+    if listing and (place is not None or _SPOT.fullmatch(line)):
+        spot = _SPOT.fullmatch(line)
+        beings[-1].members[_spot(place) if place is not None else f"{spot[1]},{spot[2]}" if spot else ""] = None
+        return True
+    _row(beings[-1], line)
+    return listing and ":" not in line
+
+
+def _spot(place: re.Match[str]) -> str:
+    """`0,4`: enclosure and slot, the drawer between them where there is one."""
+    return ",".join(part for part in place.groups() if part is not None)
+
+
+def _row(being: _Being, line: str) -> None:
+    key, colon, value = line.partition(":")
+    label = " ".join(key.lower().split())
+    if colon and 0 < len(label) <= 80 and len(being.rows) < 200:
+        being.rows.setdefault(clean(label), clean(value, 200))

@@ -96,7 +96,7 @@ def _system(profile: SystemProfile, owner: Target) -> Controller:
         serial=first.said("serial number") or (None if profile.cut else profile.wwn),
         firmware=first.said("firmware version") or profile.summary.said("firmware version"),
         protection=None if state is None else Protection(kind="bbu", state=state),
-        facts=tuple(Fact(label=label, value=value) for label, value in told if value),
+        facts=Fact.from_rows(told),
     )
 
 
@@ -127,7 +127,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
         device=node.device if node is not None else None,
         members=tuple(drive_target(profile.name, place) for place in members),
         identity=identity(node) if node is not None else _known(volume),
-        facts=tuple(Fact(label=label, value=value) for label, value in told if value),
+        facts=Fact.from_rows(told),
     )
 
 
@@ -162,7 +162,7 @@ def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: Syst
         size_bytes=drive.size("raw capacity", "usable capacity"),
         state=mode if state is State.OPTIMAL and mode is not State.UNKNOWN else state,
         health=health,
-        facts=tuple(Fact(label=label, value=value) for label, value in told if value),
+        facts=Fact.from_rows(told),
     )
 
 

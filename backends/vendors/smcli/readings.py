@@ -1,30 +1,116 @@
-"""From a profile to readings of the settings: values, what is in force, what may be chosen. Pure."""
+"""Readings of the settings, and how SMcli names each in its profile and in a statement. No I/O."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import field
 
-from backends.settings import Choice, Reading, Risk, Span, available_unless, is_understood
+from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, is_understood, offer
 from backends.values import dataclass
+from backends.vendors import _disk_systems
 from backends.vendors._disk_systems import DELAYS, INFINITE, SECONDS, switched, written
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
-from backends.vendors.smcli.settings import (
-    CACHE_BLOCK,
-    FLUSH_MODIFIER,
-    FLUSH_START,
-    FLUSH_STOP,
-    KNOBS,
-    MIRRORING,
-    PRIORITY,
-    SEGMENT,
-    SYSTEM_KNOBS,
-    VOLUME_KNOBS,
-    WITHOUT_BATTERY,
-    WRITE_CACHE,
-    Knob,
-)
 from backends.vendors.smcli.words import sayable
+
+_SWITCH = {"on": "TRUE", "off": "FALSE"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """A setting, where it stands in the profile, and how it is said in a statement."""
+
+    setting: Setting
+    """What it is."""
+    labels: tuple[str, ...]
+    """Beginnings of its label in the profile, in small letters."""
+    word: str
+    """Its parameter."""
+    said: Mapping[str, str] = field(default_factory=dict)
+    """A value's word where that is another one."""
+
+
+CACHE_BLOCK = Knob(
+    setting=_disk_systems.CACHE_BLOCK,
+    labels=("cache block size",),
+    word="cacheBlockSize",
+)
+FLUSH_START = Knob(
+    setting=_disk_systems.FLUSH_START,
+    labels=("start cache flushing at",),
+    word="cacheFlushStart",
+)
+FLUSH_STOP = Knob(
+    setting=_disk_systems.FLUSH_STOP,
+    labels=("stop cache flushing at",),
+    word="cacheFlushStop",
+)
+READ_CACHE = Knob(
+    setting=_disk_systems.READ_CACHE,
+    labels=("read cache",),
+    word="readCacheEnabled",
+    said=_SWITCH,
+)
+WRITE_CACHE = Knob(
+    setting=_disk_systems.WRITE_CACHE,
+    labels=("write cache",),
+    word="writeCacheEnabled",
+    said={"write-back": "TRUE", "write-through": "FALSE"},
+)
+WITHOUT_BATTERY = Knob(
+    setting=_disk_systems.WITHOUT_BATTERY,
+    labels=("write cache without batteries",),
+    word="cacheWithoutBatteryEnabled",
+    said=_SWITCH,
+)
+MIRRORING = Knob(
+    setting=_disk_systems.MIRRORING,
+    labels=("write cache with mirroring",),
+    word="mirrorCacheEnabled",
+    said=_SWITCH,
+)
+PREFETCH = Knob(
+    setting=_disk_systems.PREFETCH,
+    labels=("dynamic cache read prefetch", "cache read prefetch"),
+    word="cacheReadPrefetch",
+    said=_SWITCH,
+)
+FLUSH_MODIFIER = Knob(
+    setting=_disk_systems.FLUSH_MODIFIER,
+    labels=("flush write cache after",),
+    word="cacheFlushModifier",
+)
+SEGMENT = Knob(
+    setting=_disk_systems.SEGMENT,
+    labels=("segment size",),
+    word="segmentSize",
+)
+PRIORITY = Knob(
+    setting=_disk_systems.PRIORITY,
+    labels=("modification priority",),
+    word="modificationPriority",
+)
+
+SYSTEM_KNOBS = (CACHE_BLOCK, FLUSH_START, FLUSH_STOP)
+"""Of a disk system, in the order they are shown."""
+
+VOLUME_KNOBS = (
+    READ_CACHE,
+    WRITE_CACHE,
+    WITHOUT_BATTERY,
+    MIRRORING,
+    PREFETCH,
+    FLUSH_MODIFIER,
+    SEGMENT,
+    PRIORITY,
+)
+"""Of a logical drive, in the order they are shown."""
+
+SYSTEM_SETTINGS = tuple(knob.setting for knob in SYSTEM_KNOBS)
+VOLUME_SETTINGS = tuple(knob.setting for knob in VOLUME_KNOBS)
+KNOBS = {knob.setting.key: knob for knob in (*SYSTEM_KNOBS, *VOLUME_KNOBS)}
+"""All by their keys."""
+
 
 _NUMBER = re.compile(r"\d{1,7}(?:\.\d{1,3})?", re.ASCII)
 _ON = re.compile(r"(Enabled|Disabled)\b(?: \((.{1,120})\))?", re.IGNORECASE)
@@ -127,25 +213,19 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
     present = () if now in (None, "unknown") else (now or "",)
     match key:
         case CACHE_BLOCK.setting.key:
-            return tuple(_plain(size, "Not every model has every size.") for size in _sorted(_BLOCKS, present))
+            return tuple(offer(size, "Not every model has every size.") for size in _sorted(_BLOCKS, present))
         case SEGMENT.setting.key:
             moved = "All data of the logical drive are moved; not every model takes every step at once."
-            return tuple(
-                Choice(value=size, label=size, help=moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present)
-            )
+            return tuple(offer(size, moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present))
         case FLUSH_MODIFIER.setting.key:
             return DELAYS
         case PRIORITY.setting.key:
-            return tuple(_plain(one, "Share of the controllers for background work.") for one in _PRIORITIES)
+            return tuple(offer(one, "Share of the controllers for background work.") for one in _PRIORITIES)
         case WRITE_CACHE.setting.key:
             unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
             return written(unsafe=unsafe)
         case _:
             return switched(KNOBS[key].setting)
-
-
-def _plain(value: str, help: str) -> Choice:
-    return Choice(value=value, label=value, help=help)
 
 
 def _sorted(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:

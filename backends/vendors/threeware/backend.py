@@ -9,15 +9,15 @@ from dataclasses import replace
 from backends.answers import by_hand, cut_problem, each_once
 from backends.answers import said as first_lines
 from backends.change import Write
-from backends.changing import denial_of, evidence_of, gone, lock_of, not_found
+from backends.changing import denial_of, evidence_of, gone, lock_of, not_found, require_still_free
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.hosts.asked import asked_anew
 from backends.identity import Identity
-from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray, require_free_drive
+from backends.making import ArrayFound, ArrayPlan, ArrayWish, Candidate, MadeArray
 from backends.model import Inventory, Problem, Target
 from backends.settable import Settable
-from backends.settings import Choice, Reading, Risk, Setting, available_unless
+from backends.settings import Choice, Reading, Risk, Setting, available_unless, offer
 from backends.subject import refused_text
 from backends.text import clean
 from backends.topology import look
@@ -25,10 +25,16 @@ from backends.topology.naming import identity
 from backends.values import dataclass
 from backends.vendors._listed import heard, only_card, program_of, said
 from backends.vendors.threeware import CARDS
-from backends.vendors.threeware.attributes import UnitTold, port_serial, unit_told
 from backends.vendors.threeware.inventory import CARD, NAME, UNIT, ThreewareCard, few, inventory, node_of, place_of
-from backends.vendors.threeware.made import card_lock, find_made, there_before
-from backends.vendors.threeware.making import candidates, makes, plan_array, reply_to
+from backends.vendors.threeware.making import (
+    candidates,
+    card_lock,
+    find_made,
+    makes,
+    plan_array,
+    reply_to,
+    there_before,
+)
 from backends.vendors.threeware.presence import PLACES, WHOLE
 from backends.vendors.threeware.settings import (
     CHOICES,
@@ -39,9 +45,12 @@ from backends.vendors.threeware.settings import (
     WORDS,
     WRITE_CACHE,
     Row,
+    UnitTold,
     named_twice,
     policy,
+    port_serial,
     rows,
+    unit_told,
     values,
 )
 
@@ -140,12 +149,7 @@ class Threeware(Settable[_UnitView]):
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         program, card, units, _ = await self._making(controller)
-        free = {one.drive: one for one in candidates(card)}
-        for drive in wish.drives:
-            there = free.get(drive.drive)
-            if there is None or there.serial != drive.serial:
-                raise gone(drive.drive)
-            require_free_drive(there)
+        require_still_free(wish, candidates(card))
         planned = plan_array(wish, card, program)
         return replace(planned, before=there_before(card, units), locks=(card_lock(card),))
 
@@ -336,8 +340,8 @@ def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
     if key == WRITE_CACHE.key:
         risk = Risk.NONE if view.card.protected else Risk.POWER_LOSS
         return (
-            Choice(value="write-back", label="write-back", help="Reported done when it is in the card.", risk=risk),
-            Choice(value="write-through", label="write-through", help="Reported done when it is on the drives."),
+            offer("write-back", "Reported done when it is in the card.", risk=risk),
+            offer("write-through", "Reported done when it is on the drives."),
         )
     risky = {"perform": Risk.POWER_LOSS}
-    return tuple(Choice(value=one, label=one, risk=risky.get(one, Risk.NONE)) for one in CHOICES[key])
+    return tuple(offer(one, risk=risky.get(one, Risk.NONE)) for one in CHOICES[key])

@@ -11,7 +11,7 @@ from re import Pattern
 from backends.change import Write
 from backends.changing import in_order, was_value
 from backends.errors import InvalidValueError
-from backends.settings import Availability, Choice, Reading, Risk, Setting, Span, check_value
+from backends.settings import Availability, Reading, Risk, Setting, Span, check_value, offer
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.tree import number
@@ -113,12 +113,12 @@ PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *(one.setting f
 
 _SWITCHES = {
     "zfs_prefetch_disable": (
-        Choice(value="0", label="on", help="Streams are read ahead."),
-        Choice(value="1", label="off", help="Only what was asked for is read."),
+        offer("0", "Streams are read ahead.", label="on"),
+        offer("1", "Only what was asked for is read.", label="off"),
     ),
     "l2arc_noprefetch": (
-        Choice(value="0", label="kept", help="Streams are kept on the cache devices too."),
-        Choice(value="1", label="not kept", help="They are not."),
+        offer("0", "Streams are kept on the cache devices too.", label="kept"),
+        offer("1", "They are not.", label="not kept"),
     ),
 }
 _LIMITS = {ARC_MAX.key: "c_max", ARC_MIN.key: "c_min"}
@@ -164,7 +164,7 @@ def _reading(key: str, view: ModuleView) -> Reading:
         return replace(common, span=span)
     heeded = view.arc.get(_LIMITS.get(key, ""))
     sizes = _sizes(key, view) | {size for size in (now, heeded) if size is not None}
-    choices = tuple(Choice(value=str(size), label=_label(key, size), help="Bytes of memory.") for size in sorted(sizes))
+    choices = tuple(offer(str(size), "Bytes of memory.", label=_label(key, size)) for size in sorted(sizes))
     if heeded is None or heeded == now:
         return replace(common, choices=choices)
     why = "0 leaves it to ZFS" if now == 0 else "ZFS does not heed a limit that does not fit the other one"

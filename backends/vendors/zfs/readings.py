@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.settings import AVAILABLE, Availability, Choice, Reading, Setting, available_unless, check_value
+from backends.settings import AVAILABLE, Availability, Choice, Reading, Setting, available_unless, check_value, offer
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.tree import number
@@ -98,9 +98,9 @@ def _reading(view: DatasetView, key: str) -> Reading:
         return Reading(now=force, raw=raw, choices=_and(choices, key, force), availability=_may(view, value))
     if value.received is not None:
         words = f"What came with the stream: {clean(value.received, 64)}."
-        choices.insert(0, Choice(value=RECEIVED, label=RECEIVED, help=words))
+        choices.insert(0, offer(RECEIVED, words))
     above = "what the filesystem above has" if view.kind is not ZfsKind.POOL else "the default"
-    choices.insert(0, Choice(value=INHERIT, label=INHERIT, help=f"Nothing of its own: {above}."))
+    choices.insert(0, offer(INHERIT, f"Nothing of its own: {above}."))
     if value.source in OWN and value.source != "received":
         return Reading(now=force, raw=raw, choices=_and(choices, key, force), availability=_may(view, value))
     known = value.source in ("default", "received") or value.source.startswith("inherited from ")
@@ -131,7 +131,7 @@ def _and(choices: list[Choice], key: str, now: str) -> tuple[Choice, ...]:
 
 def _choice(key: str, value: str) -> Choice:
     size = number(value) if key not in ("ashift",) else None
-    return Choice(value=value, label=size_words(size) if size else value, help="The present value.")
+    return offer(value, "The present value.", label=size_words(size) if size else value)
 
 
 def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -> str:

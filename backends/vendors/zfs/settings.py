@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from backends.change import Change, Write
-from backends.settings import Choice, Effect, Persistence, Reading, Risk, Setting
+from backends.settings import Choice, Effect, Persistence, Reading, Risk, Setting, offer
 from backends.sizes import size_words
 from backends.text import clean
 from backends.vendors.zfs.facts import OWN, ZfsKind, ZfsValue
@@ -161,42 +161,42 @@ def settings_of(kind: ZfsKind, *, special: bool) -> tuple[Setting, ...]:
 
 def _caches(which: str) -> tuple[Choice, ...]:
     return (
-        Choice(value="all", label="all", help=f"Data and metadata are kept in {which}."),
-        Choice(value="metadata", label="metadata", help=f"Only metadata are kept in {which}."),
-        Choice(value="none", label="none", help=f"Nothing is kept in {which}."),
+        offer("all", f"Data and metadata are kept in {which}."),
+        offer("metadata", f"Only metadata are kept in {which}."),
+        offer("none", f"Nothing is kept in {which}."),
     )
 
 
 def _plain(**helps: str) -> tuple[Choice, ...]:
-    return tuple(Choice(value=value, label=value, help=words) for value, words in helps.items())
+    return tuple(offer(value, words) for value, words in helps.items())
 
 
 _SIZES = tuple(
-    Choice(value=str(1 << power), label=size_words(1 << power), help=f"Blocks of {size_words(1 << power)} at most.")
+    offer(str(1 << power), f"Blocks of {size_words(1 << power)} at most.", label=size_words(1 << power))
     for power in range(9, 25)
 )
 
 CHOICES: dict[str, tuple[Choice, ...]] = {
     "sync": (
-        Choice(value="standard", label="standard", help="As programs ask for it."),
-        Choice(value="always", label="always", help="Every write is synchronous, which is slow without a fast log."),
-        Choice(value="disabled", label="disabled", help="No write waits for the disks.", risk=Risk.POWER_LOSS),
+        offer("standard", "As programs ask for it."),
+        offer("always", "Every write is synchronous, which is slow without a fast log."),
+        offer("disabled", "No write waits for the disks.", risk=Risk.POWER_LOSS),
     ),
     "logbias": _plain(latency="Through the log devices.", throughput="Past them, at the pool's own pace."),
     "primarycache": _caches("memory"),
     "secondarycache": _caches("the cache devices"),
     "compression": (
-        Choice(value="off", label="off", help="Blocks are written as they are."),
-        Choice(value="on", label="on", help="What this ZFS takes for the best all-round method: lz4."),
-        Choice(value="lz4", label="lz4", help="Fast, and gives up early on what does not compress."),
-        Choice(value="zle", label="zle", help="Runs of zeros only."),
-        Choice(value="gzip-1", label="gzip-1", help="Slow, and denser than lz4."),
-        Choice(value="gzip", label="gzip", help="Level 6: slower and denser."),
-        Choice(value="gzip-9", label="gzip-9", help="Slowest."),
-        Choice(value="zstd-fast", label="zstd-fast", help="Near lz4 in speed."),
-        Choice(value="zstd", label="zstd", help="Level 3: as dense as gzip, several times as fast."),
-        Choice(value="zstd-9", label="zstd-9", help="Denser and slower."),
-        Choice(value="zstd-19", label="zstd-19", help="Densest, for what is written once."),
+        offer("off", "Blocks are written as they are."),
+        offer("on", "What this ZFS takes for the best all-round method: lz4."),
+        offer("lz4", "Fast, and gives up early on what does not compress."),
+        offer("zle", "Runs of zeros only."),
+        offer("gzip-1", "Slow, and denser than lz4."),
+        offer("gzip", "Level 6: slower and denser."),
+        offer("gzip-9", "Slowest."),
+        offer("zstd-fast", "Near lz4 in speed."),
+        offer("zstd", "Level 3: as dense as gzip, several times as fast."),
+        offer("zstd-9", "Denser and slower."),
+        offer("zstd-19", "Densest, for what is written once."),
     ),
     "recordsize": _SIZES,
     "atime": _plain(on="Reads are noted.", off="Reads write nothing."),
@@ -204,7 +204,7 @@ CHOICES: dict[str, tuple[Choice, ...]] = {
     "redundant_metadata": _plain(
         all="Of all metadata.", most="Of most.", some="Of critical ones only.", none="Of none."
     ),
-    "special_small_blocks": (Choice(value="0", label="0", help="Metadata only."), *_SIZES),
+    "special_small_blocks": (offer("0", "Metadata only."), *_SIZES),
     "autotrim": _plain(off="Freed space is not told.", on="Freed space is told."),
 }
 """Legal values, in the order they are shown; those that a pool or version lacks are left out when it is read."""

@@ -10,9 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from backends.racks.fusionio import IoMemory
-from backends.vendors.fusionio.document import parse_document
 from backends.vendors.fusionio.facts import Cards
-from backends.vendors.fusionio.text import parse_status
+from backends.vendors.fusionio.text import parse_document, parse_status
 from tests.backends.system_texts import MANY, check_parser, spoiled
 
 PARSERS: dict[str, Callable[[str], Cards]] = {"fio-status -a": parse_status, "fio-status -fj": parse_document}

@@ -16,7 +16,7 @@ from backends.vendors.areca import answers as areca
 from backends.vendors.areca.answers import drives, pairs, raid_sets
 from backends.vendors.marvell import backend as marvell
 from backends.vendors.marvell.backend import ADAPTER, DISK, VOLUME
-from backends.vendors.marvell.records import records
+from backends.vendors.marvell.presence import records
 from backends.vendors.threeware.inventory import ThreewareCard, inventory
 from backends.vendors.threeware.settings import rows
 from tests.backends.listed.texts import ARECA, ARECA_DRIVE, MARVELL, MARVELL_SMART, threeware

@@ -9,7 +9,7 @@ from backends.host import Completed
 from backends.model import Scope, Target
 from backends.vendors.lvm.facts import LvFacts, parse_lvs, parse_tables
 from backends.vendors.lvm.inventory import by_group
-from backends.vendors.lvm.view import LvView
+from backends.vendors.lvm.settings import LvView
 from tests.backends.fakes import FakeHost
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -14,8 +14,8 @@ from backends.settings import Risk
 from backends.testing.conformance import Conformance
 from backends.topology import look
 from backends.vendors.mdraid.backend import MdRaid
-from backends.vendors.mdraid.mdstat import parse_mdstat
-from backends.vendors.mdraid.platform import ASK_PLATFORM, ImsmPlatform, parse_platforms
+from backends.vendors.mdraid.details import ASK_PLATFORM, ImsmPlatform, parse_platforms
+from backends.vendors.mdraid.facts import parse_mdstat
 from tests.backends.mdraid.machines import MdHost, array
 
 MD126 = Target(backend="md", address="md126", scope=Scope.ARRAY)

@@ -19,11 +19,9 @@ from hypothesis import strategies as st
 
 from backends.model import State
 from backends.topology import Topology, tree_of
-from backends.vendors.mdraid.details import parse_export, parse_unused
-from backends.vendors.mdraid.facts import ArrayFacts, parse_array, parse_limit, parse_moving, parse_uuid
+from backends.vendors.mdraid.details import parse_export, parse_platforms, parse_unused
+from backends.vendors.mdraid.facts import ArrayFacts, parse_array, parse_limit, parse_mdstat, parse_moving, parse_uuid
 from backends.vendors.mdraid.inventory import array_of
-from backends.vendors.mdraid.mdstat import parse_mdstat
-from backends.vendors.mdraid.platform import parse_platforms
 from backends.vendors.mdraid.readings import ArrayView, readings
 from backends.vendors.mdraid.reshape import hours_text
 from backends.vendors.mdraid.settings import outline_of

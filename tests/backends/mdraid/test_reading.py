@@ -9,9 +9,8 @@ from backends.model import Array, Level, State
 from backends.protocol import TellsTasks
 from backends.vendors.mdraid.backend import MdRaid
 from backends.vendors.mdraid.details import parse_export, parse_unused
-from backends.vendors.mdraid.facts import parse_limit, parse_moving, parse_uuid
+from backends.vendors.mdraid.facts import parse_limit, parse_mdstat, parse_moving, parse_uuid
 from backends.vendors.mdraid.layouts import layout_label, layout_word
-from backends.vendors.mdraid.mdstat import parse_mdstat
 from backends.vendors.mdraid.sysfs import count_cpus, time_words
 from tests.backends.fakes import disk
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping

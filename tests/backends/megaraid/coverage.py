@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from backends.errors import InvalidValueError
-from backends.vendors.megaraid.card_settings import CHOICES, MORE_CARD_SETTINGS, SPANS
+from backends.vendors.megaraid.facts import NEVER_SET
 from backends.vendors.megaraid.megacli.settings import card_words as megacli_words
-from backends.vendors.megaraid.shown_only import WHY_NOT
+from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SPANS, MORE_CARD_SETTINGS
 from backends.vendors.megaraid.storcli import commands as storcli_commands
 from backends.vendors.megaraid.storcli.commands import card_words
 from tests.backends.megaraid.megacli_fields import KINDS as MEGACLI_KINDS
@@ -136,8 +136,8 @@ def settings() -> str:
     lines = ["| setting | values | storcli 7, perccli | MegaCli |", "|---|---|---|---|"]
     for setting in MORE_CARD_SETTINGS:
         key = setting.key
-        span = SPANS.get(key)
-        values = [choice.value for choice in CHOICES[key]] if span is None else [str(span.minimum)]
+        span = CARD_SPANS.get(key)
+        values = [choice.value for choice in CARD_CHOICES[key]] if span is None else [str(span.minimum)]
         legal = ", ".join(values) if span is None else f"{span.minimum} to {span.maximum} {span.unit}"
         new = " ".join(("set", *card_words(key, values[0])))
         old = _told(key, values[0])
@@ -165,7 +165,7 @@ def _cell(found: int, shown: int) -> str:
 def page() -> str:
     """The whole page."""
     text = storcli_commands.__doc__ or ""
-    never = "\n".join(f"| {label} | {why} |" for label, why in WHY_NOT.items())
+    never = "\n".join(f"| {label} | {why} |" for label, why in NEVER_SET.items())
     return _HEAD.format(commands=text.partition("\n")[2].strip(), table=table(), settings=settings(), never=never)
 
 

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from backends.model import Level, Media, State
 from backends.vendors.megaraid.facts import UNKNOWN, PhysicalDrive, VirtualDrive, Word
-from backends.vendors.megaraid.megacli.adapter import parse_adapter
-from backends.vendors.megaraid.megacli.battery import parse_battery
+from backends.vendors.megaraid.megacli.adapter import parse_adapter, parse_battery
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.volumes import parse_volumes
 

@@ -9,12 +9,12 @@ from backends.host import Command, Completed
 from backends.racks.host import SimulatedHost
 from backends.vendors.megaraid.addresses import card_target, volume_target
 from backends.vendors.megaraid.backend import MegaRaid
-from backends.vendors.megaraid.card_settings import CHOICES, MORE_CARD_SETTINGS, SPANS
 from backends.vendors.megaraid.facts import Word
-from backends.vendors.megaraid.megacli import properties as megacli
+from backends.vendors.megaraid.megacli import settings as megacli
 from backends.vendors.megaraid.megacli.adapter import parse_adapter
 from backends.vendors.megaraid.megacli.dialect import MegaCli
 from backends.vendors.megaraid.megacli.verdict import judge
+from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SPANS, MORE_CARD_SETTINGS
 from backends.vendors.megaraid.storcli import properties as storcli
 from backends.vendors.megaraid.storcli.cards import card
 from backends.vendors.megaraid.storcli.commands import card_words, volume_words
@@ -71,16 +71,16 @@ def test_megacli_is_told_in_the_words_of_its_usage(key: str, value: str, line: s
 @pytest.mark.parametrize("key", ["cache_bypass", "load_balance", "patrol_read_drives"])
 def test_what_megacli_has_no_word_for_is_refused(key: str) -> None:
     with pytest.raises(InvalidValueError):
-        CLI.set_card(0, key, "1" if key in SPANS else "on")
+        CLI.set_card(0, key, "1" if key in CARD_SPANS else "on")
     with pytest.raises(InvalidValueError):
         CLI.set_card(0, "patrol_read_ssds", "only-mixed")
 
 
-@pytest.mark.parametrize("key", [*CHOICES, *SPANS])
+@pytest.mark.parametrize("key", [*CARD_CHOICES, *CARD_SPANS])
 def test_storcli2_is_told_none_of_them_since_no_usage_of_it_is_known(key: str) -> None:
     cli = StorCli8(FakeHost({}), "/opt/MegaRAID/storcli2/storcli2")
     with pytest.raises(InvalidValueError):
-        cli.set_card(0, key, CHOICES[key][0].value if key in CHOICES else "1")
+        cli.set_card(0, key, CARD_CHOICES[key][0].value if key in CARD_CHOICES else "1")
 
 
 @pytest.mark.parametrize("value", ["on J", "ON", "", "yes", "on;"])
@@ -99,7 +99,7 @@ def test_every_setting_says_that_it_concerns_all_arrays_what_it_risks_and_where_
         assert "(storcli: " in setting.help, setting.key
         assert setting.risk_text, setting.key
         assert not setting.confirmed, setting.key
-        assert (setting.key in CHOICES) != (setting.key in SPANS), setting.key
+        assert (setting.key in CARD_CHOICES) != (setting.key in CARD_SPANS), setting.key
     work = [one for one in MORE_CARD_SETTINGS if one.key.startswith(("patrol_read", "consistency_check"))]
     assert len(work) == 4
     assert all("takes bandwidth" in one.risk_text for one in work)

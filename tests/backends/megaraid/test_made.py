@@ -20,7 +20,7 @@ from backends.vendors.megaraid.addresses import card_target
 from backends.vendors.megaraid.backend import MegaRaid
 from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
-from backends.vendors.megaraid.made import find_made
+from backends.vendors.megaraid.making import find_made
 from backends.vendors.megaraid.megacli.dialect import MegaCli
 from backends.vendors.megaraid.storcli.dialect import StorCli7, StorCli8
 from tests.backends.fakes import FakeHost

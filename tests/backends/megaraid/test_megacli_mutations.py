@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from backends.host import Command, Completed
 from backends.vendors.megaraid.facts import BackgroundOperation, Word
-from backends.vendors.megaraid.megacli import adapter, battery, drives, progress, properties, verdict, volumes
+from backends.vendors.megaraid.megacli import adapter, drives, progress, verdict, volumes
+from backends.vendors.megaraid.megacli import settings as megacli_settings
 from tests.backends.megaraid.megacli_texts import ALL
 from tests.backends.patience import PATIENCE
 from tests.recordings import SAMPLES
@@ -48,10 +49,10 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "features": adapter.parse_features,
     "patrol read": adapter.parse_patrol_read,
     "consistency check": adapter.parse_consistency_check,
-    "queueing": properties.of_ncq,
-    "patrol read besides": properties.of_patrol_read,
-    "check besides": properties.of_check,
-    "battery": battery.parse_battery,
+    "queueing": megacli_settings.of_ncq,
+    "patrol read besides": megacli_settings.of_patrol_read,
+    "check besides": megacli_settings.of_check,
+    "battery": adapter.parse_battery,
     "volume progress": progress.volume_progress,
     "drive progress": progress.drive_progress,
 }

@@ -7,8 +7,10 @@ import pytest
 from backends.model import Level, Media, State
 from backends.vendors.megaraid.facts import Word
 from backends.vendors.megaraid.megacli.adapter import (
+    battery_told,
     card_numbers,
     parse_adapter,
+    parse_battery,
     parse_consistency_check,
     parse_count,
     parse_features,
@@ -17,7 +19,6 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_promise,
     parse_version,
 )
-from backends.vendors.megaraid.megacli.battery import battery_told, parse_battery
 from backends.vendors.megaraid.megacli.drives import identify, parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
 from backends.vendors.megaraid.megacli.text import degrees, lines, whole, wwn

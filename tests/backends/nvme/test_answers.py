@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from backends.host import Completed
-from backends.vendors.nvme.answers import whole
 from backends.vendors.nvme.facts import LbaFormat, PowerState
-from backends.vendors.nvme.features import parse_changeable, parse_value
-from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns, parse_smart_log
+from backends.vendors.nvme.identify import (
+    parse_changeable,
+    parse_id_ctrl,
+    parse_id_ns,
+    parse_list_ns,
+    parse_smart_log,
+    parse_value,
+    whole,
+)
 from backends.vendors.nvme.tool import refusal
 from tests.backends.nvme import texts
 

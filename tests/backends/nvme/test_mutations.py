@@ -19,8 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.host import Completed
-from backends.vendors.nvme.features import parse_changeable, parse_value
-from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns, parse_smart_log
+from backends.vendors.nvme.identify import (
+    parse_changeable,
+    parse_id_ctrl,
+    parse_id_ns,
+    parse_list_ns,
+    parse_smart_log,
+    parse_value,
+)
 from backends.vendors.nvme.tool import refusal
 from tests.backends.nvme import texts
 from tests.backends.patience import PATIENCE

@@ -8,7 +8,7 @@ from backends.errors import NotFoundError, ToolFailedError, ToolMissingError, To
 from backends.host import Command
 from backends.model import Array, Inventory, Level, State
 from backends.racks.host import SimulatedHost
-from backends.racks.machines.states import put
+from backends.racks.machines.table import put
 from backends.racks.programs import PATHS
 from backends.registry import Machine
 from backends.topology import look

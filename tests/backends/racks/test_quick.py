@@ -8,8 +8,8 @@ from app.engine.advisor import advise
 from app.engine.workbench import Workbench
 from backends.host import Command, Completed
 from backends.racks.host import SimulatedHost
-from backends.racks.machines import STATES, states
-from backends.racks.machines.table import MACHINES
+from backends.racks.machines import STATES
+from backends.racks.machines.table import MACHINES, put
 from backends.racks.rack import Rack
 
 AT_ONCE = 1.2
@@ -46,5 +46,5 @@ async def test_nobody_waits_for_a_card_that_is_not_there(name: str) -> None:
 async def test_a_rack_told_to_be_slow_lets_one_wait(name: str) -> None:
     rack = MACHINES[name]()
     assert "slow" in STATES
-    states.put(rack, ["slow"])
+    put(rack, ["slow"])
     assert await waited(rack) > 8.0

@@ -6,7 +6,7 @@ import pytest
 
 from backends.racks.card import FASTPATH, SimulatedCard
 from backends.racks.host import SimulatedHost
-from backends.racks.machines.states import put
+from backends.racks.machines.table import put
 from backends.racks.rules import DEMO_KEY
 from tests.backends.racks.asking import NOW, SDB, ask, cache, megacli, row, still_host, storcli
 

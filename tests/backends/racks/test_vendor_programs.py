@@ -16,7 +16,7 @@ from backends.racks.host import SimulatedHost
 from backends.racks.load import IoPattern, expect
 from backends.racks.machines.hpe import hpe_rack
 from backends.racks.machines.linux import linux_rack
-from backends.racks.machines.states import put
+from backends.racks.machines.table import put
 from backends.racks.programs import PATHS
 from backends.racks.rack import Rack
 from backends.racks.state import RackFile

@@ -27,8 +27,8 @@ from backends.model import Array, Level, Media, State, Target
 from backends.settings import Reading, Risk
 from backends.vendors.santricity import VENDOR
 from backends.vendors.santricity.backend import Santricity
-from backends.vendors.santricity.fields import SETTINGS
-from backends.vendors.smcli.settings import VOLUME_SETTINGS
+from backends.vendors.santricity.readings import SETTINGS
+from backends.vendors.smcli.readings import VOLUME_SETTINGS
 from tests.backends.fakes import FakeHost, machine
 from tests.backends.santricity.services import DOOR, GROUP, ROOT, WWN, PlayedServer, PlayedServices, PlayedWeb
 from tests.backends.santricity.test_conformance import FAST

@@ -16,9 +16,8 @@ from backends.model import Array, Controller, Drive
 from backends.topology import Topology, Tree
 from backends.vendors.santricity import answers
 from backends.vendors.santricity.facts import WebHardware, WebSystem, WebView, WebVolume
-from backends.vendors.santricity.fields import BY_KEY
 from backends.vendors.santricity.inventory import inventory
-from backends.vendors.santricity.readings import readings
+from backends.vendors.santricity.readings import BY_KEY, readings
 from tests.backends.santricity.services import DOOR, PlayedServices
 from tests.backends.system_texts import MANY, check_parser, spoiled
 

@@ -12,8 +12,8 @@ from backends.model import Target
 from backends.protocol import Finds
 from backends.testing.half_answers import HalfAnswers, every_line
 from backends.vendors.smcli.backend import Smcli
+from backends.vendors.smcli.facts import whole_sections
 from backends.vendors.smcli.inventory import system_target, volume_target
-from backends.vendors.smcli.profile import whole_sections
 from tests.backends.smcli.systems import PlayedSystem
 
 

@@ -15,7 +15,7 @@ from backends.racks.smcli import DiskSystem
 from backends.registry import Machine
 from backends.vendors.smcli.backend import Smcli
 from backends.vendors.smcli.facts import SystemPart, SystemProfile
-from backends.vendors.smcli.making import plan_logical_drive
+from backends.vendors.smcli.statements import plan_logical_drive
 from backends.vendors.smcli.words import DELL, IBM, NETAPP, Nouns
 from tests.backends.smcli.systems import TOOL, PlayedSystem
 

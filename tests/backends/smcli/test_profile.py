@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from backends.vendors.smcli.facts import SystemProfile
-from backends.vendors.smcli.profile import parse_profile
-from backends.vendors.smcli.readings import SystemView, readings, value_of
-from backends.vendors.smcli.settings import FLUSH_MODIFIER, KNOBS
+from backends.vendors.smcli.facts import SystemProfile, parse_profile
+from backends.vendors.smcli.readings import FLUSH_MODIFIER, KNOBS, SystemView, readings, value_of
 from backends.vendors.smcli.statements import step
 from backends.vendors.smcli.words import done, names_in, refusal
 

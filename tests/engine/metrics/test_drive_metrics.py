@@ -10,7 +10,7 @@ from app.engine.metrics.table import METRICS, Looked
 from backends.model import Array, Controller, Drive, Fact, Health, Inventory, Protection, Scope, State, Target
 from backends.pci import Link
 from backends.text import volts
-from backends.vendors.megaraid.megacli.battery import parse_battery
+from backends.vendors.megaraid.megacli.adapter import parse_battery
 from backends.vendors.megaraid.storcli.backup import asked
 
 CONTROLLER = Target(backend="x", address="/c0", scope=Scope.CONTROLLER)

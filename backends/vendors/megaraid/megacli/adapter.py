@@ -1,4 +1,4 @@
-"""The card itself: -AdpAllInfo, -AdpGetPciInfo, -ELF, -AdpPR, -AdpCcSched, -adpCount, -v. Pure; never raises."""
+"""The card itself and its battery: -AdpAllInfo, -AdpGetPciInfo, -ELF, -AdpPR, -AdpCcSched, -AdpBbuCmd. No I/O."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from backends.sizes import read_size
-from backends.text import clean
+from backends.text import clean, volts
 from backends.values import dataclass
-from backends.vendors.megaraid import shown_only
-from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Card, Option, Word
-from backends.vendors.megaraid.megacli.properties import of_settings
+from backends.vendors.megaraid.facts import (
+    IMPORT,
+    PRESERVED,
+    PRESERVED_BOOT,
+    UNKNOWN,
+    BackgroundOperation,
+    Backup,
+    Card,
+    Option,
+    Word,
+)
+from backends.vendors.megaraid.megacli.settings import of_settings
 from backends.vendors.megaraid.megacli.text import Line, degrees, given, lines, whole, yes
 from backends.vendors.megaraid.sizes import strip
 
@@ -178,8 +187,8 @@ def _values(found: _Sections) -> Mapping[str, Word]:
 def _shown(found: _Sections) -> Mapping[str, str]:
     """What is never set."""
     told = {
-        shown_only.IMPORT: found.value("default settings", "auto enhanced import"),
-        shown_only.PRESERVED_BOOT: found.value("", "allow boot with preserved cache"),
+        IMPORT: found.value("default settings", "auto enhanced import"),
+        PRESERVED_BOOT: found.value("", "allow boot with preserved cache"),
     }
     return {label: text for label, text in told.items() if text}
 
@@ -267,3 +276,98 @@ def _pairs(text: str, keys: Sequence[str]) -> Mapping[str, str]:
         if line.key in keys and line.value:
             found.setdefault(line.key, line.value)
     return found
+
+
+_STATES = {
+    "optimal": "optimal",
+    "operational": "optimal",
+    "charging": "charging",
+    "learning": "learning",
+    "degraded": "degraded",
+    "degraded(need attention)": "degraded",
+    "non operational": "failed",
+    "failed": "failed",
+    "missing": "missing",
+}
+"""`Battery State`. Firmware of 2011 said Operational and Non Operational."""
+
+_WORST_FIRST = (
+    ("Battery Pack Missing", "missing"),
+    ("Learn Cycle Active", "learning"),
+    ("Battery Replacement required", "failed"),
+    ("Pack is about to fail & should be replaced", "degraded"),
+    ("Remaining Capacity Low", "degraded"),
+    ("No space to cache offload", "degraded"),
+)
+"""Flags that, when Yes, say more than the state, which stays Operational with a pack to be replaced. The first wins."""
+
+_BAD = frozenset({"learning", "degraded", "failed", "missing"})
+"""States in which write-back falls back to write-through."""
+
+_DETAILS = {
+    "batterytype": "Type",
+    "relative state of charge": "Charge",
+    "absolute state of charge": "Absolute charge",
+    "remaining capacity": "Remaining capacity",
+    "full charge capacity": "Full charge capacity",
+    "pack energy": "Pack energy",
+    "capacitance": "Capacitance",
+    "cycle count": "Cycles",
+    "charging status": "Charging",
+    "battery replacement required": "Replacement required",
+    "design mode": "Design mode",
+    "auto learn period": "Learn period",
+    "auto-learn mode": "Automatic learning",
+    "date of manufacture": "Made on",
+    "manufacture name": "Maker",
+    "serial number": "Serial number",
+}
+"""Keys worth a line, and what they are called here."""
+
+
+def parse_battery(text: str) -> Backup | None:
+    """What protects the cache; None if nothing is fitted or the answer says nothing: see `battery_told`."""
+    fields: dict[str, list[str]] = {}
+    for line in lines(text):
+        if line.key:
+            fields.setdefault(line.key, []).append(line.value)
+    if not {"batterytype", "battery state", "charging status", "learn cycle active"} & fields.keys():
+        return None
+    kind = _first(fields, "batterytype")
+    state = _state(fields)
+    learning = yes(_first(fields, "learn cycle active"))
+    temperatures = (degrees(value) for value in fields.get("temperature", ()))
+    return Backup(
+        kind="cachevault" if kind.upper().startswith(("CV", "SUPERCAP")) else "bbu",
+        state=state,
+        healthy=False if state.value in _BAD else True if state.value == "optimal" else None,
+        temperature_c=next((value for value in temperatures if value is not None), None),
+        voltage=next((value for value in map(volts, fields.get("voltage", ())) if value is not None), None),
+        learning=learning,
+        next_learn=given(_first(fields, "next learn time")),
+        details={label: value for key, label in _DETAILS.items() if (value := given(_first(fields, key)))},
+    )
+
+
+def battery_told(text: str) -> bool:
+    """Whether the answer says if there is one: by its state, or by `required hardware component is not present`."""
+    return parse_battery(text) is not None or "required hardware component is not present" in text
+
+
+def _state(fields: Mapping[str, list[str]]) -> Word:
+    told = _first(fields, "battery state")
+    for key, meaning in _WORST_FIRST:
+        if yes(_first(fields, key.lower())):
+            return Word(value=meaning, raw=key)
+    if _first(fields, "issohgood").lower() == "no":
+        return Word(value="failed", raw="isSOHGood")
+    if told:
+        return Word(value=_STATES.get(told.lower(), UNKNOWN), raw=told)
+    charging = given(_first(fields, "charging status"))  # `None` while it is not charged
+    if charging is None:
+        return Word(value=UNKNOWN, raw="")
+    return Word(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)
+
+
+def _first(fields: Mapping[str, list[str]], key: str) -> str:
+    return next((value for value in fields.get(key, ()) if value), "")

@@ -14,8 +14,10 @@ from backends.vendors.megaraid.dialect import Answer, Contents, NewVolume
 from backends.vendors.megaraid.facts import BackgroundOperation, Card, Part, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.megacli import commands, verdict
 from backends.vendors.megaraid.megacli.adapter import (
+    battery_told,
     card_numbers,
     parse_adapter,
+    parse_battery,
     parse_consistency_check,
     parse_count,
     parse_features,
@@ -24,11 +26,16 @@ from backends.vendors.megaraid.megacli.adapter import (
     parse_promise,
 )
 from backends.vendors.megaraid.megacli.asking import READ_SECONDS, MegaCliReader
-from backends.vendors.megaraid.megacli.battery import battery_told, parse_battery
 from backends.vendors.megaraid.megacli.drives import parse_drives
 from backends.vendors.megaraid.megacli.progress import drive_progress, volume_progress
-from backends.vendors.megaraid.megacli.properties import of_check, of_ncq, of_patrol_read
-from backends.vendors.megaraid.megacli.settings import card_words, recreate_words, volume_words
+from backends.vendors.megaraid.megacli.settings import (
+    card_words,
+    of_check,
+    of_ncq,
+    of_patrol_read,
+    recreate_words,
+    volume_words,
+)
 from backends.vendors.megaraid.megacli.volumes import parse_background, parse_volumes
 
 _JOBS = ("-LDInit", "-LDBI", "-LDCC")

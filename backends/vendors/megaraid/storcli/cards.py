@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from backends.sizes import read_size
-from backends.vendors.megaraid import shown_only, sizes
-from backends.vendors.megaraid.facts import PRESERVED, UNKNOWN, BackgroundOperation, Card, Option, Word
+from backends.vendors.megaraid import sizes
+from backends.vendors.megaraid.facts import (
+    IMPORT,
+    PERSONALITY,
+    PRESERVED,
+    PRESERVED_BOOT,
+    SSD_CACHE,
+    UNKNOWN,
+    BackgroundOperation,
+    Card,
+    Option,
+    Word,
+)
 from backends.vendors.megaraid.storcli import backup
 from backends.vendors.megaraid.storcli.fields import Fields, celsius, flag, inside, plain, tables, whole
 
@@ -179,12 +190,10 @@ def _shown(own: Fields, hardware: Fields) -> dict[str, str]:
     status, boot, properties8 = own.fields("status"), own.fields("boot"), own.fields("properties")
     size = hardware.whole("current size of cachecade (gb)")
     found = {
-        shown_only.PERSONALITY: status.text("current personality", "controller personality")
-        or own.text("current personality"),
-        shown_only.IMPORT: own.fields("defaults").text("auto enhanced import"),
-        shown_only.PRESERVED_BOOT: boot.text("allow boot with preserved cache")
-        or properties8.text("boot with preserved cache"),
-        shown_only.SSD_CACHE: f"{size} GB" if size else None,
+        PERSONALITY: status.text("current personality", "controller personality") or own.text("current personality"),
+        IMPORT: own.fields("defaults").text("auto enhanced import"),
+        PRESERVED_BOOT: boot.text("allow boot with preserved cache") or properties8.text("boot with preserved cache"),
+        SSD_CACHE: f"{size} GB" if size else None,
     }
     return {label: text for label, text in found.items() if text is not None}
 

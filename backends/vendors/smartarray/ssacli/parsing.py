@@ -23,9 +23,9 @@ from backends.vendors.smartarray.facts import (
     PowerSource,
     RaidCard,
 )
-from backends.vendors.smartarray.health import PREDICTED, drive_state, read_health
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
 from backends.vendors.smartarray.text import told
+from backends.vendors.smartarray.words import PREDICTED, drive_state, read_health
 
 LOCKED = "CACHE STATUS PROBLEM"
 """Beginning of the paragraph with which a card says that it takes no changes."""
