@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from backends import output_file
 from backends.output_file import new_file, replace_file, sync_folder
 
 
@@ -55,7 +54,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_beside_it(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(output_file.os, failing, full)
+    monkeypatch.setattr(os, failing, full)
     with pytest.raises(OSError, match="No space left"):
         replace_file(file, "new", exact=True, durable=True)
     assert (file.read_text(), [path.name for path in tmp_path.iterdir()]) == ("old", ["a.json"])
@@ -71,9 +70,7 @@ def test_nothing_is_left_where_the_name_cannot_be_taken(tmp_path: Path) -> None:
 def test_a_durable_text_is_on_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.json"
     synced: list[tuple[int, bool]] = []
-    monkeypatch.setattr(
-        output_file.os, "fsync", lambda number: synced.append((os.fstat(number).st_size, file.exists()))
-    )
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append((os.fstat(number).st_size, file.exists())))
     replace_file(file, "new", durable=True)
     assert synced == [(3, False)]
 
@@ -114,6 +111,6 @@ def test_a_file_of_others_is_not_removed_by_who_may_not_replace_it(tmp_path: Pat
 
 def test_a_folder_is_synced_by_its_own_descriptor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
-    monkeypatch.setattr(output_file.os, "fsync", lambda number: synced.append(os.fstat(number).st_ino))
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_ino))
     sync_folder(tmp_path)
     assert synced == [tmp_path.stat().st_ino]
