@@ -1,4 +1,4 @@
-"""Files and folders that are written where a user said: never through a link, whole or not at all."""
+"""Files and folders that are written whole or not at all, and never through a link."""
 
 from __future__ import annotations
 
@@ -21,17 +21,62 @@ def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO
     """
     if force:
         _require_replaceable(path)
-    target = path.with_name(f".{path.name}.{os.getpid()}") if force else path
-    descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
-    try:
-        with os.fdopen(descriptor, "w+b") as file:
+    target = _beside(path) if force else path
+    file = _created(target, mode)
+    with _removed_on_failure(target):
+        with file:
             yield file
         if force:
             _require_replaceable(path)
             target.replace(path)
+
+
+def replace_file(path: Path, text: str, *, mode: int = 0o600, exact: bool = False, durable: bool = False) -> None:
+    """Put a file with this text in the place of whatever file or link is at `path`.
+
+    A reader finds the old file or the new one. After a failure the old one is left and nothing beside it.
+    `mode` is subject to the umask unless it is `exact`. With `durable` the text is on disk before the file has its
+    name. Raises OSError.
+    """
+    beside = _beside(path)
+    file = _created(beside, mode)
+    with _removed_on_failure(beside):
+        with file:
+            if exact:
+                os.fchmod(file.fileno(), mode)
+            file.write(text.encode())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        beside.replace(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return once the names in a folder are on disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _beside(path: Path) -> Path:
+    # Not the number of the process: in a container it is that of the one before, which may have left its file.
+    return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+
+
+def _created(path: Path, mode: int) -> BinaryIO:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.fdopen(os.open(path, flags, mode), "w+b")
+
+
+@contextmanager
+def _removed_on_failure(path: Path) -> Iterator[None]:
+    try:
+        yield
     except BaseException:
         with contextlib.suppress(OSError):  # half a file on a full disk would pass for a whole one
-            target.unlink()
+            path.unlink()
         raise
 
 

@@ -83,11 +83,9 @@ class ProgressLine(SteadyWidget):
         progress: Progress | None = None,
         *,
         ascii: bool = False,
-        name: str | None = None,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id)
         self.set_reactive(ProgressLine.progress, progress)
         self.set_reactive(ProgressLine.ascii, ascii)
         self._pieces: tuple[tuple[str, str], ...] = ()

@@ -20,7 +20,7 @@ from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Referenc
 from widgets.plain.text import clean, shorten, width_of
 from widgets.plot import FIRST_SERIES, REFERENCE, sample
 from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
-from widgets.selecting import Selectable
+from widgets.steady import Selectable
 
 __all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
 
@@ -126,11 +126,9 @@ class LineChart(Selectable):
         log_scale: bool = False,
         window: float = 0.0,
         ascii: bool = False,
-        name: str | None = None,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id)
         self._plot = self.make_plot()
         self._shown: ChartData | None = None
         self._header: tuple[tuple[str, str, Style | None], ...] = ()
@@ -147,28 +145,10 @@ class LineChart(Selectable):
         self.set_reactive(LineChart.ascii, ascii)
 
     def watch_data(self) -> None:
-        """Draws the new data."""
+        """Draws again what has changed."""
         self._update()
 
-    def watch_title(self) -> None:
-        """Draws the new title."""
-        self._update()
-
-    def watch_log_scale(self) -> None:
-        """Draws on the other scale."""
-        self._update()
-
-    def watch_window(self) -> None:
-        """Draws the other span of time."""
-        self._update()
-
-    def watch_frozen(self) -> None:
-        """Shows the mark, or catches up."""
-        self._update()
-
-    def watch_ascii(self) -> None:
-        """Draws with the other characters."""
-        self._update()
+    watch_title = watch_log_scale = watch_window = watch_frozen = watch_ascii = watch_data
 
     def notify_style_update(self) -> None:
         """Forgets the colours of the old theme."""

@@ -28,26 +28,18 @@ class CommandPreview(Lines):
         risks: tuple[str, ...] = (),
         *,
         note: str = "",
-        name: str | None = None,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id)
         self.set_reactive(CommandPreview.commands, commands)
         self.set_reactive(CommandPreview.risks, risks)
         self.set_reactive(CommandPreview.note, note)
 
     def watch_commands(self) -> None:
-        """Shows the other commands."""
+        """Shows what has changed."""
         self.changed()
 
-    def watch_risks(self) -> None:
-        """Shows the other risks."""
-        self.changed()
-
-    def watch_note(self) -> None:
-        """Shows the other note."""
-        self.changed()
+    watch_risks = watch_note = watch_commands
 
     def shown_text(self) -> str:
         """The commands as they can be typed, each in a line of its own: what is copied is what runs."""

@@ -43,11 +43,10 @@ class Details(Lines):
         self,
         groups: tuple[FactGroup, ...] = (),
         *,
-        name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id, classes=classes)
         self.set_reactive(Details.groups, groups)
 
     def watch_groups(self) -> None:

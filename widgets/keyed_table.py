@@ -77,11 +77,9 @@ class KeyedTable(TableFace, can_focus=True):
         rows: tuple[TableRow, ...] = (),
         *,
         empty: str = "",
-        name: str | None = None,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id)
         self._layout_of_columns = TableLayout(columns)
         self._layout_of_columns.measure(rows)
         self._measured: tuple[object, object] = (None, None)

@@ -51,11 +51,10 @@ class Lines(SteadyWidget):
     def __init__(
         self,
         *,
-        name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id, classes=classes)
         self._laid: tuple[int, list[Line]] = (-1, [])
 
     def lay_out(self, width: int) -> list[Line]:
@@ -120,11 +119,10 @@ class Prose(Lines):
         text: str = "",
         tone: Style = "",
         *,
-        name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id, classes=classes)
         self._text = text
         self._tone = tone
 

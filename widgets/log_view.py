@@ -109,11 +109,9 @@ class LogView(ScrollView, can_focus=True):
         entries: tuple[LogEntry, ...] = (),
         *,
         ascii: bool = False,
-        name: str | None = None,
         id: str | None = None,
-        classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id)
         self.set_reactive(LogView.ascii, ascii)
         self.set_reactive(LogView.entries, entries)
         self._lines = LogLines(entries)

@@ -1,16 +1,34 @@
-"""Styles that are computed once for a theme: Textual computes them again after every refresh."""
+"""Widgets that draw their own lines: what is copied of them, and styles that are computed once for a theme."""
 
 from __future__ import annotations
 
 from rich.cells import cell_len
 from rich.style import Style
 from textual.geometry import Region
+from textual.selection import Selection
+from textual.widget import Widget
 
-from widgets.selecting import Selectable
+
+class Selectable(Widget):
+    """A widget of drawn lines whose text can be selected with the mouse and copied.
+
+    Textual would copy the name of its class.
+    """
+
+    def shown_text(self) -> str:
+        """What is copied when all of it is selected: its lines as they are in sight, without the blanks behind them."""
+        return "\n".join(self.render_line(y).text.rstrip() for y in range(self.size.height))
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The part of it that is selected."""
+        return selection.extract(self.shown_text()), "\n"
 
 
 class SteadyWidget(Selectable):
-    """A widget that is painted several times a second in styles that seldom change."""
+    """A widget that is painted several times a second in styles that seldom change.
+
+    Textual computes styles again after every refresh.
+    """
 
     _steady: dict[str, Style] | None = None
 

@@ -27,11 +27,10 @@ class StillTable(TableFace, can_focus=False):
         columns: tuple[TableColumn, ...] = (),
         rows: tuple[TableRow, ...] = (),
         *,
-        name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id, classes=classes)
         self._columns_laid = TableLayout(columns)
         self._columns_laid.measure(rows)
         self._placed: tuple[int, tuple[Placed, ...]] = (-1, ())

@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.plain.text import pad, shorten, width_of
-from widgets.selecting import Selectable
+from widgets.steady import Selectable
 from widgets.table_layout import Placed, TableCell, TableColumn, TableRow, align, heading, plain
 
 GUTTER = 2

@@ -60,7 +60,7 @@ async def _export(
     if output is None:
         data(document_of(found).rstrip("\n"))
         return DONE
-    from app.engine.report.settings_file import write_settings
+    from app.engine.desired.exporting import write_settings
 
     write_settings(output, found)
     say(f"Written to {clean(str(output), 300)}")

@@ -127,11 +127,11 @@ def _keep(details: str) -> Path | None:
     with contextlib.suppress(Exception):
         from app.cli.options import current
         from app.engine.session.paths import private_folder
+        from backends.output_file import new_file
 
         folder = private_folder(current().paths.state / "crashes")
         file = folder / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{os.getpid()}.txt"
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as handle:
-            handle.write(f"{' '.join(sys.argv)}\n\n{details}")
+        with new_file(file, force=False, mode=0o600) as handle:
+            handle.write(f"{' '.join(sys.argv)}\n\n{details}".encode(errors="replace"))
         return file
     return None

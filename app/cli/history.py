@@ -107,7 +107,6 @@ def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Ite
 def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     """The picture of `plot`, as wide as the terminal; why some runs are not in it is said besides."""
     from app.cli.plot import everywhere, look_of
-    from app.engine.picture.asked import Wish
     from app.engine.picture.making import picture
     from widgets.plain.picture.painting import painted
     from widgets.plain.picture.values import PictureKind
@@ -117,7 +116,7 @@ def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> It
     if subject is None:
         say("No whole run outside an A/B or a sweep yet: nothing to draw.")
         return
-    made = picture(subject, PictureKind.HISTORY, Wish(), lambda _: ())
+    made = picture(subject, PictureKind.HISTORY)
     look = look_of((terminal_width() or PLOT_WIDTH, PLOT_HEIGHT))
     yield from ("", *painted(made, look))
     if made.data is not None and made.why:

@@ -102,8 +102,8 @@ def diff_command(
 
 def _write_majority(hosts: tuple[str, ...], documents: Mapping[str, Mapping[str, Any]], file: Path) -> None:
     """What more than half of the hosts are set to, as a file. Raises RefusedError and what writing it does."""
+    from app.engine.desired.exporting import write_settings
     from app.engine.hosts.majority import majority
-    from app.engine.report.settings_file import write_settings
 
     most = majority([documents[host] for host in hosts])
     if not most.targets:

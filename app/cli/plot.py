@@ -106,7 +106,7 @@ def plot_command(
         return DONE
     rows = _painted(made, size, plain=output is not None)
     if output is not None:
-        from app.engine.report.writing import write_file
+        from app.engine.session.documents import write_file
 
         write_file(output, "\n".join(rows) + "\n", force=force)
         say(f"Written to {clean(str(output), 300)}")
@@ -242,7 +242,7 @@ def _everywhere(placed: PlacedRun) -> Subject | None:
 
 def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
     """What a run measured in all sessions, as far as `runs` goes; None where none of it is whole."""
-    from app.engine.picture.finding import all_sessions
+    from app.engine.picture.subject import all_sessions
 
     also = () if current().session is None else (loaded_session(),)
     return all_sessions(last, runs, current().paths.sessions, also)

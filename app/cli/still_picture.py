@@ -22,11 +22,10 @@ def picture_lines(subject: Subject | None, samples: tuple[Sample, ...] = ()) -> 
     if subject is None or width is None:
         return []
     from app.cli.plot import look_of
-    from app.engine.picture.asked import Wish
-    from app.engine.picture.making import picture, usual
+    from app.engine.picture.making import picture
     from widgets.plain.picture.look import too_small
     from widgets.plain.picture.painting import painted
 
     look = look_of((min(width, _WIDEST), _HEIGHT))
-    made = picture(subject, usual(subject), Wish(), lambda _: samples)
+    made = picture(subject, intervals=lambda _: samples)
     return [] if made.data is None or too_small(look) else painted(made, look)

@@ -17,6 +17,7 @@ from backends.errors import InvalidValueError, StorageError
 from backends.formats import FORMATS, Kept, require_known
 from backends.json_text import indented
 from backends.model import Level
+from backends.output_file import replace_file
 from backends.racks.bcache import BcacheDevice
 from backends.racks.caches import CacheCounts
 from backends.racks.card import Battery, SimulatedCard
@@ -246,14 +247,10 @@ class RackFile:
     def _write(self, rack: Rack) -> None:
         if self._path is None:
             return
-        fresh = self._path.with_suffix(f".{os.getpid()}.new")
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh.write_text(indented(dumped(rack)) + "\n", encoding="utf-8")
-            os.replace(fresh, self._path)
+            replace_file(self._path, indented(dumped(rack)) + "\n", mode=0o666)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
             raise self._unusable("written", error) from error
         self._seen = self._mark()
 

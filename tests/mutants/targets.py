@@ -85,6 +85,7 @@ TARGETS: dict[str, Target] = {
         tests=(
             "tests/backends/test_replacing.py",
             "tests/backends/test_input_file.py",
+            "tests/backends/test_output_file.py",
             "tests/cli/test_output_places.py",
         ),
     ),

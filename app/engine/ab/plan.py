@@ -7,7 +7,7 @@ from random import Random
 
 from app.engine.change.trial import why_not_tried
 from app.engine.judge.comparison import Comparison, compare_experiment
-from app.engine.judge.noise import SIZES, RunNoise, pairs_for, sight
+from app.engine.judge.noise import RunNoise, pairs_for, sight
 from app.engine.judge.pairs import FEWEST_PAIRS, RULE, STANDARD, Letter, letters_of, one_look, order, reached, switches
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
@@ -83,13 +83,6 @@ class AbPlan:
             for look in self.looks
             if look.pairs >= max(FEWEST_PAIRS, self.done + 1)
         )
-
-    @property
-    def pairs_of_sizes(self) -> tuple[tuple[float, int | None], ...]:
-        """Of effects of 5, 10 and 20 % the pairs that find them; None where no plan has so many."""
-        if self.noise is None:
-            return ()
-        return tuple((size, pairs_for(self.noise, size, MOST_PAIRS)) for size in SIZES)
 
     @property
     def pairs(self) -> int:

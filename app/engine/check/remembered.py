@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from app.engine.session.own_file import read_own
 from backends.model import Controller, Drive, Inventory, Target
+from backends.output_file import replace_file
 from backends.settings import Reading
 from backends.text import clean
 from backends.values import dataclass
@@ -83,10 +83,6 @@ def write_private(file: Path, text: str) -> None:
     """Replace a file of the state folder in one step, readable by its owner only. Never raises."""
     from app.engine.session.paths import private_folder
 
-    new = file.with_name(f".{file.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         private_folder(file.parent)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-            handle.write(text)
-        new.replace(file)
+        replace_file(file, text)

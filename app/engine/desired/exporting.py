@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from app.engine.desired.drift import ANEW
-from app.engine.desired.file import FORMAT, SELECTS, DesiredError
+from app.engine.desired.file import FORMAT, LARGEST, SELECTS, DesiredError
 from app.engine.desired.matching import Thing, everything, selected, selector_of, sort_of
+from app.engine.session.documents import write_file
 from app.engine.workbench import Workbench
-from backends.errors import InvalidValueError, RaidbenchError
+from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
+from backends.hosts.local.replacing import replace_whole
+from backends.input_file import read_input
 from backends.model import Array, Controller, Drive, Inventory, Level
 from backends.nameplate import nameplate_of
 from backends.settings import Reading, Risk, Setting, check_value
@@ -241,3 +246,41 @@ def _part(values: Iterable[ExportedValue]) -> Any:
 
 def _number_or_word(value: str) -> int | str:
     return int(value) if value.isascii() and value.isdigit() and str(int(value)) == value and len(value) < 19 else value
+
+
+# -- the file on disk: a new one, or over an older one of settings, whose comments stay --------------------------------
+
+
+def write_settings(file: Path, targets: Sequence[ExportedTarget]) -> None:
+    """Write settings to a file; see `document_of` for what becomes of an older one. It is replaced whole or not at all.
+
+    Raises DesiredError, NotFoundError, RefusedError, StorageError, ToolFailedError.
+    """
+    older = _read_older(file)
+    if older is None:
+        write_file(file, document_of(targets), force=False)
+    else:
+        document = document_of(targets, _text_of(file, older))
+        replace_whole(str(file.absolute()), document.encode(), older)
+
+
+def _read_older(file: Path) -> bytes | None:
+    """What is in the file; None where there is none. Raises NotFoundError where it cannot be read."""
+    shown = clean(str(file), 300)
+    try:
+        return read_input(file, LARGEST)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            why = f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings."
+            raise RefusedError(why, hint="Name another.") from None
+        raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
+
+
+def _text_of(file: Path, data: bytes) -> str:
+    """The text of an older file. Raises RefusedError where it is none."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise RefusedError(f"{clean(str(file), 300)} is no text.", hint="Name another file.") from None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 import time
 from collections.abc import Sequence
@@ -25,6 +23,7 @@ from backends.errors import InvalidValueError, NewerError, NotFoundError, Storag
 from backends.formats import FORMATS, Kept, require_known
 from backends.input_file import read_input
 from backends.model import Inventory
+from backends.output_file import replace_file
 from backends.suggestions import suggested
 from backends.text import clean
 from backends.values import dataclass
@@ -74,18 +73,10 @@ class Baselines:
             raise InvalidValueError(
                 f"There is a baseline {baseline.name} already.", hint="--replace puts these runs in its place."
             )
-        new = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             private_folder(self._folder)
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(_as_json(baseline), indent=1) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(new, path)
+            replace_file(path, json.dumps(_as_json(baseline), indent=1) + "\n", durable=True)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                new.unlink()
             raise StorageError(
                 f"The baseline cannot be written: {error.strerror or error}.",
                 hint=f"Check {self._folder}.",

@@ -158,6 +158,11 @@ class Spread:
     n: int
     """How many runs."""
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of the interval, none below 0; None of a single value."""
+        return None if self.half is None else (max(0.0, self.mean - self.half), self.mean + self.half)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSpread:
@@ -171,6 +176,11 @@ class LogSpread:
     """Upper end."""
     n: int
     """How many runs."""
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of the interval; None of a single value."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 def of_ratios(ratios: Sequence[float], *, level: float = LEVEL) -> Interval:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from backends.errors import RefusedError, StorageError
 from backends.host import Host
 from backends.input_file import open_input
 from backends.model import Media, Target
+from backends.output_file import replace_file
 from backends.pci import Link, address_of
 from backends.registry import Machine
 from backends.text import clean
@@ -115,21 +115,10 @@ def write(file: Path, text: str) -> None:
     StorageError where it cannot be written.
     """
     shown = clean(str(file), 300)
-    beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
         if file.is_symlink() or (file.exists() and not _is_ours(file)):
             raise RefusedError(f"{shown} is there and holds no metrics of raidbench.", hint="Name another file.")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-                os.fchmod(handle.fileno(), 0o644)  # the exporter is another user, whatever the umask
-                handle.write(text)
-                handle.flush()
-                os.fsync(handle.fileno())
-            beside.replace(file)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
+        replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter is another user
     except OSError as error:
         raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error
 

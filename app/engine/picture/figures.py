@@ -7,11 +7,12 @@ from app.engine.picture.asked import best, values_of
 from app.engine.picture.latencies import merged
 from app.engine.picture.subject import Subject, whole
 from app.engine.view.names import field_name
-from app.engine.view.table import Align, Column, Row, Table
+from app.engine.view.table import Align, Column, Row, Table, text_of
 from widgets.plain import units
 from widgets.plain.picture.latencies import BEYOND, quantile, total_of
 from widgets.plain.picture.look import PictureLook
-from widgets.plain.picture.values import Unit
+from widgets.plain.picture.values import Picture, Unit
+from widgets.plain.text import clean, pad, width_of, wrap
 
 _SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
 
@@ -59,3 +60,20 @@ def differing_words(subject: Subject) -> str:
     starts = [part.runs[0].run.start for part in subject.parts]
     keys = [*varying([start.settings for start in starts]), *varying([start.work for start in starts])]
     return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""
+
+
+def picture_text(subject: Subject, made: Picture, look: PictureLook) -> str:
+    """The picture, what was shown, and the figures as plain text, for files, mails and tickets; ends in a newline."""
+    from widgets.plain.picture.painting import painted
+
+    rows = [*painted(made, look), ""]
+    for words in (subject.verdict, made.why if made.data is not None else ""):
+        rows += wrap(words, look.width) if words else []
+    shown = figures_table(subject, ascii=look.ascii)
+    table = [[column.title for column in shown.columns], *([text_of(cell) for cell in row.cells] for row in shown.rows)]
+    widths = [max(width_of(clean(row[at])) for row in table) for at in range(len(table[0]))]
+    rows += [
+        "",
+        *("  ".join(pad(clean(each), width) for each, width in zip(row, widths, strict=True)) for row in table),
+    ]
+    return "\n".join(row.rstrip() for row in look.shown(rows)) + "\n"

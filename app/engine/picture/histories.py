@@ -8,8 +8,7 @@ from itertools import pairwise
 from app.engine.history.earlier_runs import PastRun
 from app.engine.history.series import RunSeries, SeriesPoint, series_of, what_differs
 from app.engine.picture.asked import MEBI, AskedPicture, Made, NothingError, Wish
-from app.engine.picture.naming import short_target
-from app.engine.picture.subject import Subject
+from app.engine.picture.subject import Subject, short_target
 from app.engine.view.figures import figure_label
 from app.engine.view.history import brief
 from app.engine.view.names import setting_words

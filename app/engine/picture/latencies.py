@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from app.engine.fio.histogram import Histogram
 from app.engine.picture.asked import AskedPicture, Made, NothingError, best, count_words, failed
 from app.engine.picture.subject import MOST, PlacedRun, Subject, whole
 from app.engine.session.figures import DIRECTIONS
@@ -34,12 +35,8 @@ def _latencies(subject: Subject) -> tuple[tuple[Latencies, ...], str]:
 
 
 def _bins(runs: Iterable[PlacedRun], side: str) -> tuple[tuple[int, int], ...]:
-    counts: dict[int, int] = {}
-    for placed in runs:
-        figures = placed.run.figures.side(side)
-        for value, count in () if figures is None else figures.bins:
-            counts[value] = counts.get(value, 0) + count
-    return tuple(sorted(counts.items()))
+    known = (figures for placed in runs if (figures := placed.run.figures.side(side)) is not None)
+    return Histogram.merged(Histogram(dict(figures.bins)) for figures in known).bins
 
 
 def merged(runs: Sequence[PlacedRun], subject: Subject) -> tuple[tuple[tuple[int, int], ...], str]:

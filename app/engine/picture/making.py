@@ -25,10 +25,23 @@ _MAKERS: dict[PictureKind, Callable[[AskedPicture], Made]] = {
 }
 
 
-def picture(subject: Subject, kind: PictureKind, wish: Wish, intervals: Intervals) -> Picture:
-    """The picture of that kind; without data, and with the reason, where nothing can be shown."""
+def _unread(_: PlacedRun) -> Sequence[Sample]:
+    return ()
+
+
+_PLAIN = Wish()
+
+
+def picture(
+    subject: Subject, kind: PictureKind | None = None, wish: Wish = _PLAIN, intervals: Intervals = _unread
+) -> Picture:
+    """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
+
+    Without `intervals` none are read from disk.
+    """
+    asked = AskedPicture(subject=subject, wish=wish, intervals=intervals)
     try:
-        title, data, note = _MAKERS[kind](AskedPicture(subject=subject, wish=wish, intervals=intervals))
+        title, data, note = _MAKERS[kind or usual(subject)](asked)
     except NothingError as nothing:
         return Picture(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
     why = " ".join(filter(None, (note, missing(subject))))
@@ -37,12 +50,8 @@ def picture(subject: Subject, kind: PictureKind, wish: Wish, intervals: Interval
 
 def without_data(subject: Subject) -> dict[PictureKind, Picture]:
     """The kinds that have nothing to show, as far as that is known without reading intervals."""
-    found = {kind: picture(subject, kind, Wish(), _unread) for kind in PictureKind if kind is not PictureKind.TIMELINE}
+    found = {kind: picture(subject, kind) for kind in PictureKind if kind is not PictureKind.TIMELINE}
     return {kind: made for kind, made in found.items() if made.data is None}
-
-
-def _unread(_: PlacedRun) -> Sequence[Sample]:
-    return ()
 
 
 def usual(subject: Subject) -> PictureKind:

@@ -12,8 +12,7 @@ from app.engine.picture.asked import (
     value_of,
     values_of,
 )
-from app.engine.picture.naming import short_target
-from app.engine.picture.subject import MOST_SIGNS, RunGroup, whole
+from app.engine.picture.subject import MOST_SIGNS, RunGroup, short_target, whole
 from app.engine.sweep.cells import score_of
 from widgets.plain.picture.values import BoxData, Cloud, Lot, ScatterData, Unit
 

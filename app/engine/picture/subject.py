@@ -1,26 +1,33 @@
-"""What pictures are of: marked runs, the arms of an A/B, a sweep, all sessions of a target. Pure."""
+"""What pictures are of: marked runs, the arms of an A/B, a sweep, all sessions of a target.
+
+Pure but for `all_sessions`, which reads sessions from disk.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import RunSeries
-from app.engine.judge.comparison import Comparison
+from app.engine.history.series import RunSeries, series_of
+from app.engine.judge.comparison import Comparison, varying
 from app.engine.judge.grouping import condition, pairs_of
 from app.engine.judge.recorded import shown_experiment
-from app.engine.picture.naming import job_words, names_of, settings_of, short_target, what_of
+from app.engine.session.events import RunStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.labels import within
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
+from app.engine.session.store import Loaded, load
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import SweepCell
 from app.engine.sweep.load_curve import number_of, numeric_field
 from app.engine.sweep.results import LOAD, Results, results
 from app.engine.view.comparison_words import letters, sentence
-from app.engine.view.names import key_value, worded
+from app.engine.view.names import key_value, setting_words, worded
+from backends.errors import RaidbenchError
 from backends.values import dataclass
 from widgets.plain import units
 
@@ -274,3 +281,82 @@ def _work_of(last: PastRun, sessions: Mapping[str, tuple[Path, Session]]) -> obj
 def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """What a job asks for, however much of it and for however long."""
     return tuple(sorted((key, text) for key, text in job.items() if key not in (*LOAD, "runtime", "ramp")))
+
+
+MOST_SESSIONS = 50
+"""The newest, whose runs are shown one by one."""
+
+
+def all_sessions(
+    last: PastRun, past: Sequence[PastRun], root: Path, also: Sequence[Loaded] = (), baseline: PastRun | None = None
+) -> Subject | None:
+    """What a run measured, in all sessions below `root` and in those that are open or lie elsewhere (`also`).
+
+    `past`: every known run. A session that cannot be read is passed over. Blocks.
+    """
+    things = [run for run in past if (run.thing, run.simulated) == (last.thing, last.simulated)]
+    known: dict[str, tuple[Path, Session]] = {each.folder.name: (each.folder, each.session) for each in also}
+    for name in list(dict.fromkeys(run.session for run in reversed(things)))[:MOST_SESSIONS]:
+        if name not in known:
+            with suppress(RaidbenchError):
+                known[name] = root / name, load(root / name).session
+    alike = [run for run in things if run.condition == last.condition]
+    return of_target(last, things, known, series_of(alike).get(last.condition), baseline)
+
+
+# -- what tells groups of runs apart, in words: never a run's id where settings or jobs differ ------------------------
+
+_BACKEND = re.compile(r"^[a-z0-9_-]+:(?=.)")
+_MOST_NAMED = 3
+"""Things that a name tells; more are counted."""
+
+
+def job_words(start: RunStarted) -> str:
+    """`4k random read, QD 64`: a job without what most have."""
+    parts = start.title.split(" · ")
+    return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
+
+
+def what_of(start: RunStarted) -> str:
+    """`4k random read, QD 64, /c0/v1`."""
+    return f"{job_words(start)}, {short_target(start.target)}"
+
+
+def short_target(target: str) -> str:
+    """`/c0/v1` of `megaraid:/c0/v1`: as short as what it is still says."""
+    return ", ".join(_BACKEND.sub("", each) for each in target.split(", "))
+
+
+def names_of(starts: Sequence[RunStarted]) -> list[str]:
+    """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
+    settings, jobs = _told([start.settings for start in starts]), _told([start.work for start in starts])
+    targets = [start.target if len({one.target for one in starts}) > 1 else "" for start in starts]
+    beneath, times = _told([start.provenance for start in starts]), [units.moment(start.at)[:19] for start in starts]
+    for parts in (
+        (settings,),
+        (jobs,),
+        (settings, jobs, targets),
+        (settings, jobs, targets, beneath),
+        (settings, times),
+    ):
+        names = [", ".join(filter(None, each)) for each in zip(*parts, strict=True)]
+        if all(names) and len(set(names)) == len(names):
+            return names
+    return [start.id for start in starts]
+
+
+def settings_of(starts: Sequence[RunStarted]) -> list[str]:
+    """The settings of each that not all have."""
+    return [name or "as it was" for name in _told([start.settings for start in starts])]
+
+
+def _told(mappings: list[Mapping[str, str]]) -> list[str]:
+    """What of each is not in all of them."""
+    keys = varying(mappings)
+    return [_listed([setting_words(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
+
+
+def _listed(told: list[str]) -> str:
+    if len(told) > _MOST_NAMED:
+        return f"{', '.join(told[: _MOST_NAMED - 1])} and {len(told) - _MOST_NAMED + 1} more"
+    return ", ".join(told)

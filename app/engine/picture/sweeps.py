@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from app.engine.judge.stats import LogSpread, Spread, spread
+from app.engine.judge.stats import Spread, spread
 from app.engine.picture.asked import UNITS, AskedPicture, Made, NothingError, Wish, count_words, value_of
 from app.engine.picture.setups import boxes
 from app.engine.picture.subject import MOST, Subject
 from app.engine.session.sweep_steps import Rank
 from app.engine.sweep.cells import CellResult, LatencyFigure, latency
-from app.engine.sweep.load_curve import LoadCurve, curves, number_of, numeric_field
+from app.engine.sweep.load_curve import LoadCurve, Measured, along, curves, numeric_field
 from app.engine.sweep.saturation import Saturated
 from app.engine.view.names import field_name
 from widgets.plain.picture.values import CurveData, CurveLine, MeasuredPoint, Unit
@@ -50,10 +50,8 @@ def _swept(subject: Subject, field: str, lines: dict[str, list[CellResult]], wis
     drawn = [
         CurveLine(
             name=name or line[0].cell.row,
-            rates=_measured((number_of(one.cell.job[field]), _rates(one, unit)) for one in line),
-            latencies=_measured(
-                (number_of(one.cell.job[field]), latency(one.scores, LatencyFigure.P99)) for one in line
-            ),
+            rates=_measured(along(field, line, lambda one: _rates(one, unit))),
+            latencies=_measured(along(field, line, lambda one: latency(one.scores, LatencyFigure.P99))),
         )
         for name, line in lines.items()
     ]
@@ -72,26 +70,14 @@ def _rates(one: CellResult, unit: Unit) -> Spread | None:
     return spread(there) if there else None
 
 
-def _measured(found: Iterable[tuple[float, Spread | LogSpread | None]]) -> tuple[MeasuredPoint, ...]:
-    points = []
-    for x, seen in found:
-        if isinstance(seen, Spread):
-            half = seen.half or 0.0
-            points.append(MeasuredPoint(x=x, mean=seen.mean, low=max(0.0, seen.mean - half), high=seen.mean + half))
-        elif seen is not None:
-            points.append(MeasuredPoint(x=x, mean=seen.mean, low=seen.low or seen.mean, high=seen.high or seen.mean))
-    return tuple(sorted(points, key=lambda point: point.x))
+def _measured(found: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:
+    known = ((x, seen.mean, seen.ends or (seen.mean, seen.mean)) for x, seen in found if seen is not None)
+    return tuple(MeasuredPoint(x=x, mean=mean, low=low, high=high) for x, mean, (low, high) in known)
 
 
 def _load_curve(subject: Subject, loads: LoadCurve, wish: Wish) -> Made:
-    there = sorted(
-        (point for point in loads.points if point.reached is not None),
-        key=lambda point: point.reached.mean if point.reached else 0.0,
-    )
     lines = tuple(
-        CurveLine(
-            name=name, latencies=_measured((one.reached.mean, one.latency(figure)) for one in there if one.reached)
-        )
+        CurveLine(name=name, latencies=_measured(loads.latencies(figure)))
         for figure, name in ((LatencyFigure.MEAN, "mean"), (LatencyFigure.P99, "p99"))
     )
     kept = tuple(line for line in lines if len(line.latencies) > 1)

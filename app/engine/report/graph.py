@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
+from app.engine.judge.stats import LogSpread, Spread
 from backends.values import dataclass
 
 MOST_LINES = 6
@@ -61,6 +63,10 @@ class Axis:
     """Where its marks are; empty for round numbers."""
 
 
+IOPS = Axis(label="IOPS", unit=AxisUnit.IOPS)
+LATENCY = Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphLine:
     """One line."""
@@ -77,16 +83,33 @@ class GraphLine:
     """The interval of each point's y: low and high; None of a point that has none. Empty where no point has one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineGraph:
-    """Lines over a common axis."""
+def measured_line(name: str, found: Iterable[tuple[float, Spread | LogSpread | None]]) -> GraphLine:
+    """Return the line over means with their intervals; it is interrupted where nothing was measured."""
+    held = tuple(found)
+    return GraphLine(
+        name=name,
+        points=tuple((x, None if seen is None else seen.mean) for x, seen in held),
+        measured=True,
+        spread=tuple(None if seen is None else seen.ends for _, seen in held),
+    )
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TitledGraph:
     key: str
     """Unique in the report; letters, digits and hyphens."""
     title: str
     """One line."""
     about: str
     """What it shows, in a sentence."""
+    simulated: bool = False
+    """Not measured on hardware."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineGraph(_TitledGraph):
+    """Lines over a common axis."""
+
     x: Axis
     y: Axis
     series: tuple[GraphLine, ...]
@@ -97,17 +120,12 @@ class LineGraph:
     """Stretch of x that does not count."""
     shaded_as: str = "ramp"
     """What that is."""
-    simulated: bool = False
-    """Not measured on hardware."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeatMap:
+class HeatMap(_TitledGraph):
     """A table whose cells are coloured by their share of the best in their line."""
 
-    key: str
-    title: str
-    about: str
     rows: tuple[str, ...]
     """Headings at the left."""
     columns: tuple[str, ...]
@@ -122,7 +140,6 @@ class HeatMap:
     """The best is looked for in each row; else in each column."""
     lower_is_better: bool = False
     """Of latencies."""
-    simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,19 +157,15 @@ class Whisker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalGraph:
+class IntervalGraph(_TitledGraph):
     """Means with intervals, one below the other."""
 
-    key: str
-    title: str
-    about: str
     axis: Axis
     rows: tuple[Whisker, ...]
     zero: bool = False
     """Differences: 0 is marked."""
     threshold: float | None = None
     """Differences smaller than it count as none."""
-    simulated: bool = False
 
 
 Graph = LineGraph | HeatMap | IntervalGraph

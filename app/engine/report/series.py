@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
 from math import log10
 
 from app.engine.fio.curves import timed
-from app.engine.report.graph import MOST_LINES, Axis, AxisUnit, Graph, GraphLine, LineGraph, Point, Spacing
+from app.engine.fio.histogram import Histogram
+from app.engine.report.graph import (
+    IOPS,
+    LATENCY,
+    MOST_LINES,
+    Axis,
+    AxisUnit,
+    Graph,
+    GraphLine,
+    LineGraph,
+    Point,
+    Spacing,
+)
 from app.engine.report.raw import Raw
 from app.engine.session.figures import DIRECTIONS, DirectionFigures, DirectionSample, Phase, Sample
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.session_summary import own_runs
+from widgets.plain.picture.latencies import BEYOND, carried
 
 MOST_RUNS = 12
 """Runs by themselves that get graphs of their own, the newest."""
 
 _MOST_POINTS = 400
-_BEYOND = 10
-"""I/Os that have to lie beyond a percentile that is drawn."""
-
-_FROM_PERCENT = 1.0
-"""The few fastest I/Os would take half the height."""
 
 _PER_DECADE = 24
 """Points of a percentile curve for each further nine."""
@@ -51,23 +58,15 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
 
 def percentile_series(name: str, figures: Iterable[DirectionFigures]) -> GraphLine | None:
     """The percentile curve of one or more runs together, as far as ten I/Os lie beyond it."""
-    counts: dict[int, int] = {}
-    for each in figures:
-        for value, count in each.bins:
-            counts[value] = counts.get(value, 0) + count
-    total = sum(counts.values())
-    if total < 2 * _BEYOND:
+    together = Histogram.merged(Histogram(dict(each.bins)) for each in figures)
+    if together.total < 2 * BEYOND:
         return None
     points: list[Point] = []
-    values = sorted(counts)
     last = -1
-    for value, below in zip(values, accumulate(counts[value] for value in values), strict=True):
-        if total - below < _BEYOND:
-            break
-        percent = below / total * 100
-        step = int(_nines(total, below) * _PER_DECADE)
-        if step != last and percent >= _FROM_PERCENT:
-            points.append((percent, float(value)))
+    for below, value in carried(together.bins):
+        step = int(_nines(together.total, below) * _PER_DECADE)
+        if step != last:
+            points.append((below / together.total * 100, value))
             last = step
     return GraphLine(name=name, points=tuple(points)) if len(points) > 1 else None
 
@@ -79,7 +78,7 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
         title=title,
         about=about,
         x=Axis(label="percentile", unit=AxisUnit.PERCENT, spacing=Spacing.NINES),
-        y=Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG),
+        y=LATENCY,
         series=tuple(series),
         simulated=simulated,
     )
@@ -140,7 +139,7 @@ _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] 
 def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     placed, ramp = _time(samples)
     lines = [_line(name, placed, direction, lambda one: one.iops) for name, direction in _SIDES]
-    return _over_time(run, "iops", "IOPS", Axis(label="IOPS", unit=AxisUnit.IOPS), lines, ramp)
+    return _over_time(run, "iops", "IOPS", IOPS, lines, ramp)
 
 
 def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
@@ -151,12 +150,15 @@ def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGra
         for section in run.start.sections
         for side in DIRECTIONS
     ]
+    for number, more, part in _numbered(lines):
+        yield _over_time(run, f"section-iops-{number}", f"IOPS of each section{more}", IOPS, part, ramp)
+
+
+def _numbered(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
+    """Yield the lines of one graph after the other: its number, ` (2)` where there are several, its lines."""
     there = [line for line in lines if line is not None]
-    axis = Axis(label="IOPS", unit=AxisUnit.IOPS)
     for number, at in enumerate(range(0, len(there), MOST_LINES), 1):
-        more = f" ({number})" if len(there) > MOST_LINES else ""
-        part = there[at : at + MOST_LINES]
-        yield _over_time(run, f"section-iops-{number}", f"IOPS of each section{more}", axis, part, ramp)
+        yield number, f" ({number})" if len(there) > MOST_LINES else "", there[at : at + MOST_LINES]
 
 
 def _of_section(name: str, side: str, sample: Sample) -> DirectionSample | None:
@@ -168,11 +170,10 @@ def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph 
     """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
     both = len(run.figures.transfers) > 1
-    axis = Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
     for name, direction in _SIDES:
         lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
         what = f"{name} latency" if both else "latency"
-        yield _over_time(run, f"{name}-latency", what, axis, lines, ramp)
+        yield _over_time(run, f"{name}-latency", what, LATENCY, lines, ramp)
 
 
 def _over_time(
@@ -209,10 +210,7 @@ def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
         for name in DIRECTIONS
         if (figures := section.side(name)) is not None
     ]
-    there = [line for line in found if line is not None]
-    for number, at in enumerate(range(0, len(there), MOST_LINES), 1):
-        more = f" ({number})" if len(there) > MOST_LINES else ""
-        part = there[at : at + MOST_LINES]
+    for number, more, part in _numbered(found):
         yield _by_percentile(run, f"section-percentiles-{number}", f"latency of each section by percentile{more}", part)
 
 

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from app.engine.fio.fields import unit_of
-from app.engine.judge.stats import log_spread
 from app.engine.report.blocks import Graphs, Paragraph, Section, Sentences, grid, section
 from app.engine.report.graph import (
+    IOPS,
+    LATENCY,
+    MOST_LINES,
     Axis,
     AxisUnit,
     Graph,
-    GraphLine,
     HeatMap,
     IntervalGraph,
     LineGraph,
     Spacing,
     Whisker,
+    measured_line,
 )
-from app.engine.report.load_curves import load_graphs
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Rank
-from app.engine.sweep.cells import CellResult
-from app.engine.sweep.load_curve import curves, number_of, numeric_field
+from app.engine.sweep.cells import CellResult, LatencyFigure, latency
+from app.engine.sweep.load_curve import LoadCurve, Measured, along, curves, number_of, numeric_field
 from app.engine.sweep.results import Results, results
-from app.engine.view.load_curve import curve_heading, curve_table
+from app.engine.view.figures import mean_text
+from app.engine.view.load_curve import curve_heading, curve_table, knee_words
 from app.engine.view.names import field_name, worded
 from app.engine.view.published import published_tables
 from app.engine.view.sweep import RANK_TITLES, cell_name, figure_text, matrix, matrix_table, rankings, turned
@@ -34,7 +37,6 @@ from widgets.plain import units
 
 _UNITS = {Rank.IOPS: AxisUnit.IOPS, Rank.BANDWIDTH: AxisUnit.MIB_PER_S, Rank.P99: AxisUnit.LATENCY}
 _MOST_ROWS = 24
-_MOST_LINES = 6
 
 
 def sweep_sections(session: Session) -> Iterator[Section]:
@@ -115,27 +117,22 @@ def _curves(found: Results, title: str, simulated: bool) -> list[Graph | None]:
     field = numeric_field(found.cells)
     if field is None:
         return []
-    lines = curves(found.cells)
-    kept = {name: line for name, line in lines.items() if len(line) > 2}
-    if not kept or len(kept) > _MOST_LINES:
+    lines = {name: line for name, line in curves(found.cells).items() if len(line) > 2}
+    if not lines or len(lines) > MOST_LINES:
         return []
-    values = sorted({number_of(one.cell.job[field]) for line in kept.values() for one in line})
+    values = sorted({number_of(one.cell.job[field]) for line in lines.values() for one in line})
     wide = values[0] > 0 and values[-1] / values[0] > 10
     unit = AxisUnit.BYTES if field == "bs" else AxisUnit.NUMBER
     x = Axis(label=_axis(field), unit=unit, spacing=Spacing.LOG if wide else Spacing.LINEAR, at=tuple(values))
     figure = Axis(label=RANK_TITLES[found.rank], unit=_UNITS[found.rank])
-    latency = Axis(label="p99 of the latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
+    kinds: list[tuple[str, Axis, Callable[[CellResult], Measured]]] = [("figure", figure, lambda one: one.figure)]
+    if found.rank is not Rank.P99:
+        tail = replace(LATENCY, label="p99 of the latency")
+        kinds.append(("p99", tail, lambda one: latency(one.scores, LatencyFigure.P99)))
     made: list[Graph | None] = []
-    for key, y, read, ends in (("figure", figure, _value, _ends), ("p99", latency, _p99, _p99_ends)):
-        if key == "p99" and found.rank is Rank.P99:
-            continue
-        series = []
-        for name, line in kept.items():
-            ordered = sorted(line, key=lambda one: number_of(one.cell.job[field]))
-            points = tuple((number_of(one.cell.job[field]), read(one)) for one in ordered)
-            spread = tuple(map(ends, ordered))
-            series.append(GraphLine(name=name or line[0].cell.row, points=points, measured=True, spread=spread))
-        if any(y is not None for each in series for _, y in each.points):
+    for key, y, read in kinds:
+        series = [measured_line(name or line[0].cell.row, along(field, line, read)) for name, line in lines.items()]
+        if any(value is not None for each in series for _, value in each.points):
             made.append(
                 LineGraph(
                     key=f"sweep-{key}",
@@ -156,10 +153,8 @@ def _intervals(found: Results, title: str, simulated: bool) -> IntervalGraph | N
         seen = result.figure
         if seen is None:
             continue
-        half, (low, high) = seen.half, _ends(result) or (None, None)
-        shown = figure_text(seen.mean, found.rank)
-        share = f" ±{units.percent(half / seen.mean * 100)}" if half is not None and seen.mean else ""
-        text = f"{shown}{share}  n={seen.n}"
+        low, high = seen.ends or (None, None)
+        text = f"{mean_text(seen, lambda mean: figure_text(mean, found.rank))}  n={seen.n}"
         name = result.cell.column if len(found.rows) == 1 else result.cell.row
         rows.append(Whisker(label=name, mean=seen.mean, low=low, high=high, text=text))
     if len(rows) < 2:
@@ -180,24 +175,50 @@ def _axis(field: str) -> str:
     return f"{field_name(field)}, {unit}" if unit else field_name(field)
 
 
-def _value(one: CellResult) -> float | None:
-    return one.value
+# -- saturation searches and throughput-latency curves ----------------------------------------------------------------
+
+_HOW = "Requests came at random at the rates that were asked for; means of the runs with their 95 % intervals."
+_NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P99: "p99", LatencyFigure.P99_9: "p99.9"}
 
 
-def _ends(one: CellResult) -> tuple[float, float] | None:
-    """Of the figure the interval of its mean; None of a single run."""
-    seen = one.figure
-    return None if seen is None or seen.half is None else (max(0.0, seen.mean - seen.half), seen.mean + seen.half)
+def load_graphs(found: Results, simulated: bool) -> list[LineGraph]:
+    """Latency by the IOPS that were reached under asked rates, IOPS by the depths of a search."""
+    graphs = []
+    for number, curve in enumerate(found.load_curves, 1):
+        lines = (measured_line(name, curve.latencies(figure)) for figure, name in _NAMES.items())
+        graphs.append(
+            LineGraph(
+                key=f"curve-{number}",
+                title=f"Latency by IOPS: {cell_name(found, curve.cell)}",
+                about=f"{knee_words(curve)} {_HOW}",
+                x=IOPS,
+                y=replace(LATENCY, label="Latency"),
+                series=tuple(line for line in lines if line.points),
+                shaded=_knee(curve),
+                shaded_as="knee",
+                simulated=simulated,
+            )
+        )
+    for number, one in enumerate(found.saturated, 1):
+        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in one.points if at.scores))
+        if len(line.points) > 2:
+            graphs.append(
+                LineGraph(
+                    key=f"saturation-{number}",
+                    title=f"IOPS by queue depth: {cell_name(found, one.cell)}",
+                    about="The depths that a search tried; means of the runs with their 95 % intervals.",
+                    x=Axis(label="queue depth", spacing=Spacing.LOG, at=tuple(x for x, _ in line.points)),
+                    y=IOPS,
+                    series=(line,),
+                    simulated=simulated,
+                )
+            )
+    return graphs
 
 
-def _p99(one: CellResult) -> float | None:
-    return one.p99_ns
-
-
-def _p99_ends(one: CellResult) -> tuple[float, float] | None:
-    """Of the 99th percentile the same, of its logarithms: a tail doubles and halves."""
-    tails = [score.p99_ns for score in one.scores if score.p99_ns]
-    if one.p99_ns is None:
+def _knee(curve: LoadCurve) -> tuple[float, float] | None:
+    """Where it lies, as far as the points reach: an axis ends there."""
+    if curve.knee is None:
         return None
-    seen = log_spread(tails)
-    return None if seen.low is None or seen.high is None else (seen.low, seen.high)
+    farthest = max((point.reached.mean for point in curve.points if point.reached is not None), default=curve.knee.high)
+    return curve.knee.low, min(curve.knee.high, farthest)

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
 from app.engine.joint.record import joint_records
-from app.engine.report.blocks import Report
+from app.engine.picture.making import picture
+from app.engine.picture.subject import PlacedRun, Subject, of_experiment, of_runs, of_sweep
+from app.engine.report.blocks import Code, Report, section
 from app.engine.report.csv import runs_csv, samples_csv
 from app.engine.report.fio_plot import fio_plot_files
 from app.engine.report.html import to_html
 from app.engine.report.markdown import picture_name, to_markdown
 from app.engine.report.model import curves_wanted, report_of
-from app.engine.report.pictures import with_pictures
-from app.engine.report.raw import intervals, read_raw, to_json
+from app.engine.report.raw import Raw, intervals, read_raw, to_json
+from app.engine.report.series import pictured
 from app.engine.report.svg import to_svg
-from app.engine.session.paths import share
+from app.engine.session.documents import new_folder, write_file
+from app.engine.session.figures import Sample
 from app.engine.session.redaction import redacted
 from app.engine.session.state import Session
-from backends.errors import InvalidValueError, RefusedError, StorageError
-from backends.output_file import make_folder, new_file
+from backends.errors import InvalidValueError, RefusedError
 from backends.redaction import Redactor
 from backends.text import clean
+from widgets.plain.picture.look import PictureLook
+from widgets.plain.picture.painting import painted
 
 
 class Form(StrEnum):
@@ -42,6 +46,11 @@ _ENDINGS = {".md": Form.MARKDOWN, ".html": Form.HTML, ".htm": Form.HTML, ".csv":
 
 ENDINGS = ".md, .html, .csv or .json"
 """For people."""
+
+_SIZE = (80, 20)
+"""Columns and rows of a picture in a text: what a mail shows unbroken."""
+
+_NOWHERE = Path()
 
 
 def form_of(file: Path) -> Form:
@@ -130,7 +139,37 @@ def write_report(
 def _markdown_report(session: Session, folder: Path) -> Report:
     """With its pictures as text besides."""
     raw = read_raw(session, folder, curves_wanted(session))
-    return with_pictures(report_of(session, raw), session, raw)
+    return _with_pictures(report_of(session, raw), session, raw)
+
+
+def _with_pictures(report: Report, session: Session, raw: Raw) -> Report:
+    """The report with a section of pictures: percentiles of each A/B, what its sweep found, single runs over time."""
+    blocks = tuple(_pictures(session, raw))
+    made = section("Pictures", *blocks)
+    at = next((at for at, one in enumerate(report.sections) if one.heading == "Under test"), len(report.sections))
+    return replace(report, sections=(*report.sections[:at], *made, *report.sections[at:]))
+
+
+def _pictures(session: Session, raw: Raw) -> Iterator[Code]:
+    def samples(placed: PlacedRun) -> Sequence[Sample]:
+        return raw.samples.get(placed.run.id, ())
+
+    width, height = _SIZE
+    look = PictureLook(width=width, height=height, palette=())
+    for subject in _pictured(session):
+        shown = picture(subject, intervals=samples)
+        if shown.data is not None:
+            yield Code(lines=tuple(painted(shown, look)), label=subject.heading)
+
+
+def _pictured(session: Session) -> Iterator[Subject]:
+    for record in session.experiments:
+        if (subject := of_experiment(session, _NOWHERE, record)) is not None:
+            yield subject
+    if (swept := of_sweep(session, _NOWHERE)) is not None:
+        yield swept
+    for run in pictured(session):
+        yield of_runs([PlacedRun(run=run, folder=_NOWHERE)])
 
 
 def _write_markdown(
@@ -149,34 +188,3 @@ def _write_markdown(
     for graph in report.graphs:
         write_file(beside / picture_name(graph), hide(to_svg(graph, standalone=True)) + "\n", force=force)
     return (file, beside)
-
-
-def new_folder(folder: Path, *, force: bool) -> None:
-    """Make a folder; with `force` it may be there. Raises RefusedError, StorageError."""
-    shown = clean(str(folder), 300)
-    try:
-        descriptor = make_folder(folder, force=force)
-        try:
-            share(descriptor)
-        finally:
-            os.close(descriptor)
-    except FileExistsError:
-        raise RefusedError(f"{shown} is there already.", hint="Name another folder, or add --force.") from None
-    except OSError as error:
-        raise StorageError(f"{shown} cannot be made: {error.strerror}.", evidence=str(error)) from error
-
-
-def write_file(file: Path, text: str, *, force: bool) -> None:
-    """A new file; an existing one is replaced as a whole, and only with `force`.
-
-    Raises RefusedError, StorageError.
-    """
-    shown = clean(str(file), 300)
-    try:
-        with new_file(file, force=force) as handle:
-            share(handle.fileno())
-            handle.write(text.encode("utf-8", "replace"))
-    except FileExistsError:
-        raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
-    except OSError as error:
-        raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error

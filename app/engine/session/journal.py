@@ -24,6 +24,7 @@ from app.engine.session.paths import private_folder
 from backends.change import Change
 from backends.errors import NewerError, StorageError
 from backends.formats import FORMATS, Kept, is_newer, newer
+from backends.output_file import sync_folder
 from backends.processes import process_start
 from backends.settings import Persistence, Risk
 from backends.values import dataclass
@@ -405,11 +406,7 @@ def append_record(file: Path, kept: Kept, record: Mapping[str, Any], otherwise: 
         finally:
             os.close(descriptor)
         if new:
-            folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            sync_folder(file.parent)
     except OSError as error:
         raise _not_written(file, error, otherwise) from error
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +44,7 @@ def keep_look(file: Path, machine: Machine, inventory: Inventory) -> None:
     Looking changes nothing else, and nothing depends on this file: where it cannot be written, nothing is said.
     """
     from app.engine.session.paths import private_folder
+    from backends.output_file import replace_file
 
     known = last_look(file).get("settings", {})
     things = {str(thing.target): _thing(thing, inventory) for thing in _all(inventory)}
@@ -57,16 +57,9 @@ def keep_look(file: Path, machine: Machine, inventory: Inventory) -> None:
     text = json.dumps({"boot": _boot(), "things": things, "settings": settings}, separators=(",", ":"))
     if not things or len(text) > _LARGEST:
         return
-    new = file.with_name(f".{file.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         private_folder(file.parent)
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
-                handle.write(text)
-            os.replace(new, file)
-        except OSError:
-            new.unlink()
+        replace_file(file, text)
 
 
 def _all(inventory: Inventory) -> Iterable[Any]:

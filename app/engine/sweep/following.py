@@ -18,6 +18,7 @@ from app.engine.session.pool import LOG
 from app.engine.session.state import Session, fold
 from app.engine.session.sweep_record import SweepRecord
 from backends.input_file import open_input
+from backends.output_file import replace_file
 
 # -- what happens within the running step, for processes that look on: a small file beside the log --------------------
 
@@ -47,9 +48,7 @@ class LiveWriter:
         """One event."""
         with contextlib.suppress(OSError):
             if isinstance(event, RunStarted):
-                fresh = self._file.with_suffix(".new")
-                fresh.write_bytes(b"")
-                os.replace(fresh, self._file)
+                replace_file(self._file, "", mode=0o666)
             elif isinstance(event, LiveEvent):
                 told = {"kind": _NAMES[type(event.progress)], "at": event.at, "id": event.id}
                 line = json.dumps(told | unstructure(event.progress), separators=(",", ":"))

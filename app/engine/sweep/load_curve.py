@@ -6,7 +6,7 @@ depth cannot show that: with it a device that slows down is asked for less.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import sqrt
 from random import Random
@@ -90,6 +90,15 @@ class LoadCurve:
     knee: Knee | None
     """In I/Os per second and nanoseconds; None where it is not reached, or not yet."""
 
+    def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogSpread]]:
+        """Return the I/Os per second that were reached with their latency, ascending."""
+        found = [
+            (reached.mean, seen)
+            for point in self.points
+            if (reached := point.reached) is not None and (seen := point.latency(figure)) is not None
+        ]
+        return sorted(found, key=lambda each: each[0])
+
 
 def load_curves(record: SweepRecord, known: Runs) -> tuple[LoadCurve, ...]:
     """The curve of each cell whose saturation is known, where that was asked for."""
@@ -164,6 +173,9 @@ def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
 
 # -- cells of a sweep as curves over the one field of the job that takes numbers --------------------------------------
 
+Measured = Spread | LogSpread | None
+"""Mean and interval of what was measured at a place; None where nothing was."""
+
 _FIELDS = ("iodepth", "bs", "numjobs", "rwmixread", "rate_iops")
 
 
@@ -183,6 +195,13 @@ def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
         row = [result.cell.row] if several else []
         lines.setdefault(", ".join((*row, *rest)) if field is not None else "", []).append(result)
     return lines
+
+
+def along(
+    field: str, line: Iterable[CellResult], read: Callable[[CellResult], Measured]
+) -> list[tuple[float, Measured]]:
+    """Return what was measured in each cell of a line with its number in that field of the job, ascending."""
+    return sorted(((number_of(one.cell.job[field]), read(one)) for one in line), key=lambda each: each[0])
 
 
 def curve_place(cells: Sequence[CellResult], one: CellResult) -> str:

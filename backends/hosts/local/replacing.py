@@ -7,8 +7,10 @@ import errno
 import os
 import stat
 import tempfile
+from pathlib import Path
 
 from backends.errors import RefusedError, ToolFailedError
+from backends.output_file import sync_folder
 from backends.text import clean
 
 LARGEST = 16 << 20
@@ -140,7 +142,7 @@ def _create(path: str, content: bytes, mode: int) -> None:
     finally:
         os.close(descriptor)
         _remove(temporary)
-    _sync_folder(path)
+    sync_folder(Path(path).parent)
 
 
 def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
@@ -162,7 +164,7 @@ def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
         raise
     finally:
         os.close(descriptor)
-    _sync_folder(path)
+    sync_folder(Path(path).parent)
 
 
 def _written(path: str, content: bytes) -> tuple[int, str]:
@@ -202,11 +204,3 @@ def _copy_attributes(path: str, opened: _OpenedFile, descriptor: int) -> None:
 def _remove(temporary: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(temporary)
-
-
-def _sync_folder(path: str) -> None:
-    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from app.engine.report.load_curves import load_graphs
+from app.engine.report.sweeping import load_graphs
 from app.engine.sweep.results import Results, results
 from app.engine.view.load_curve import curve_table, knee_words, search_facts, search_words
 from app.engine.view.schema_sweep import sweep_json

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from widgets.plain import units
 from widgets.plain.picture.axes import PictureAxis, amounts, ratios
@@ -17,8 +17,6 @@ BEYOND = 10
 
 _PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.99999, "p99.999"))
 _TOLD = (0.5, 0.99, 0.999)
-_FASTEST = 0.01
-"""So few would take half the height."""
 
 _EDGE = 0.0005
 """Share of the I/Os at either end that a linear histogram leaves out."""
@@ -37,6 +35,20 @@ def quantile(bins: Bins, share: float) -> float:
         if passed >= wanted:
             return float(value)
     return float(bins[-1][0])
+
+
+def carried(bins: Bins) -> Iterator[tuple[int, float]]:
+    """Yield the latencies of a percentile curve, each with the I/Os that took at most so long.
+
+    The fastest percent is left out: it would take half the height.
+    """
+    total, passed = total_of(bins), 0
+    for value, count in bins:
+        passed += count
+        if total - passed < BEYOND:
+            return
+        if passed * 100 >= total:
+            yield passed, float(value)
 
 
 def paint_percentiles(what: PercentileData, look: PictureLook) -> list[str]:
@@ -65,13 +77,8 @@ def _told(one: Latencies) -> str:
 
 def _by_nines(bins: Bins) -> list[tuple[float, float]]:
     """(nines, latency) as far as ten I/Os lie beyond."""
-    total, passed = total_of(bins), 0
-    points: list[tuple[float, float]] = []
-    for value, count in bins:
-        passed += count
-        if passed >= total * _FASTEST and total - passed >= BEYOND:
-            points.append((nines(passed / total), float(value)))
-    return points or [(0.0, float(bins[0][0]))]
+    total = total_of(bins)
+    return [(nines(passed / total), value) for passed, value in carried(bins)] or [(0.0, float(bins[0][0]))]
 
 
 def paint_histogram(what: HistogramData, look: PictureLook) -> list[str]:

@@ -374,13 +374,12 @@ _NOTHING = "no sample was kept of this run"
 
 def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture:
     """All latencies of a run by percentile, over those of the baseline."""
-    from app.engine.picture.asked import Wish
     from app.engine.picture.making import picture
     from app.engine.picture.subject import PlacedRun, of_runs
 
     placed = PlacedRun(run=run, folder=Path())
     subject = of_runs([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
-    return picture(subject, PictureKind.PERCENTILES, Wish(), lambda _: ())
+    return picture(subject, PictureKind.PERCENTILES)
 
 
 def _run_of(run: RunRecord, part: str) -> RunRecord:

@@ -80,7 +80,7 @@ class SettingsExport:
         self._app.run_worker(lambda: self._write(file, targets), thread=True, group="export")
 
     def _write(self, file: Path, targets: Sequence[ExportedTarget]) -> None:
-        from app.engine.report.settings_file import write_settings
+        from app.engine.desired.exporting import write_settings
 
         try:
             write_settings(file, targets)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine.picture.naming import short_target
-from app.engine.picture.subject import PlacedRun, Subject, of_experiment, of_runs, of_sweep
+from app.engine.picture.subject import PlacedRun, Subject, of_experiment, of_runs, of_sweep, short_target
 from app.engine.session.state import ExperimentRecord, Session
 from backends.values import dataclass
 
@@ -122,7 +121,7 @@ def _everywhere(run: PlacedRun, bench: Workbench) -> ExploreOffer:
 
 def _all_sessions(run: PlacedRun, bench: Workbench, *, baseline: bool) -> Subject | None:
     from app.engine.history.index import known_runs
-    from app.engine.picture.finding import all_sessions
+    from app.engine.picture.subject import all_sessions
     from app.engine.session.store import Loaded
 
     also = () if bench.folder is None else (Loaded(folder=bench.folder, session=bench.session, passed_over=0),)

@@ -307,8 +307,8 @@ class ExploreScreen(WorkbenchScreen):
             self.run_worker(work, thread=True, group="export")
 
     def _write_file(self, file: Path, subject: Subject, kind: PictureKind, wish: Wish) -> None:
-        from app.engine.picture.text import picture_text
-        from app.engine.report.writing import write_file
+        from app.engine.picture.figures import picture_text
+        from app.engine.session.documents import write_file
 
         ascii = self.workbench_app.ascii
         look = PictureLook(width=_FILE[0], height=_FILE[1], palette=(), ascii=ascii)

@@ -43,12 +43,11 @@ if TYPE_CHECKING:
 
 
 def _picture(session: Session, folder: Path) -> Picture | None:
-    from app.engine.picture.asked import Wish
-    from app.engine.picture.making import picture, usual
+    from app.engine.picture.making import picture
     from app.engine.picture.subject import of_sweep
 
     subject = of_sweep(session, folder)
-    return None if subject is None else picture(subject, usual(subject), Wish(), lambda _: ())
+    return None if subject is None else picture(subject)
 
 
 LATENCY_FROM = 30
