@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import click
@@ -31,31 +32,18 @@ from app.engine.ssh.calling import PROGRAM, ssh_argv, ssh_options
 from app.engine.ssh.names import hosts_named
 from app.engine.view import schema
 from app.engine.view.joint import joint_json, joint_sentences, joint_table
-from app.engine.workbench import Workbench
 from backends.again import again
 from backends.errors import InvalidValueError
 from backends.hosts.local import LocalHost
 from backends.hosts.local.talking import TalkingProgram
 from backends.text import clean
-from backends.values import dataclass
 from widgets.plain.units import plural
+
+if TYPE_CHECKING:
+    from app.cli.bench import BenchOptions
 
 MOST_HOSTS = 256
 """Hosts that are measured together; beyond them one controller's own pace shows in the figures."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentHow:
-    """How a run on many hosts is started and told."""
-
-    stagger_s: float
-    """Seconds between the start of one host and the next."""
-    lease_s: int
-    """Seconds of silence after which a host stops by itself."""
-    as_json: bool
-    """Whether the figures are a document."""
-    dry_run: bool
-    """Whether the commands are shown only."""
 
 
 class SshReach:
@@ -116,24 +104,25 @@ def _rack_of(options: Options, host: str, folder: Path) -> Path:
     return folder
 
 
-def measure_on_hosts(nodes: str, target: str, words: Sequence[str], how: SentHow) -> int:
-    """Run `bench` with these words on all of them. Raises what reading their names and keeping the record does.
+def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
+    """Run `bench` with these words on all hosts that the options name; the exit status.
 
-    `target`: as it is told of. `words`: what stands behind `bench` on each host.
+    Raises what reading their names and keeping the record does.
     """
     options = current()
     if options.machine is not None:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
     if options.demo_speed is not None:
         raise click.UsageError("With --hosts simulated hosts keep real time: --demo-speed has no place in it.")
-    hosts = hosts_named(nodes, most=MOST_HOSTS)
-    if how.stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
+    hosts = hosts_named(asked.nodes or "", most=MOST_HOSTS)
+    stagger_s, lease_s = asked.stagger or 0.0, asked.lease or LEASE_S
+    if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
         raise InvalidValueError(
-            f"{len(hosts)} hosts, {how.stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
+            f"{len(hosts)} hosts, {stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
             hint="Choose a shorter --stagger.",
         )
-    command = _command(options, words, how.lease_s)
-    if how.dry_run:
+    command = _command(options, words, lease_s)
+    if asked.dry_run:
         whole = (PROGRAM, *command)
         told = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
         lines(clean(line, 4000) for line in told)
@@ -144,8 +133,21 @@ def measure_on_hosts(nodes: str, target: str, words: Sequence[str], how: SentHow
         await bench.open(options.session, fresh=True)
         assert bench.folder is not None
         async with _reach(options, command, hosts) as reach:
-            record = await _measure(bench, interruption, reach, hosts, target, how)
-        _tell(record, bench.folder, as_json=how.as_json)
+            at = time.time()
+            with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
+                conductor = Conductor(
+                    reach,
+                    folder,
+                    hosts,
+                    stagger_s=stagger_s,
+                    say=lambda sentence: live.say(sentence),
+                    lease_s=lease_s,
+                )
+                live = JointLive(conductor)
+                await _conduct(conductor, live, interruption)
+                target = ", ".join(asked.targets)
+                record = kept(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+        _tell(record, bench.folder, as_json=asked.as_json)
         return _status(record)
 
     with workbench() as bench:
@@ -175,37 +177,16 @@ async def _reach(
         yield ChildReach(command, options, hosts, Path(folder))
 
 
-async def _measure(
-    bench: Workbench,
-    interruption: Interruption,
-    reach: Reach,
-    hosts: tuple[str, ...],
-    target: str,
-    how: SentHow,
-) -> JointRecord:
-    """The run, kept in the session. Raises StorageError."""
-    assert bench.folder is not None
-    at = time.time()
-    folder = JointFolder(bench.folder, hosts)
-    with contextlib.closing(folder):
-        conductor = Conductor(
-            reach,
-            folder,
-            hosts,
-            stagger_s=how.stagger_s,
-            say=lambda sentence: live.say(sentence),
-            lease_s=how.lease_s,
-        )
-        live = JointLive(conductor)
-        telling = asyncio.create_task(live.tell())
-        say(f"Measuring on {plural(len(hosts), 'host')} ...")
-        try:
-            with interruption.gracefully(conductor.stop):
-                await conductor.conduct()
-        finally:
-            telling.cancel()
-            live.clear()
-        return kept(bench, conductor, folder, target=target, at=at, stagger_s=how.stagger_s)
+async def _conduct(conductor: Conductor, live: JointLive, interruption: Interruption) -> None:
+    """The run on all hosts, told while it goes."""
+    telling = asyncio.create_task(live.tell())
+    say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")
+    try:
+        with interruption.gracefully(conductor.stop):
+            await conductor.conduct()
+    finally:
+        telling.cancel()
+        live.clear()
 
 
 def _tell(record: JointRecord, session: Path, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from app.engine.fio.option_table import OptionTable
 
 
+class AskedJob(NamedTuple):
+    """The job that somebody asked for."""
+
+    job: Job
+    profile: str | None
+    """The name of the workload, if it is one."""
+    told: bool
+    """Whether its run time was named."""
+
+
 def job_of(
     texts: Mapping[str, str],
     *,
@@ -33,8 +43,8 @@ def job_of(
     config: Config,
     section: str | None = None,
     alone: str = "",
-) -> tuple[Job, str | None, bool]:
-    """The job, the name of the workload if it is one, and whether its run time was named.
+) -> AskedJob:
+    """Return the job that options and configuration ask for.
 
     `section`: the section of the job file that is run alone; None runs all of them. `alone`: why it has to be one of
     several, as a sentence begins; "" where all may run.
@@ -47,13 +57,13 @@ def job_of(
     if jobfile is not None:
         imported = _imported(jobfile, section, alone)
         job, _ = change_sections(imported.job, lambda one: (_changed(one, texts), ()))
-        return job, None, imported.told or "runtime" in texts
+        return AskedJob(job, None, imported.told or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _changed(named.job, texts)
     # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
     asked, known = job.texts(), named.job.texts()
     same = all(asked[key] == known[key] for key in known if key not in _OF_A_RUN)
-    return job, named.name if same else None, "runtime" in texts
+    return AskedJob(job, named.name if same else None, "runtime" in texts)
 
 
 _OF_A_RUN = ("runtime", "ramp", "size")

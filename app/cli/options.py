@@ -6,9 +6,10 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -28,6 +29,22 @@ JUDGE_AGAIN_HELP = "Judge experiments by the rule of now, not as they were judge
 
 CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
 """What `--confirm` is, the same everywhere."""
+
+
+T = TypeVar("T")
+
+
+def gather_options(record: type[T]) -> Callable[[Callable[[T], int]], Callable[..., int]]:
+    """Return a decorator of a command that gets its options as one value of this dataclass, by the names of fields."""
+
+    def decorate(command: Callable[[T], int]) -> Callable[..., int]:
+        @wraps(command)
+        def gathered(**options: Any) -> int:
+            return command(record(**options))
+
+        return gathered
+
+    return decorate
 
 
 class FiniteRange(click.FloatRange):
