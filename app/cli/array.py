@@ -9,10 +9,9 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import steps
-from app.cli.devices_text import terminal_width
 from app.cli.opening import begin, refuse_read_only, workbench
 from app.cli.options import gather_options, policies_of
-from app.cli.output import document, lines, say
+from app.cli.output import document, lines, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.running import run
 from app.cli.status import DONE, FAILED, REFUSED

@@ -9,11 +9,10 @@ import click
 from app.cli.bench import measured
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
-from app.cli.devices_text import terminal_width
 from app.cli.failures import exit_status
 from app.cli.opening import loaded_session, workbench
 from app.cli.options import CONFIRM_HELP, PERCENT, current
-from app.cli.output import document, lines, report_error, say
+from app.cli.output import document, lines, report_error, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.running import Interruption, run
 from app.cli.runs import found_run

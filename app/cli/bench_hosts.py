@@ -16,10 +16,9 @@ from zlib import crc32
 import click
 
 from app.cli.bench_hosts_live import JointLive
-from app.cli.devices_text import terminal_width
 from app.cli.opening import workbench
 from app.cli.options import Options, current
-from app.cli.output import document, lines, say
+from app.cli.output import document, lines, say, terminal_width
 from app.cli.render import fitted_lines
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, FAILED, INTERRUPTED, MISSING

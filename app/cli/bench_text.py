@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from app.cli.devices_text import terminal_width
-from app.cli.output import SIGNS, lines, say
+from app.cli.output import SIGNS, lines, say, terminal_width
 from app.cli.render import fitted_lines, table_lines
-from app.cli.still_picture import picture_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
 from app.engine.view.caches import cache_line
@@ -46,6 +44,7 @@ def summary(
     if last.start.simulated:
         lines(["SIMULATED"])
     if session is not None:
+        from app.cli.plot import picture_lines
         from app.engine.picture.subject import PlacedRun, of_runs
 
         lines(picture_lines(of_runs([PlacedRun(run=last, folder=session)]), tuple(samples)))

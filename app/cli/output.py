@@ -109,10 +109,14 @@ def goes_on() -> bool:
     return _aside[0] is not None
 
 
-def aside_width() -> tuple[bool, int | None]:
-    """Whether the text is for a terminal elsewhere, and its columns."""
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that the text is for; None where it goes elsewhere: then nothing is cut."""
+    import shutil
+
     held = _aside[0]
-    return held is not None, None if held is None else held.width
+    if held is not None:
+        return held.width
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
 _printed = [0]
