@@ -16,11 +16,11 @@ from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.confirm import steps
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, workbench
+from app.cli.opening import begin_measuring, loaded_session, on_workbench, refuse_read_only
 from app.cli.options import CONFIRM_HELP, PERCENT, FiniteRange, current, gather_options
-from app.cli.output import document, lines, paint, say
+from app.cli.output import document, lines, paint, say, say_all
 from app.cli.render import table_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.ab.experiment import run_experiment
@@ -162,17 +162,15 @@ def ab_command(options: _AbOptions) -> int:
     setting = None if options.setting is None else pairs_of_words((options.setting,))[0]
     looks = _looks(options)
 
-    async def work(interruption: Interruption) -> int:
+    async def work(bench: Workbench, interruption: Interruption) -> int:
         plan = await _plan(bench, options, asked, setting, looks)
         return _show(plan, options.as_json) if options.dry_run else await _ab(bench, interruption, plan, options)
 
-    with workbench(dry=options.dry_run, hurry=HURRY, rights=True) as bench:
-        return run(work)
+    return on_workbench(work, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
 async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, options: _AbOptions) -> int:
-    for row in _review(plan):
-        say(row)
+    say_all(_review(plan))
     for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
         say(f"{row}.")
     say()

@@ -10,12 +10,12 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import review
-from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.opening import begin, on_workbench, refuse_read_only
 from app.cli.options import gather_options
-from app.cli.output import document, lines, report_error, say
+from app.cli.output import document, lines, report_error, say, say_all
 from app.cli.persist import rule_rows
 from app.cli.render import marked
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED
 from app.cli.trial import decide
 from app.engine.view.effects import outcome_cell
@@ -65,8 +65,7 @@ def apply_command(options: _ApplyOptions) -> int:
     from app.engine.desired.file import read_file
 
     wanted = read_file(options.file)
-    with workbench(dry=looks, quiet=looks, rights=not looks) as bench:
-        return run(lambda interruption: _apply(bench, interruption, wanted, options))
+    return on_workbench(_apply, wanted, options, dry=looks, quiet=looks, rights=not looks)
 
 
 async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFile, options: _ApplyOptions) -> int:
@@ -90,8 +89,7 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
 
 def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
     """Show what would be done, and return if it may be. Raises RefusedError, EOFError."""
-    for row in _review(plan, others):
-        say(row)
+    say_all(_review(plan, others))
     say()
     typed = word_of(plan.plates) if plan.plates else None
     confirm.confirmed(plan.risk, plan.plates, yes=options.yes, typed=typed, what="Apply")

@@ -9,11 +9,11 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import steps
-from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.opening import begin, on_workbench, refuse_read_only
 from app.cli.options import gather_options, policies_of
 from app.cli.output import document, lines, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
-from app.cli.running import run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, REFUSED
 from app.engine.fio.sizes import parse_size
 from app.engine.view import making as view
@@ -62,11 +62,10 @@ def list_command(free: bool, as_json: bool) -> int:
 
     Of every other drive it is said why it is not. Nothing is written.
     """
-    with workbench(rights=True) as bench:
-        return run(lambda _: _list(bench, free=free, as_json=as_json))
+    return on_workbench(_list, free, as_json, rights=True)
 
 
-async def _list(bench: Workbench, *, free: bool, as_json: bool) -> int:
+async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) -> int:
     found, problems = await _candidates(bench)
     shown = [one for one in found if one.free or not free]
     inventory = bench.session.inventory
@@ -140,15 +139,14 @@ def create_command(options: _CreateOptions) -> int:
     )
     if not options.dry_run:
         refuse_read_only()
-    with workbench(dry=options.dry_run, rights=not options.dry_run) as bench:
-        return run(lambda _: _create(bench, wish, options))
+    return on_workbench(_create, wish, options, dry=options.dry_run, rights=not options.dry_run)
 
 
-async def _create(bench: Workbench, wish: ArrayWish, options: _CreateOptions) -> int:
+async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _CreateOptions) -> int:
     from app.engine.arrays.building import plate_of
     from app.engine.arrays.candidates import chosen, new_name, plan_array
 
-    found, _ = await _candidates(bench, options.drives)
+    found = (await _candidates(bench, options.drives))[0]
     wish = replace(wish, drives=chosen(found, options.drives), name=wish.name or new_name())
     plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
     only_planned = schema.document(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
@@ -197,11 +195,10 @@ def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -
     """
     if not dry_run:
         refuse_read_only()
-    with workbench(dry=dry_run, rights=not dry_run) as bench:
-        return run(lambda _: _delete(bench, name, typed, dry_run=dry_run, as_json=as_json))
+    return on_workbench(_delete, name, typed, dry_run, as_json, dry=dry_run, rights=not dry_run)
 
 
-async def _delete(bench: Workbench, name: str, typed: str | None, *, dry_run: bool, as_json: bool) -> int:
+async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | None, dry_run: bool, as_json: bool) -> int:
     from app.engine.arrays.building import plate_of_made
 
     await bench.hardware.probe()

@@ -17,10 +17,10 @@ from app.cli.bench_target import resolve
 from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, workbench
+from app.cli.opening import begin_measuring, on_workbench
 from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options
-from app.cli.output import ReaderGoneError, document, lines, say
-from app.cli.running import Interruption, run
+from app.cli.output import ReaderGoneError, document, lines, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.config import Config
@@ -153,14 +153,14 @@ def bench_command(options: BenchOptions) -> int:
         texts = options.texts if options.jobfile is None else asked.job.texts()
         return measure_on_hosts(options, _words_for_hosts(options.targets, texts, options.profile or config.profile))
 
-    async def work(interruption: Interruption) -> int:
+    async def work(bench: Workbench, interruption: Interruption) -> int:
         if not options.go_on_stdin:
-            return await measure(interruption, None)
+            return await measure(bench, interruption, None)
         from app.cli.bench_leash import on_leash
 
-        return await on_leash(bench, options.lease or LEASE_S, partial(measure, interruption))
+        return await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption))
 
-    async def measure(interruption: Interruption, leash: Leash | None) -> int:
+    async def measure(bench: Workbench, interruption: Interruption, leash: Leash | None) -> int:
         found = [await resolve(bench, target) for target in options.targets]
         first, *others = (NamedTarget(where=where, name=shown) for where, shown in found)
         request = Request(
@@ -177,8 +177,7 @@ def bench_command(options: BenchOptions) -> int:
             return await _show(bench, request, options)
         return await _bench(bench, interruption, request, options, leash)
 
-    with workbench(dry=options.dry_run, rights=any(_may_be_device(target) for target in options.targets)) as bench:
-        return run(work)
+    return on_workbench(work, dry=options.dry_run, rights=any(map(_may_be_device, options.targets)))
 
 
 def _require_suitable(options: BenchOptions) -> None:
@@ -362,8 +361,7 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
         return None
-    for row in lost_lines(ready):
-        say(row)
+    say_all(lost_lines(ready))
     verb = "Write to" if ready.job.writes_data or ready.request.fills else "Trim"
     what = f"{verb} it" if len(ready.overwritten) == 1 else f"{verb} these {len(ready.overwritten)} devices"
     return confirmed(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, what=what)

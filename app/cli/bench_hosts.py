@@ -16,11 +16,11 @@ from zlib import crc32
 import click
 
 from app.cli.bench_hosts_live import JointLive
-from app.cli.opening import workbench
+from app.cli.opening import on_workbench
 from app.cli.options import Options, current
 from app.cli.output import document, lines, say, terminal_width
 from app.cli.render import fitted_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED, MISSING
 from app.engine.joint.conductor import Conductor
 from app.engine.joint.outcome import kept
@@ -31,6 +31,7 @@ from app.engine.ssh.calling import PROGRAM, ssh_argv, ssh_options
 from app.engine.ssh.names import hosts_named
 from app.engine.view import schema
 from app.engine.view.joint import joint_json, joint_sentences, joint_table
+from app.engine.workbench import Workbench
 from backends.again import again
 from backends.errors import InvalidValueError
 from backends.hosts.local import LocalHost
@@ -128,7 +129,7 @@ def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
         say("Dry run: no host was reached and nothing was measured.")
         return DONE
 
-    async def work(interruption: Interruption) -> int:
+    async def work(bench: Workbench, interruption: Interruption) -> int:
         await bench.open(options.session, fresh=True)
         assert bench.folder is not None
         async with _reach(options, command, hosts) as reach:
@@ -149,8 +150,7 @@ def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
         _tell(record, bench.folder, as_json=asked.as_json)
         return _status(record)
 
-    with workbench() as bench:
-        return run(work)
+    return on_workbench(work)
 
 
 def _command(options: Options, words: Sequence[str], lease_s: int) -> tuple[str, ...]:

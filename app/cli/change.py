@@ -9,10 +9,10 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import review
-from app.cli.opening import begin, refuse_read_only, workbench
+from app.cli.opening import begin, on_workbench, refuse_read_only
 from app.cli.options import CONFIRM_HELP, gather_options
-from app.cli.output import document, lines, say
-from app.cli.running import Interruption, run
+from app.cli.output import document, lines, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.trial import decide
 from app.engine.view import change as view
@@ -58,8 +58,7 @@ def set_command(options: _SetOptions) -> int:
     wanted = pairs(options.values)
     if not options.dry_run:
         refuse_read_only()
-    with workbench(dry=options.dry_run, rights=True) as bench:
-        return run(lambda interruption: _set(bench, interruption, wanted, options))
+    return on_workbench(_set, wanted, options, dry=options.dry_run, rights=True)
 
 
 def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -93,8 +92,7 @@ async def _set(
     if not changes:
         _tell(bench, [], [], already, None, options.as_json)
         return DONE
-    for row in review(changes):
-        say(row)
+    say_all(review(changes))
     say()
     homes = {change.target for change in changes}
     plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)

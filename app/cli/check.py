@@ -8,7 +8,7 @@ import click
 
 from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
-from app.cli.output import document, goes_on, lines, paint, say, terminal_width
+from app.cli.output import document, goes_on, lines, paint, say, say_all, terminal_width
 from app.cli.render import folded
 from app.cli.running import run
 from app.cli.status import DONE, FOUND, NAGIOS
@@ -96,8 +96,7 @@ def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> in
 
 
 def _say(text: str, width: int) -> None:
-    for row in folded(text, width):
-        say(row)
+    say_all(folded(text, width))
 
 
 def _rows(told: Ruling, width: int) -> list[str]:

@@ -13,7 +13,7 @@ import click
 
 from app.cli.devices_live import WAITING_S, WaitingLine
 from app.cli.options import current, is_terminal
-from app.cli.output import document, lines, paint, say
+from app.cli.output import document, lines, paint, say, say_all
 from app.cli.running import run
 from app.cli.status import DONE, MISSING
 from app.engine.hosts.asking import asked
@@ -93,8 +93,7 @@ def worst(gathered: Gathered, status: int) -> int:
 def tell_losses(gathered: Gathered) -> None:
     """How many answered, and why the others did not, on standard error."""
     say(counted(gathered))
-    for row in loss_rows(gathered):
-        say(row)
+    say_all(loss_rows(gathered))
 
 
 def gather(

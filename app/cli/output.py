@@ -176,6 +176,12 @@ def say(text: str = "", end: str = "\n") -> None:
         return
 
 
+def say_all(rows: Iterable[str]) -> None:
+    """Say several lines."""
+    for row in rows:
+        say(row)
+
+
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
     held = _aside[0]
     if held is not None and held.body is not None:

@@ -6,16 +6,17 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from app.cli.opening import loaded_session, workbench
+from app.cli.opening import loaded_session, on_workbench
 from app.cli.options import current
 from app.cli.output import say
-from app.cli.running import run as run_to_end
+from app.cli.running import Interruption
 from app.engine.history.earlier_runs import PastRun, known_as
 from backends.errors import NotFoundError
 from backends.text import clean
 
 if TYPE_CHECKING:
     from app.engine.session.store import Loaded
+    from app.engine.workbench import Workbench
 
 
 def all_runs() -> tuple[tuple[PastRun, ...], tuple[Loaded, ...]]:
@@ -78,13 +79,12 @@ def _after(text: str, sign: str) -> str:
 
 def _now(target: str) -> str | None:
     """What the machine has under that name now; None where it has nothing, or only a name tells it."""
-    with workbench(quiet=True) as bench:
 
-        async def find(_: object) -> str | None:
-            try:
-                found = await bench.hardware.find(target)
-            except NotFoundError:
-                return None
-            return known_as(bench.session.inventory, str(found.target))
+    async def find(bench: Workbench, _: Interruption) -> str | None:
+        try:
+            found = await bench.hardware.find(target)
+        except NotFoundError:
+            return None
+        return known_as(bench.session.inventory, str(found.target))
 
-        return run_to_end(find)
+    return on_workbench(find, quiet=True)

@@ -9,10 +9,10 @@ import click
 
 from app.cli import confirm
 from app.cli.change import pairs
-from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
+from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
 from app.cli.options import gather_options
-from app.cli.output import document, lines, say
-from app.cli.running import run
+from app.cli.output import document, lines, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE
 from app.engine.view import schema
 from backends.errors import NotFoundError
@@ -56,17 +56,15 @@ def persist_command(options: _PersistOptions) -> int:
     wanted = dict(pairs(options.values))
     if not options.dry_run:
         refuse_read_only()
-    with workbench(dry=options.dry_run, rights=True) as bench:
-        return run(lambda _: _persist(bench, wanted, options))
+    return on_workbench(_persist, wanted, options, dry=options.dry_run, rights=True)
 
 
-async def _persist(bench: Workbench, wanted: dict[str, str], options: _PersistOptions) -> int:
+async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], options: _PersistOptions) -> int:
     target = (await bench.hardware.find(options.target)).target
     values: Mapping[str, str] = {} if options.remove else wanted or _in_force(target, bench.hardware.views_of(target))
     target = bench.keeping.keeper_of(target, values)
     rule = await bench.keeping.plan_rule(target, values)
-    for row in rule_rows(rule):
-        say(row)
+    say_all(rule_rows(rule))
     say()
     say(clean(rule.explanation, 1000))
     told = {

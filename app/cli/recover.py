@@ -13,7 +13,7 @@ from app.cli.confirm import steps
 from app.cli.failures import exit_status
 from app.cli.opening import begin, refuse_read_only, tell_trials, workbench
 from app.cli.options import gather_options
-from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, sign
+from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, say_all, sign
 from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
 from app.cli.running import Interruption, run
@@ -240,8 +240,7 @@ async def _one_session(
     answer: str | None,
 ) -> int:
     """Put back, in its own session, what a sweep or the A/Bs of one session left, or leave it as it is."""
-    for row in told:
-        say(row)
+    say_all(told)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
             with workbench(quiet=True, rights=True) as other:
@@ -261,8 +260,7 @@ async def _one_session(
 
 
 async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) -> int:
-    for row in await intent_rows(bench, intent):
-        say(row)
+    say_all(await intent_rows(bench, intent))
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]").lower():
         case "r" | "restore":
@@ -282,8 +280,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
 
 async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) -> int:
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
-    for row in await array_rows(bench, entry):
-        say(row)
+    say_all(await array_rows(bench, entry))
     found, name = await bench.arrays.find(entry), entry.array.name
     if found.standing in (ArrayStanding.ABSENT, ArrayStanding.WHOLE):
         await bench.arrays.settle(entry, remove=False)
@@ -311,8 +308,7 @@ async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) ->
 
 
 async def _one_file(left: Leftover, answer: str | None) -> int:
-    for row in await file_rows(left):
-        say(row)
+    say_all(await file_rows(left))
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
         return DONE
     if (refusal := await remove_scratch(left.path)) is not None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import begin, workbench
+from app.cli.opening import begin, on_workbench
 from app.cli.options import gather_options
 from app.cli.output import document, lines, say
 from app.cli.render import table_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FOUND, INTERRUPTED
 from app.engine.view import schema
 from backends.values import dataclass
@@ -46,8 +46,7 @@ def slowest_command(options: _SlowestOptions) -> int:
     where the array is in use, for longer and at 5 % of a member's time at most. --dry-run says which difference the
     rounds can show. A read that takes over 10 s is reported at once. Exit status 5 where a member is slow or hung.
     """
-    with workbench(dry=options.dry_run, rights=not options.dry_run) as bench:
-        return run(lambda interruption: _slowest(bench, interruption, options))
+    return on_workbench(_slowest, options, dry=options.dry_run, rights=not options.dry_run)
 
 
 async def _slowest(bench: Workbench, interruption: Interruption, options: _SlowestOptions) -> int:

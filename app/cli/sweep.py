@@ -16,7 +16,7 @@ from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, require_its_machine, workbench
 from app.cli.options import CONFIRM_HELP, current, gather_options, policies_of
-from app.cli.output import document, lines, say
+from app.cli.output import document, lines, say, say_all
 from app.cli.render import listing
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, INTERRUPTED
@@ -217,8 +217,7 @@ def _allowed(surveyed: Survey, options: StartOptions, speed: float | None) -> No
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
-    for row in plan_lines(surveyed, speed):
-        say(row)
+    say_all(plan_lines(surveyed, speed))
     if surveyed.design.alters:
         refuse_read_only()
         typed = None if tier(surveyed.risk) is Tier.HARMLESS else options.typed

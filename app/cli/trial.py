@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import refuse_read_only, workbench
-from app.cli.output import ask_within, can_ask, document, lines, say
-from app.cli.running import run
+from app.cli.opening import on_workbench, refuse_read_only
+from app.cli.output import ask_within, can_ask, document, lines, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED
 from app.engine.view import change as view
 from app.engine.view.trials import trial_lines
@@ -50,11 +50,10 @@ async def decide(bench: Workbench, seconds: float) -> bool:
 def keep_command(as_json: bool) -> int:
     """Keep the settings that are on trial, of every session of this user; as root, of every user."""
     refuse_read_only()
-    with workbench(quiet=True, rights=True) as bench:
-        return run(lambda _interruption: _keep(bench, as_json))
+    return on_workbench(_keep, as_json, quiet=True, rights=True)
 
 
-async def _keep(bench: Workbench, as_json: bool) -> int:
+async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
     from app.engine.view import schema
 
     found = bench.changes.undecided.look_now()
@@ -64,8 +63,7 @@ async def _keep(bench: Workbench, as_json: bool) -> int:
     others = trial_lines([one for one in found if not one.is_decidable])
     if not chosen:
         raise RefusedError(" ".join(others), hint="Nothing was kept.")
-    for line in others:
-        say(line)
+    say_all(others)
     kept = await bench.changes.keep_trials(chosen)
     if as_json:
         document(schema.document(kept=[_shown(trial.change, ended) for trial, ended in kept]))

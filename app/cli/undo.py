@@ -10,11 +10,11 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import above_lines, moved_lines, steps
-from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
+from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
 from app.cli.options import CONFIRM_HELP, gather_options
-from app.cli.output import document, lines, report_error, say
+from app.cli.output import document, lines, report_error, say, say_all
 from app.cli.render import marked, table_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.engine.view import change as view
 from app.engine.view import schema
@@ -82,8 +82,7 @@ def undo_command(options: _UndoOptions) -> int:
     chosen = _chosen(records, options)
     if not options.dry_run:
         refuse_read_only()
-    with workbench(dry=options.dry_run, rights=True) as bench:
-        return run(lambda interruption: _undo(bench, interruption, folder, chosen, options))
+    return on_workbench(_undo, folder, chosen, options, dry=options.dry_run, rights=True)
 
 
 def _chosen(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[ChangeRecord]:
@@ -106,16 +105,13 @@ async def _undo(
     chosen: list[ChangeRecord],
     options: _UndoOptions,
 ) -> int:
-    for row in (*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])):
-        say(row)
+    say_all((*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])))
     say()
     await begin(bench, folder)
     plans = await _plans(bench, chosen)
     say("What is run:")
-    for row in [line for plan in plans.values() for line in steps(plan.writes)]:
-        say(row)
-    for sentence in view.not_understood(plans.values()):
-        say(sentence)
+    say_all([line for plan in plans.values() for line in steps(plan.writes)])
+    say_all(view.not_understood(plans.values()))
     say()
     if options.dry_run:
         if options.as_json:

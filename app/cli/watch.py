@@ -84,11 +84,10 @@ def watch_command(
     _tell(found, as_json=as_json)
     status = FOUND if found.compared.has_news else UNDECIDED if found.compared.news else DONE
     if baseline is not None and not found.skipped:
-        from app.cli.baseline import check_command
+        from app.cli.baseline import CheckOptions, check_baseline
 
-        assert check_command.callback is not None
         with narrated():
-            worse = check_command.callback(baseline, None, 5.0, None, False, False)
+            worse = check_baseline(CheckOptions(name=baseline))
         status = FOUND if FOUND in (status, worse) else status
     return status
 
