@@ -7,9 +7,10 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 
 import click
 
@@ -34,13 +35,19 @@ CONFIRM_HELP = "The word that means the device: the end of its serial number or 
 T = TypeVar("T")
 
 
-def gather_options(record: type[T]) -> Callable[[Callable[[T], int]], Callable[..., int]]:
-    """Return a decorator of a command that gets its options as one value of this dataclass, by the names of fields."""
+def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], int]], Callable[..., int]]:
+    """Return a decorator: the command gets the options that are fields of a dataclass as one value of it, first.
 
-    def decorate(command: Callable[[T], int]) -> Callable[..., int]:
+    It gets all others by their names.
+    """
+
+    def decorate(command: Callable[Concatenate[T, ...], int]) -> Callable[..., int]:
+        names = {field.name for field in fields(record)}  # type: ignore[arg-type]
+
         @wraps(command)
         def gathered(**options: Any) -> int:
-            return command(record(**options))
+            own = {name: options.pop(name) for name in names & options.keys()}
+            return command(record(**own), **options)
 
         return gathered
 
