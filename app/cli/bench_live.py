@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from app.cli.options import is_terminal
-from app.cli.output import ReaderGoneError, document, say
+from app.cli.output import ReaderGoneError, can_redraw, document, say
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample, SectionSample
@@ -22,11 +20,39 @@ if TYPE_CHECKING:
     from app.engine.session.state import ActiveRun, Session
     from app.engine.workbench import Workbench
 
-_REDRAW = 0.2
+REDRAW_S = 0.2
 _PLAIN = 5.0
 _CLEAR = "\r\x1b[K"
 _LONGEST_NAME = 20
 """Characters of the name of a section in the line of a running job."""
+
+
+class LiveLine:
+    """A line on standard error that is drawn anew, where a terminal can do that."""
+
+    def __init__(self) -> None:
+        self.able = can_redraw()
+        """Whether anything is drawn; not once the terminal is gone."""
+        self._drawn = False
+
+    def draw(self, text: str) -> None:
+        """Draw this in the place of what was there, cut to the width of the terminal."""
+        width = shutil.get_terminal_size().columns
+        self._write(_CLEAR + shorten(text, max(20, width - 1), ".."))
+        self._drawn = self.able
+
+    def clear(self) -> None:
+        """Leave no half line behind."""
+        if self._drawn:
+            self._write(_CLEAR)
+        self._drawn = False
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):  # the terminal is gone; what it tells of is not
+            self.able = False
 
 
 class RunTeller:
@@ -41,9 +67,8 @@ class RunTeller:
         self._bench = bench
         self._stream = stream and not silent
         self._silent = silent
-        self._redraws = is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
+        self._line = LiveLine()
         self._which = ""
-        self._drawn = False
         self._last = 0.0
         self._forget = bench.listen(self._heard)
 
@@ -60,10 +85,7 @@ class RunTeller:
 
     def end(self) -> None:
         """The run is over: leave no half line behind."""
-        if self._drawn:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
-        self._drawn = False
+        self._line.clear()
 
     def close(self) -> None:
         """Stop listening."""
@@ -94,20 +116,10 @@ class RunTeller:
 
     def _tell(self, active: ActiveRun | None) -> None:
         now = time.monotonic()
-        if self._silent or active is None or now - self._last < (_REDRAW if self._redraws else _PLAIN):
+        if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
             return
         self._last = now
-        line = self._which + progress(active, time.time())
-        if not self._redraws:
-            say(line)
-            return
-        try:
-            width = shutil.get_terminal_size().columns
-            sys.stderr.write(_CLEAR + shorten(line, max(20, width - 1), ".."))
-            sys.stderr.flush()
-            self._drawn = True
-        except OSError:
-            self._redraws = False
+        (self._line.draw if self._line.able else say)(self._which + progress(active, time.time()))
 
 
 def progress(active: ActiveRun, now: float) -> str:

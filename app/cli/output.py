@@ -233,6 +233,11 @@ def sign(state: str) -> str:
     return f"{SIGNS.get(state, (signs.UNKNOWN.char, ''))[0]} {state}"
 
 
+def can_redraw() -> bool:
+    """Return whether standard error is a terminal that can take a line away again."""
+    return is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
+
+
 def can_ask() -> bool:
     """Whether there is somebody to ask: a terminal for the question and one for the answer."""
     return is_terminal(sys.stdin) and is_terminal(sys.stderr)
