@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -49,12 +50,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
             schema.document(
                 runs=[schema.run(run, session=loaded.place) for loaded, run in pairs],
                 experiments=[
-                    schema_compare.experiment(
-                        record,
-                        loaded.session,
-                        shown_experiment(loaded.session, record.id),
-                        session=loaded.place,
-                    )
+                    _experiment_json(loaded, record, shown_experiment(loaded.session, record.id))
                     for loaded in sessions
                     for record in loaded.session.experiments
                 ],
@@ -157,25 +153,11 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         return _experiment(a, judge_again, as_json)
     (where_a, run_a), (where_b, run_b) = found_run(a), found_run(b)
     earlier = () if where_a.folder == where_b.folder else tuple(_earlier(run_a, where_a, where_b))
+    sides = (run_a, run_b, where_a.session.runs, where_b.session.runs)
     comparison = compare(
-        run_a,
-        run_b,
-        where_a.session.runs,
-        where_b.session.runs,
-        names=(a, b),
-        earlier=earlier,
-        threshold=threshold,
-        experiments=where_a.session.experiments,
+        *sides, names=(a, b), earlier=earlier, threshold=threshold, experiments=where_a.session.experiments
     )
-    sections = compare_sections(
-        run_a,
-        run_b,
-        where_a.session.runs,
-        where_b.session.runs,
-        names=(a, b),
-        earlier=earlier,
-        threshold=threshold,
-    )
+    sections = compare_sections(*sides, names=(a, b), earlier=earlier, threshold=threshold)
     if where_a.redacted != where_b.redacted:
         say(PSEUDONYMS)
     if as_json:
@@ -188,19 +170,15 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
                 threshold_percent=comparison.sides.threshold,
                 runs_a=[run.id for run in comparison.sides.a],
                 runs_b=[run.id for run in comparison.sides.b],
-                figures=[schema_compare.figure(row) for row in comparison.rows],
+                figures=list(map(schema_compare.figure, comparison.rows)),
                 sections=[
-                    {
-                        "name": name,
-                        "sentence": sentence(each),
-                        "figures": [schema_compare.figure(row) for row in each.rows],
-                    }
+                    {"name": name, "sentence": sentence(each), "figures": list(map(schema_compare.figure, each.rows))}
                     for name, each in sections
                 ]
                 or None,
-                settings=[{"key": key, "a": one, "b": other} for key, one, other in comparison.settings],
-                job=[{"key": key, "a": one, "b": other} for key, one, other in comparison.job],
-                provenance=[{"key": key, "a": one, "b": other} for key, one, other in comparison.provenance],
+                settings=_differences(comparison.settings),
+                job=_differences(comparison.job),
+                provenance=_differences(comparison.provenance),
                 two_sessions=comparison.sides.apart,
                 between_sessions=schema_compare.between(comparison.between),
                 caveats=list(caveats(comparison)),
@@ -210,22 +188,26 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
     return _side_by_side(comparison, a, b, sections)
 
 
+def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[schema.Json]:
+    return [{"key": key, "a": one, "b": other} for key, one, other in rows]
+
+
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     """One experiment, by the name that `raidbench ab` gave it."""
     session, slash, experiment_id = name.rpartition("/")
     loaded, record = found_experiment(session if slash else None, experiment_id)
     comparison = shown_experiment(judged_again(loaded.session) if judge_again else loaded.session, record.id)
     if as_json:
-        document(
-            schema.document(
-                experiment=schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
-            )
-        )
+        document(schema.document(experiment=_experiment_json(loaded, record, comparison)))
         return DONE
     if comparison is None:
         say(f"{record.id}: {NO_PAIR}")
         return DONE
     return _side_by_side(comparison, *ab_headings(record))
+
+
+def _experiment_json(loaded: Loaded, record: ExperimentRecord, comparison: Comparison | None) -> schema.Json:
+    return schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
 
 
 def found_experiment(session: str | None, experiment_id: str) -> tuple[Loaded, ExperimentRecord]:
