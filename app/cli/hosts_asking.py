@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from typing import TypeVar
 
 import click
 
@@ -35,6 +36,8 @@ from app.engine.ssh.names import folded, hosts_named
 from app.engine.view import schema as forms
 from backends.text import clean
 from widgets.plain.units import plural
+
+T = TypeVar("T")
 
 _BETWEEN_S = 0.25
 """Seconds between two lines about who is waited for."""
@@ -94,6 +97,19 @@ def tell_losses(gathered: Gathered) -> None:
     """How many answered, and why the others did not, on standard error."""
     say(counted(gathered))
     say_all(loss_rows(gathered))
+
+
+def taking(
+    gathered: Gathered, found: dict[str, T], read: Callable[[HostAnswer], T]
+) -> Callable[[HostAnswer | Missing], None]:
+    """Return a function that counts an outcome, and puts what is read from an answer into `found`, by host."""
+
+    def take(outcome: HostAnswer | Missing) -> None:
+        gathered.count(outcome)
+        if not isinstance(outcome, Missing):
+            found[outcome.host] = read(outcome)
+
+    return take
 
 
 def gather(
