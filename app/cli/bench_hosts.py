@@ -154,7 +154,8 @@ def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
 
 
 def _command(options: Options, words: Sequence[str], lease_s: int) -> tuple[str, ...]:
-    return (*_before(options), "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
+    before = options.again("read_only", "no_helper", "demo", "demo_state")
+    return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
 
 
 def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Reach]:
@@ -204,13 +205,3 @@ def _status(record: JointRecord) -> int:
     if record.complete:
         return DONE
     return MISSING if any(host.counts for host in record.hosts) else FAILED
-
-
-def _before(options: Options) -> list[str]:
-    """What stands before `bench` on each host."""
-    words = ["--read-only"] if options.read_only else []
-    words += ["--no-helper"] if options.no_helper else []
-    if options.demo:
-        words.append(f"--demo={options.demo}")
-        words += [f"--demo-state={state}" for state in options.demo_state]
-    return words

@@ -152,8 +152,7 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
 
 
 def _order(hosts: tuple[str, ...], words: tuple[str, ...], *, seconds: float | None, program: str | None) -> HostsOrder:
-    options = current()
-    before = [flag for given, flag in ((options.read_only, "--read-only"), (options.no_helper, "--no-helper")) if given]
+    before = current().again("read_only", "no_helper")
     return HostsOrder(hosts=hosts, words=(program or PROGRAM, *before, *words), seconds=seconds or SECONDS)
 
 

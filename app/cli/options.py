@@ -137,6 +137,17 @@ class Options:
 
         return f"{demo_words(self.demo)} " if self.demo else ""
 
+    def again(self, *names: str) -> list[str]:
+        """Return these options as words before the command of another process; nothing of one that was not given."""
+        words: list[str] = []
+        for name in names:
+            option, value = f"--{name.replace('_', '-')}", getattr(self, name)
+            if value is True:
+                words.append(option)
+            elif value:
+                words += [f"{option}={each}" for each in (value if isinstance(value, tuple) else (value,))]
+        return words
+
     @property
     def paths(self) -> Paths:
         """The folders of the machine that is meant."""
