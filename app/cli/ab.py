@@ -17,7 +17,7 @@ from app.cli.change import pairs as pairs_of_words
 from app.cli.confirm import steps
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, loaded_session, on_workbench, refuse_read_only
-from app.cli.options import CONFIRM_HELP, PERCENT, FiniteRange, current, gather_options
+from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, current, gather_options
 from app.cli.output import document, lines, paint, say, say_all
 from app.cli.render import table_lines
 from app.cli.running import Interruption
@@ -60,7 +60,7 @@ HURRY = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _AbOptions:
+class _AbOptions(AskingOptions):
     """The options of `ab`."""
 
     target: str
@@ -78,10 +78,6 @@ class _AbOptions:
     threshold: float | None
     more: str | None
     rest: float | None
-    dry_run: bool
-    yes: bool
-    typed: str | None
-    as_json: bool
 
 
 @click.command("ab", cls=GroupedCommand)

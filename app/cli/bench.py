@@ -235,9 +235,7 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
 
 async def _show(bench: Workbench, request: Request, options: BenchOptions) -> int:
     """What would be done, and what would be lost. Raises RefusedError where it would not be."""
-    ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    ready = await prepared(bench, request)
     lost = [*lost_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
     _announce(ready)
     job = {key: text for key, text in ready.job.texts().items() if text}
@@ -290,9 +288,7 @@ async def measured(
     Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
     """
     not_read_only(request)
-    first = await bench.jobs.prepare(request)  # what cannot be done at all leaves no session behind
-    if first.refused:
-        raise RefusedError(" ".join(first.refused), hint=first.hint)
+    first = await prepared(bench, request)  # what cannot be done at all leaves no session behind
     if leash is not None:
         leash.require_harmless(first)
     await begin_measuring(bench, fresh=fresh)
@@ -328,6 +324,14 @@ async def measured(
     if follower.nobody_reads:
         raise ReaderGoneError
     return records, said
+
+
+async def prepared(bench: Workbench, request: Request) -> Preparation:
+    """Return what a run would do. Raises RefusedError where it is not to be done, and what preparing does."""
+    ready = await bench.jobs.prepare(request)
+    if ready.refused:
+        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    return ready
 
 
 def not_read_only(request: Request) -> None:

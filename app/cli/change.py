@@ -10,7 +10,7 @@ import click
 from app.cli import confirm
 from app.cli.confirm import review
 from app.cli.opening import begin, on_workbench, refuse_read_only
-from app.cli.options import CONFIRM_HELP, gather_options
+from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import document, lines, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
@@ -28,16 +28,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SetOptions:
+class _SetOptions(AskingOptions):
     """The options of `set`."""
 
     target: str
     values: tuple[str, ...]
-    dry_run: bool
-    yes: bool
-    typed: str | None
     trial: float | None
-    as_json: bool
 
 
 @click.command("set")

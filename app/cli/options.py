@@ -191,6 +191,17 @@ class Options:
         return self.load_config().firmware_queries
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions:
+    """The options of every command that asks before it does something."""
+
+    dry_run: bool
+    yes: bool
+    typed: str | None
+    """What `--confirm` says."""
+    as_json: bool
+
+
 _last = [Options()]
 
 

@@ -7,14 +7,14 @@ from contextlib import closing
 
 import click
 
-from app.cli.bench import allowed, lost_lines, not_read_only, scratch_size, wear_lines
+from app.cli.bench import allowed, lost_lines, not_read_only, prepared, scratch_size, wear_lines
 from app.cli.bench_job import job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin, on_workbench
-from app.cli.options import CONFIRM_HELP, current, gather_options
+from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options
 from app.cli.output import document, lines, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
@@ -28,7 +28,7 @@ from app.engine.view import schema
 from app.engine.view.events import describe_event
 from app.engine.view.run import outcome_words
 from app.engine.workbench import Workbench
-from backends.errors import RefusedError, StorageError
+from backends.errors import StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
@@ -37,7 +37,7 @@ from widgets.plain import units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _PreconditionOptions:
+class _PreconditionOptions(AskingOptions):
     """The options of `precondition`."""
 
     target: str
@@ -45,10 +45,6 @@ class _PreconditionOptions:
     size: str | None
     steady_cap: int | None
     steady_round: int | None
-    dry_run: bool
-    yes: bool
-    typed: str | None
-    as_json: bool
 
 
 @click.command("precondition", cls=GroupedCommand)
@@ -85,9 +81,7 @@ def precondition_command(options: _PreconditionOptions) -> int:
 
 async def _show(bench: Workbench, request: Request, *, as_json: bool) -> int:
     """What would be done, and what would be lost. Raises RefusedError where it would not be."""
-    ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    ready = await prepared(bench, request)
     rows = [*plan_lines(ready, await wear_lines(bench, ready)), *lost_lines(ready)]
     if as_json:
         document(schema.document(dry_run=True, target=request.name, destructive=ready.destructive, plan=rows))
@@ -101,9 +95,7 @@ async def _precondition(
     bench: Workbench, interruption: Interruption, request: Request, options: _PreconditionOptions
 ) -> int:
     not_read_only(request)
-    ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    ready = await prepared(bench, request)
     say_all(plan_lines(ready, await wear_lines(bench, ready)))
     word = None
     if ready.destructive:

@@ -12,7 +12,7 @@ from app.cli import confirm
 from app.cli.confirm import steps
 from app.cli.failures import exit_status
 from app.cli.opening import begin, refuse_read_only, tell_trials, workbench
-from app.cli.options import gather_options
+from app.cli.options import AskingOptions, gather_options
 from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, say_all, sign
 from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
@@ -37,17 +37,13 @@ from widgets.plain import units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RecoverOptions:
+class _RecoverOptions(AskingOptions):
     """The options of `recover`."""
 
     listing: bool
     answer: str | None
     trials: bool
     unit: str | None
-    dry_run: bool
-    yes: bool
-    typed: str | None
-    as_json: bool
 
 
 @click.command("recover")

@@ -15,7 +15,7 @@ from app.cli import confirm
 from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, require_its_machine, workbench
-from app.cli.options import CONFIRM_HELP, current, gather_options, policies_of
+from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
 from app.cli.output import document, lines, say, say_all
 from app.cli.render import listing
 from app.cli.running import Interruption, run
@@ -46,16 +46,12 @@ _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartOptions:
+class StartOptions(AskingOptions):
     """The options of every command that starts a sweep."""
 
     seed: int | None
-    dry_run: bool
     order: bool = False
-    yes: bool
-    typed: str | None
     detach: bool
-    as_json: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

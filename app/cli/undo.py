@@ -11,7 +11,7 @@ import click
 from app.cli import confirm
 from app.cli.confirm import above_lines, moved_lines, steps
 from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
-from app.cli.options import CONFIRM_HELP, gather_options
+from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import document, lines, report_error, say, say_all
 from app.cli.render import marked, table_lines
 from app.cli.running import Interruption
@@ -31,16 +31,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _UndoOptions:
+class _UndoOptions(AskingOptions):
     """The options of `undo`."""
 
     change: str | None
     listing: bool
     everything: bool
-    dry_run: bool
-    yes: bool
-    typed: str | None
-    as_json: bool
 
 
 @click.command("undo")
