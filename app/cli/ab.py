@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import click
 
 from app.cli import confirm
-from app.cli.bench import allowed, job_options, not_read_only, scratch_size, wear_lines
-from app.cli.bench_job import AskedJob, job_of, section_option
+from app.cli.bench import allowed, not_read_only, scratch_size, wear_lines
+from app.cli.bench_job import AskedJob, JobOptions, job_of, job_options
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
@@ -66,10 +65,7 @@ class _AbOptions(AskingOptions):
     target: str
     setting: str | None
     null: bool
-    profile: str | None
-    jobfile: Path | None
-    section: str | None
-    texts: Mapping[str, str]
+    job: JobOptions
     steady: SteadyPlan | None
     on: str | None
     pairs: int | None
@@ -88,12 +84,7 @@ class _AbOptions(AskingOptions):
     is_flag=True,
     help=f"Set nothing: the same against itself, {NULL_PAIRS} pairs unless named; tells how far runs lie apart.",
 )
-@click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
-@click.option(
-    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
-)
-@section_option("The section of the job file that is measured: alone, without the others. Needed where it has several.")
-@job_options
+@job_options("The section of the job file that is measured: alone, without the others. Needed where it has several.")
 @steady_options(early=False)
 @click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of TARGET's own device.")
 @click.option(
@@ -147,14 +138,7 @@ def ab_command(options: _AbOptions) -> int:
         raise click.UsageError("Name KEY=VALUE, or --null to measure the same against itself.")
     if not options.dry_run:
         refuse_read_only()
-    asked = job_of(
-        options.texts,
-        profile=options.profile,
-        jobfile=options.jobfile,
-        config=current().load_config(),
-        section=options.section,
-        alone="An A/B judges one job",
-    )
+    asked = job_of(options.job, current().load_config(), alone="An A/B judges one job")
     setting = None if options.setting is None else pairs_of_words((options.setting,))[0]
     looks = _looks(options)
 
@@ -219,7 +203,7 @@ async def _plan(
     target = (await bench.hardware.find(options.target)).target
     change = None if setting is None else await bench.hardware.plan(target, *setting)
     where, shown = await resolve(bench, options.on or str(target))
-    job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.texts)
+    job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.job.texts)
     request = Request(where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, told=True)
     not_read_only(request)
     ready = await bench.jobs.prepare(request)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.bench_job import job_of, section_option
+from app.cli.bench_job import JobOptions, job_of, job_options
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.bench_text import advice, summary
@@ -24,7 +24,6 @@ from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.config import Config
-from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
 from app.engine.fio.render import section_names
 from app.engine.fio.sections import with_size
@@ -49,32 +48,12 @@ if TYPE_CHECKING:
     from app.cli.bench_leash import Leash
 
 
-def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add one option for each field of a job; the command gets those that were named as `texts`, by field."""
-
-    @wraps(command)
-    def gathered(**options: Any) -> Any:
-        fields = {name: options.pop(name) for name in tuple(options) if name.startswith("job_")}
-        texts = {name.removeprefix("job_"): text for name, text in fields.items() if text is not None}
-        return command(texts=texts, **options)
-
-    found: Callable[..., Any] = gathered
-    for field in reversed(FIELDS):
-        name = f"--{field.key.replace('_', '-')}"
-        metavar = "|".join(field.choices) if field.choices else None
-        found = click.option(name, f"job_{field.key}", metavar=metavar, help=field.help)(found)
-    return found
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchOptions:
     """The options of `bench`."""
 
     targets: tuple[str, ...]
-    profile: str | None
-    jobfile: Path | None
-    section: str | None
-    texts: Mapping[str, str]
+    job: JobOptions
     steady: SteadyPlan | None
     repeat: int
     keep: bool
@@ -90,12 +69,7 @@ class BenchOptions:
 
 @click.command("bench", cls=GroupedCommand)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
-@click.option(
-    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
-)
-@section_option("Run this section of the job file alone; without it all sections run, as fio runs them.")
-@job_options
+@job_options("Run this section of the job file alone; without it all sections run, as fio runs them.")
 @steady_options()
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
 @click.option("--keep", is_flag=True, help="Leave the scratch file for the next run.")
@@ -135,14 +109,7 @@ def bench_command(options: BenchOptions) -> int:
     config = current().load_config()
     _require_suitable(options)
     alone = "" if options.nodes is None else "Many hosts run one job"
-    asked = job_of(
-        options.texts,
-        profile=options.profile,
-        jobfile=options.jobfile,
-        config=config,
-        section=options.section,
-        alone=alone,
-    )
+    asked = job_of(options.job, config, alone=alone)
     if options.nodes is not None:
         from app.cli.bench_hosts import measure_on_hosts
 
@@ -150,8 +117,9 @@ def bench_command(options: BenchOptions) -> int:
             raise InvalidValueError(
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
-        texts = options.texts if options.jobfile is None else asked.job.texts()
-        return measure_on_hosts(options, _words_for_hosts(options.targets, texts, options.profile or config.profile))
+        texts = options.job.texts if options.job.jobfile is None else asked.job.texts()
+        words = _words_for_hosts(options.targets, texts, options.job.profile or config.profile)
+        return measure_on_hosts(options, words)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
         if not options.go_on_stdin:
@@ -167,7 +135,7 @@ def bench_command(options: BenchOptions) -> int:
             where=first.where,
             name=first.name,
             beside=tuple(others),
-            job=scratch_size(asked.job, [where for where, _ in found], config, given="size" in options.texts),
+            job=scratch_size(asked.job, [where for where, _ in found], config, given="size" in options.job.texts),
             profile=asked.profile,
             keep=options.keep,
             steady=options.steady,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import click
 
-from app.cli.bench import job_options
+from app.cli.bench_job import JobOptions, job_options
 from app.cli.grouping import GroupedCommand
 from app.cli.options import CONFIRM_HELP, current, gather_options
 from app.cli.sweep import StartOptions, start
@@ -27,15 +26,13 @@ class _CurveOptions(StartOptions):
     """The options of `curve`."""
 
     target: str
-    profile: str | None
-    texts: Mapping[str, str]
+    job: JobOptions
     repeats: int
 
 
 @click.command("curve", cls=GroupedCommand)
 @click.argument("target")
-@click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
-@job_options
+@job_options()
 @click.option(
     "--repeats", type=click.IntRange(3, 100), default=3, metavar="N", help="Runs of each load; 3 unless named."
 )
@@ -54,19 +51,19 @@ def curve_command(options: _CurveOptions) -> int:
     its terminal, `raidbench attach` shows it, `raidbench sweep --resume` goes on with it.
     """
     for key in _FOUND:
-        if key in options.texts:
+        if key in options.job.texts:
             raise click.UsageError(f"--{key.replace('_', '-')} is what a curve tries by itself.")
-    profile = options.profile or current().load_config().profile
+    profile = options.job.profile or current().load_config().profile
     plan = load_plan(PLAN)
     job = dict(plan.job)
-    if "runtime" in options.texts:
+    if "runtime" in options.job.texts:
         job.pop("ramp", None)  # it fits the run time of the plan
     plan = replace(
         plan,
         title=f"{plan.title} of {profile_named(profile).name} on {options.target}",
         targets={plan.measure: options.target},
         profile=profile,
-        job={**job, **options.texts},
+        job={**job, **options.job.texts},
         repeats=options.repeats,
     )
     return start(plan, options, {})

@@ -8,7 +8,7 @@ from contextlib import closing
 import click
 
 from app.cli.bench import allowed, lost_lines, not_read_only, prepared, scratch_size, wear_lines
-from app.cli.bench_job import job_of
+from app.cli.bench_job import JobOptions, job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
@@ -65,7 +65,7 @@ def precondition_command(options: _PreconditionOptions) -> int:
     """
     config = current().load_config()
     texts = {} if options.size is None else {"size": options.size}
-    job, name, _ = job_of(texts, profile=options.profile, jobfile=None, config=config)
+    job, name, _ = job_of(JobOptions(profile=options.profile, texts=texts), config)
     plan = steady_plan(config, cap=options.steady_cap, round_s=options.steady_round)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
