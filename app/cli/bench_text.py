@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from app.cli.output import SIGNS, lines, say, terminal_width
+from app.cli.output import lines, say, terminal_width
 from app.cli.render import fitted_lines, table_lines
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
@@ -13,6 +13,7 @@ from app.engine.view.caches import cache_line
 from app.engine.view.members import member_table
 from app.engine.view.run import cpu_line, figures_table, means_lines, outcome_words
 from backends.text import clean
+from widgets.plain.signs import ATTENTION
 
 _SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
 
@@ -58,6 +59,6 @@ def summary(
 
 def advice(each: Advice) -> None:
     """What spoils figures and what to do about it."""
-    say(f"{SIGNS['warn'][0]} {clean(each.message, 600)}")
+    say(f"{ATTENTION.char} {clean(each.message, 600)}")
     if each.do:
         say(f"  {clean(each.do, 600)}")

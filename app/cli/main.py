@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 
 from app.cli.failures import guarded
 from app.cli.names import COMMANDS
-from app.cli.options import FiniteRange, Options, gather_options, is_terminal, is_utf8, remember
+from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import ReaderGoneError, say
 from app.cli.status import DONE, USAGE, sentence
 from app.engine.themes import THEMES
@@ -292,7 +292,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         bench,
         ScreenOptions(
             session=options.session,
-            ascii=options.ascii or config.ascii or not (_draws_signs(os.environ) and is_utf8(sys.stderr)),
+            ascii=options.ascii or config.ascii or not draws_signs(sys.stderr),
             fps=config.fps,
             theme=options.theme or config.theme,
             recorded=options.machine is not None,
@@ -313,18 +313,6 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
     )
     remember_look(bench.hardware.machine, bench.session.inventory)
     return int(status)
-
-
-def _draws_signs(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal's locale has UTF-8. Python's streams do not tell: in the C locale they are UTF-8, too.
-
-    The Linux console has it, but a font of 512 characters at most, without braille and most signs (console_codes(4)).
-    """
-    if environment.get("TERM") == "linux":
-        return False
-    names = (environment.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
-    locale = next(filter(None, names), "UTF-8")
-    return "utf8" in locale.lower().replace("-", "")
 
 
 def _no_screen(environment: MutableMapping[str, str]) -> str | None:

@@ -237,6 +237,11 @@ def is_utf8(stream: object) -> bool:
     return not is_terminal(stream) or _locale_is_utf8(os.environ)
 
 
+def draws_signs(stream: object) -> bool:
+    """Whether all signs arrive: the font of the Linux console has few of them, and no braille (console_codes(4))."""
+    return is_utf8(stream) and not (is_terminal(stream) and os.environ.get("TERM") == "linux")
+
+
 def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
     names = ("LC_ALL", "LANG") if environment.get("LC_CTYPE") == "C.UTF-8" else ("LC_ALL", "LC_CTYPE", "LANG")
     locale = next((value for name in names if (value := environment.get(name))), None)

@@ -30,18 +30,6 @@ _ASCII = str.maketrans(
 _NAMED_COMMAND = re.compile(r"`raidbench (?=[a-z]|--session )")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
-SIGNS = {
-    "ok": (signs.WELL.char, "green"),
-    "verified": (signs.WELL.char, "green"),
-    "restored": (signs.WELL.char, "green"),
-    "warn": (signs.ATTENTION.char, "yellow"),
-    "differs": (signs.ATTENTION.char, "yellow"),
-    "stopped": (signs.ATTENTION.char, "yellow"),
-    "failed": (signs.FAILED.char, "red"),
-}
-"""A state's sign and its colour: the word always comes with them."""
-
-
 GRACE = 0.5
 """Seconds in which a question takes no answer: time to read it. The dialogs of the screens have the same."""
 _LOOK = 0.5
@@ -226,11 +214,6 @@ def paint(text: str, colour: str) -> str:
     """Text in a colour, if standard output shows colours."""
     code = _COLOURS.get(colour)
     return f"\x1b[{code}m{text}\x1b[0m" if code and current().coloured else text
-
-
-def sign(state: str) -> str:
-    """A state with its sign: `● optimal`, `▲ degraded`; without colour, so that columns align."""
-    return f"{SIGNS.get(state, (signs.UNKNOWN.char, ''))[0]} {state}"
 
 
 def can_redraw() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 import shutil
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.opening import loaded_session
-from app.cli.options import current, gather_options, is_terminal, is_utf8
+from app.cli.options import current, draws_signs, gather_options, is_terminal
 from app.cli.output import document, lines, say, terminal_width
 from app.cli.past_runs import all_runs, chosen
 from app.cli.runs import found_run
@@ -142,7 +141,7 @@ def look_of(size: tuple[int, int], *, plain: bool = False) -> PictureLook:
         width=size[0],
         height=size[1],
         palette=PALETTE if current().coloured and not plain else (),
-        ascii=current().ascii or (not plain and not _draws_signs()),
+        ascii=current().ascii or (not plain and not draws_signs(sys.stdout)),
     )
 
 
@@ -169,11 +168,6 @@ def _room() -> tuple[int, int]:
         return _PIPE
     columns, rows = shutil.get_terminal_size()
     return columns, rows - _PROMPT
-
-
-def _draws_signs() -> bool:
-    """Whether braille arrives: the font of the Linux console has none (console_codes(4))."""
-    return is_utf8(sys.stdout) and not (is_terminal(sys.stdout) and os.environ.get("TERM") == "linux")
 
 
 def picture_document(made: Picture, kind: PictureKind) -> dict[str, object]:

@@ -13,7 +13,7 @@ from app.cli.confirm import steps
 from app.cli.failures import exit_status
 from app.cli.opening import begin, refuse_read_only, tell_trials, workbench
 from app.cli.options import AskingOptions, gather_options
-from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, say_all, sign
+from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, say_all
 from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
 from app.cli.running import Interruption, run
@@ -243,7 +243,7 @@ async def _one_session(
                 await other.open(folder)
                 await other.hardware.probe()
                 standing = await restore(other)
-            lines([f"{sign('failed' if standing else 'restored')}  {name}"])
+            lines([f"{marked(outcome_cell('failed' if standing else 'restored'))}  {name}"])
             for sentence in standing:
                 say(clean(sentence, 600))
             return FAILED if standing else DONE
@@ -265,7 +265,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
-            lines([f"{sign('restored')}  {name}: {view.before(intent.change)}"])
+            lines([f"{marked(outcome_cell('restored'))}  {name}: {view.before(intent.change)}"])
         case "k" | "keep":
             bench.changes.keep(intent)
             lines([f"kept  {name}"])
@@ -289,7 +289,7 @@ async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) ->
         case "r" | "remove" | "restore" if parts:
             left = await bench.arrays.settle(entry, remove=True)
             gone = left.standing is ArrayStanding.ABSENT
-            lines([f"{sign('restored' if gone else 'failed')}  {name}: {clean(left.words, 400)}"])
+            lines([f"{marked(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.words, 400)}"])
             return DONE if gone else FAILED
         case "k" | "keep":
             bench.arrays.leave(entry)
