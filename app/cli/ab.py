@@ -194,11 +194,7 @@ def _looks(options: _AbOptions) -> tuple[Look, ...]:
 
 
 async def _plan(
-    bench: Workbench,
-    options: _AbOptions,
-    asked: AskedJob,
-    setting: tuple[str, str] | None,
-    looks: tuple[Look, ...],
+    bench: Workbench, options: _AbOptions, asked: AskedJob, setting: tuple[str, str] | None, looks: tuple[Look, ...]
 ) -> AbPlan:
     target = (await bench.hardware.find(options.target)).target
     change = None if setting is None else await bench.hardware.plan(target, *setting)

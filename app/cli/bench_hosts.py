@@ -136,12 +136,7 @@ def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
             at = time.time()
             with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
                 conductor = Conductor(
-                    reach,
-                    folder,
-                    hosts,
-                    stagger_s=stagger_s,
-                    say=lambda sentence: live.say(sentence),
-                    lease_s=lease_s,
+                    reach, folder, hosts, stagger_s=stagger_s, say=lambda sentence: live.say(sentence), lease_s=lease_s
                 )
                 live = JointLive(conductor)
                 await _conduct(conductor, live, interruption)

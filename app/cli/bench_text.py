@@ -19,11 +19,7 @@ _SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
 
 
 def summary(
-    records: Sequence[RunRecord],
-    samples: Sequence[Sample],
-    *,
-    session: Path | None,
-    said: Collection[str] = (),
+    records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, said: Collection[str] = ()
 ) -> None:
     """The table of figures, how it went over time where that can be shown, what has to be known with them.
 

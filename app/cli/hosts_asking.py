@@ -20,15 +20,7 @@ from app.cli.status import DONE, MISSING
 from app.engine.hosts.asking import asked
 from app.engine.hosts.causes import HostAnswer, Missing, judged
 from app.engine.hosts.fleet import Fleet
-from app.engine.hosts.folding import (
-    Gathered,
-    answers_json,
-    counted,
-    counts_json,
-    loss_rows,
-    text_rows,
-    told_json,
-)
+from app.engine.hosts.folding import Gathered, answers_json, counted, counts_json, loss_rows, text_rows, told_json
 from app.engine.hosts.raw import HostsOrder, RawAnswer
 from app.engine.joint.reach import Reach
 from app.engine.ssh.calling import PROGRAM, SECONDS

@@ -145,10 +145,7 @@ def _prepare_streams() -> None:
 )
 @click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
 @click.option(
-    "--demo-speed",
-    type=FiniteRange(0.1, 1000),
-    metavar="N",
-    help="Let the simulated rack's time run N times as fast.",
+    "--demo-speed", type=FiniteRange(0.1, 1000), metavar="N", help="Let the simulated rack's time run N times as fast."
 )
 @click.option("--demo-reset", is_flag=True, help="Reset the simulated rack first.")
 @click.option(

@@ -31,12 +31,7 @@ Ts = TypeVarTuple("Ts")
 
 
 def host_of(
-    options: Options,
-    *,
-    dry: bool = False,
-    child_nice: int | None = None,
-    hurry: float = 1.0,
-    rights: bool = False,
+    options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
 ) -> Host:
     """The machine that the options mean; `dry` plans as root would and writes nothing.
 

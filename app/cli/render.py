@@ -31,11 +31,7 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
     if not shown.rows:
         return []
     layout = LineLayout.of(shown, width)
-    return [
-        *([paint(shown.heading, "bold")] if shown.heading else []),
-        layout.heading(),
-        *layout.rows(shown.rows),
-    ]
+    return [*([paint(shown.heading, "bold")] if shown.heading else []), layout.heading(), *layout.rows(shown.rows)]
 
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:

@@ -95,11 +95,7 @@ def _chosen(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[Ch
 
 
 async def _undo(
-    bench: Workbench,
-    interruption: Interruption,
-    folder: Path,
-    chosen: list[ChangeRecord],
-    options: _UndoOptions,
+    bench: Workbench, interruption: Interruption, folder: Path, chosen: list[ChangeRecord], options: _UndoOptions
 ) -> int:
     say_all((*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])))
     say()
