@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.bench_job import JobOptions, job_of, job_options
-from app.cli.bench_live import RunTeller
+from app.cli.bench_live import RunTeller, advice, summary
 from app.cli.bench_target import resolve
-from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, on_workbench
