@@ -17,7 +17,7 @@ from app.cli.confirm import steps
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, loaded_session, on_workbench, refuse_read_only
 from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, current, gather_options
-from app.cli.output import document, lines, paint, say, say_all
+from app.cli.output import lines, paint, print_json, say, say_all
 from app.cli.render import table_lines
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
@@ -257,7 +257,7 @@ def _of_the_rack() -> str:
 
 def _show(plan: AbPlan, as_json: bool) -> int:
     if as_json:
-        document(schema.document(dry_run=True, plan=schema_compare.plan(plan)))
+        print_json(dry_run=True, plan=schema_compare.plan(plan))
     else:
         lines(_review(plan))
         say("Dry run: nothing was changed and nothing measured.")
@@ -318,11 +318,9 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
     folder = str(bench.folder)
     if as_json:
         runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]
-        document(
-            schema.document(
-                experiment=schema_compare.experiment(record, bench.session, comparison, session=folder),
-                runs=[schema.run(each, session=folder) for each in runs],
-            )
+        print_json(
+            experiment=schema_compare.experiment(record, bench.session, comparison, session=folder),
+            runs=[schema.run(each, session=folder) for each in runs],
         )
     elif comparison is not None:
         lines([*(paint(clean(told, 1000), "bold") for told in shown_lines(record, comparison)), ""])

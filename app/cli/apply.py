@@ -12,7 +12,7 @@ from app.cli import confirm
 from app.cli.confirm import review
 from app.cli.opening import begin, on_workbench, refuse_read_only
 from app.cli.options import gather_options
-from app.cli.output import document, lines, report_error, say, say_all
+from app.cli.output import lines, print_json, report_error, say, say_all
 from app.cli.persist import rule_rows
 from app.cli.render import marked
 from app.cli.running import Interruption
@@ -96,10 +96,10 @@ def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -
 
 
 def _tell_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
-    from app.engine.view import desired, schema
+    from app.engine.view import desired
 
     if options.as_json:
-        document(schema.document(drift=[desired.drift_json(drift) for drift in drifts]))
+        print_json(drift=[desired.drift_json(drift) for drift in drifts])
     elif options.diff:
         lines(clean(row, 500) for row in desired.diff_lines(drifts))
     else:
@@ -111,11 +111,11 @@ def _tell_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
 
 
 def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...], options: _ApplyOptions) -> int:
-    from app.engine.view import desired, schema
+    from app.engine.view import desired
 
     if options.as_json:
         drift = [desired.drift_json(one) for one in state.drifts]
-        document(schema.document(dry_run=options.dry_run, drift=drift, not_done=[], **desired.plan_json(plan)))
+        print_json(dry_run=options.dry_run, drift=drift, not_done=[], **desired.plan_json(plan))
     else:
         lines(_review(plan, others))
     say("Nothing is to be set." if plan.empty else "Dry run: nothing was changed.")
@@ -181,14 +181,14 @@ async def _make(
 
 
 def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
-    from app.engine.view import desired, schema
+    from app.engine.view import desired
 
     if outcome.trouble is not None and not options.as_json:
         report_error(outcome.trouble)
     if options.as_json:
         drift = [desired.drift_json(one) for one in others]
         ending = confirm.ending_json(bench, outcome.trouble)
-        document({**schema.document(dry_run=False, drift=drift, **ending), **desired.outcome_json(outcome)})
+        print_json(dry_run=False, drift=drift, **ending, **desired.outcome_json(outcome))
         return
     for step in outcome.steps:
         lines(_step_rows(step))

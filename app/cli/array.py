@@ -11,13 +11,12 @@ from app.cli import confirm
 from app.cli.confirm import steps
 from app.cli.opening import begin, on_workbench, refuse_read_only
 from app.cli.options import gather_options, policies_of
-from app.cli.output import document, lines, say, terminal_width
+from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, REFUSED
 from app.engine.fio.sizes import parse_size
 from app.engine.view import making as view
-from app.engine.view import schema
 from app.engine.view.table import filled
 from backends.making import LEVELS, ArrayWish
 from backends.model import Level, Problem
@@ -74,8 +73,8 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
         serials = view.serials_of(inventory)
         arrays = [view.array(array, serials) for array in inventory.arrays]
         drives = [view.candidate(one) for one in shown]
-        body = schema.document(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives)
-        document({**body, "made_here": [view.made_here(entry) for entry in made]})
+        made_here = [view.made_here(entry) for entry in made]
+        print_json(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives, made_here=made_here)
         return DONE
     width = terminal_width()
     if inventory.arrays and not free:
@@ -149,9 +148,8 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _
     found = (await _candidates(bench, options.drives))[0]
     wish = replace(wish, drives=chosen(found, options.drives), name=wish.name or new_name())
     plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
-    only_planned = schema.document(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
     if options.as_json and options.dry_run:
-        document(only_planned)
+        print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
     else:
         show = say if options.as_json else lambda row: lines([row])
         for row in (*fact_lines(view.plan_facts(plan)), "", "What makes it:", *steps(plan.steps)):
@@ -160,7 +158,7 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _
             say(clean(sentence, 1000))
     if plan.by_hand and not options.dry_run:
         if options.as_json:
-            document(only_planned)
+            print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
         say("Nothing was done.")
         return REFUSED
     if options.dry_run:
@@ -174,7 +172,7 @@ async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _
     made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
     if options.as_json:
         array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
-        document(schema.document(dry_run=False, simulated=bench.simulated, array=array))
+        print_json(dry_run=False, simulated=bench.simulated, array=array)
     else:
         lines([f"made  {plan.wish.name}: {clean(made.words, 400)}"])
         say(f"It is deleted again with `raidbench array delete {plan.wish.name}`.")
@@ -213,7 +211,7 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
     if as_json:
         told = {"name": name, "address": str(found.target), "device": found.device}
         removing = [step.shown() for step in found.remove]
-        document(schema.document(dry_run=dry_run, simulated=bench.simulated, array={**told, "steps": removing}))
+        print_json(dry_run=dry_run, simulated=bench.simulated, array={**told, "steps": removing})
     elif dry_run:
         say("Dry run: nothing was changed.")
     else:

@@ -12,7 +12,7 @@ from app.cli.bench_target import resolve
 from app.cli.failures import exit_status
 from app.cli.opening import loaded_session, on_workbench
 from app.cli.options import CONFIRM_HELP, PERCENT, current, gather_options
-from app.cli.output import document, lines, report_error, say, terminal_width
+from app.cli.output import document, lines, print_json, report_error, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.running import Interruption
 from app.cli.runs import found_run
@@ -29,7 +29,6 @@ from app.engine.judge.verdict import FEWEST_RUNS
 from app.engine.measure.preparation import Request
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
-from app.engine.view import schema
 from app.engine.view.baseline import baseline_json, baselines_table, check_json, check_sentence
 from app.engine.view.table import filled
 from app.engine.workbench import Workbench
@@ -57,7 +56,7 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
     baseline = baseline_of(name, loaded, chosen)
     Baselines(current().paths).save(baseline, replace=replace)
     if as_json:
-        document(schema.document(baseline=baseline_json(baseline)))
+        print_json(baseline=baseline_json(baseline))
     ids = ", ".join(record.id for record in chosen)
     say(
         f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
@@ -80,7 +79,7 @@ def list_command(as_json: bool) -> int:
         except RaidbenchError as error:
             say(f"{name}: {clean(error.message, 300)}")
     if as_json:
-        document(schema.document(baselines=[baseline_json(each) for each in found]))
+        print_json(baselines=[baseline_json(each) for each in found])
     elif found:
         lines(table_lines(filled(baselines_table(found)), terminal_width()))
     else:
@@ -95,7 +94,7 @@ def remove_command(name: str, as_json: bool) -> int:
     """Remove a baseline; the runs stay where they are."""
     Baselines(current().paths).remove(name)
     if as_json:
-        document(schema.document(removed=name))
+        print_json(removed=name)
     say(f"The baseline {name} is removed.")
     return DONE
 

@@ -18,7 +18,7 @@ from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, on_workbench
 from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options
-from app.cli.output import ReaderGoneError, document, lines, say, say_all
+from app.cli.output import ReaderGoneError, document, lines, print_json, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
@@ -211,7 +211,7 @@ async def _show(bench: Workbench, request: Request, options: BenchOptions) -> in
         how |= {"destructive": ready.destructive, "lost": lost}
         if ready.job.sections:
             how |= {"sections": schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
-        document(schema.document(dry_run=True, **how))
+        print_json(dry_run=True, **how)
     elif ready.job.sections:
         lines([*ready.jobfile.splitlines(), *lost])
     else:

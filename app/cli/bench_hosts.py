@@ -18,7 +18,7 @@ import click
 from app.cli.bench_hosts_live import JointLive
 from app.cli.opening import on_workbench
 from app.cli.options import Options, current
-from app.cli.output import document, lines, say, terminal_width
+from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fitted_lines
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED, MISSING
@@ -29,7 +29,6 @@ from app.engine.joint.record import JointFolder, JointRecord
 from app.engine.joint.words import AHEAD_S, LEASE_S
 from app.engine.ssh.calling import PROGRAM, ssh_argv, ssh_options
 from app.engine.ssh.names import hosts_named
-from app.engine.view import schema
 from app.engine.view.joint import joint_json, joint_sentences, joint_table
 from app.engine.workbench import Workbench
 from backends.again import again
@@ -186,7 +185,7 @@ async def _conduct(conductor: Conductor, live: JointLive, interruption: Interrup
 
 def _tell(record: JointRecord, session: Path, *, as_json: bool) -> None:
     if as_json:
-        document(schema.document(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated))
+        print_json(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated)
     else:
         lines(fitted_lines(joint_table(record), terminal_width()))
     for sentence in joint_sentences(record):

@@ -11,7 +11,7 @@ from app.cli import confirm
 from app.cli.confirm import review
 from app.cli.opening import begin, on_workbench, refuse_read_only
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
-from app.cli.output import document, lines, say, say_all
+from app.cli.output import lines, print_json, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.trial import decide
@@ -102,12 +102,10 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
     from app.engine.view import schema
 
     if as_json:
-        document(
-            schema.document(
-                dry_run=True,
-                changes=[schema.change(change) for change in changes],
-                already=[schema.change(change) for change in already],
-            )
+        print_json(
+            dry_run=True,
+            changes=[schema.change(change) for change in changes],
+            already=[schema.change(change) for change in already],
         )
         return DONE
     if changes:
@@ -154,14 +152,12 @@ def _tell(
     if as_json:
         from app.engine.view import schema
 
-        document(
-            schema.document(
-                dry_run=False,
-                changes=[{**schema.change(change), "outcome": schema.ended(ended)} for change, ended in done],
-                not_done=[schema.change(change) for change in left],
-                already=[schema.change(change) for change in already],
-                **confirm.ending_json(bench, trouble),
-            )
+        print_json(
+            dry_run=False,
+            changes=[{**schema.change(change), "outcome": schema.ended(ended)} for change, ended in done],
+            not_done=[schema.change(change) for change in left],
+            already=[schema.change(change) for change in already],
+            **confirm.ending_json(bench, trouble),
         )
         return
     lines(row for change, ended in done for row in confirm.outcome_lines(change, ended))

@@ -8,7 +8,7 @@ import click
 
 from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
-from app.cli.output import document, goes_on, lines, paint, say, say_all, terminal_width
+from app.cli.output import goes_on, lines, paint, print_json, say, say_all, terminal_width
 from app.cli.render import folded
 from app.cli.running import run
 from app.cli.status import DONE, FOUND, NAGIOS
@@ -73,7 +73,6 @@ async def _check(bench: Workbench, target: str | None, ignored: tuple[str, ...])
 def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> int:
     from app.engine.check.finding import Severity
     from app.engine.view import check as view
-    from app.engine.view import schema
 
     least = Severity(severity)
     status = FOUND if checked.from_on(least) else DONE
@@ -82,7 +81,7 @@ def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> in
         lines(rows)
         return NAGIOS[word]
     if as_json:
-        document(schema.document(**view.findings_json(checked)))
+        print_json(**view.findings_json(checked))
         if not goes_on():
             return status
     width = terminal_width() or WIDTH

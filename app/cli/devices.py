@@ -11,7 +11,7 @@ import click
 from app.cli.hosts import over_hosts
 from app.cli.opening import host_of, on_workbench, remember_look, tell_trials, warn_of_journal
 from app.cli.options import current
-from app.cli.output import document, goes_on, say
+from app.cli.output import document, goes_on, print_json, say
 from app.cli.running import Interruption, run
 from app.cli.status import DONE
 from app.engine.view import schema
@@ -148,7 +148,7 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
         shown = bench.jobs.remembered(found)
         told = {**schema.thing(shown, settings), **schema.also(bench.session.inventory, found)}
-        document(schema.document(**body, target=told, queue=shared))
+        print_json(**body, target=told, queue=shared)
         if not goes_on():
             return DONE
     from app.cli.devices_text import target_page

@@ -9,7 +9,7 @@ import click
 
 from app.cli.hosts import over_hosts
 from app.cli.opening import on_workbench
-from app.cli.output import data, document, goes_on, say
+from app.cli.output import data, goes_on, print_json, say
 from app.cli.running import Interruption
 from app.cli.status import DONE
 from backends.text import clean
@@ -50,10 +50,9 @@ async def _export(
     for trouble in troubles:
         say(clean(trouble, 500))
     if as_json:
-        from app.engine.view import schema
         from app.engine.view.desired import export_json
 
-        document(schema.document(targets=export_json(found)))
+        print_json(targets=export_json(found))
         if not goes_on():
             return DONE
     if output is None:

@@ -14,7 +14,7 @@ import click
 
 from app.cli.devices_live import WAITING_S, WaitingLine
 from app.cli.options import current, is_terminal
-from app.cli.output import document, lines, paint, say, say_all
+from app.cli.output import document, lines, paint, print_json, say, say_all
 from app.cli.running import run
 from app.cli.status import DONE, MISSING
 from app.engine.hosts.asking import asked
@@ -66,7 +66,7 @@ def over(
     if stream:
         document(forms.document(counts=counts_json(gathered)), compact=True)
     elif as_json:
-        document(forms.document(**answers_json(gathered)))
+        print_json(**answers_json(gathered))
     else:
         for group in gathered.in_order():
             head = clean(f"{folded(group.hosts)} ({plural(len(group.hosts), 'host')})", 2000)

@@ -11,10 +11,9 @@ import click
 from app.cli.hosts import host_options
 from app.cli.hosts_prepare import prepare_command
 from app.cli.opening import workbench
-from app.cli.output import document, lines, paint, say
+from app.cli.output import lines, paint, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE, FOUND
-from app.engine.view import schema
 from backends.errors import RefusedError
 from backends.text import clean
 
@@ -79,7 +78,7 @@ def diff_command(
     comparison = compared(known, first)
     if as_json:
         counts = counts_json(gathered)
-        document(schema.document(**comparison_json(comparison), missing=losses_json(gathered), counts=counts))
+        print_json(**comparison_json(comparison), missing=losses_json(gathered), counts=counts)
     else:
         for role in comparison.roles:
             rows = list(difference_rows(comparison, role))
@@ -123,7 +122,7 @@ def facts_command(settings: bool, as_json: bool) -> int:
     with workbench(quiet=True) as bench:
         body = run(lambda _: _facts(bench, settings=settings))
     if as_json:
-        document(schema.document(host=bench.host.name, **body))
+        print_json(host=bench.host.name, **body)
         return DONE
     say(f"raidbench {body['program']}, kernel {clean(str(body['kernel']), 64)}")
     lines(f"{clean(thing['address'])}  {clean(thing['of'])}{_settings(thing)}" for thing in body["things"])

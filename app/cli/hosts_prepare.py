@@ -10,10 +10,9 @@ import click
 
 from app.cli.hosts import host_options
 from app.cli.options import current
-from app.cli.output import document, lines, paint, say
+from app.cli.output import lines, paint, print_json, say
 from app.cli.status import DONE, FOUND
 from app.engine.ssh.calling import SECONDS
-from app.engine.view import schema
 from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
@@ -116,7 +115,7 @@ def _tell(
             for group in same
         ]
         body = {"hosts": listed, "missing": losses_json(whole), "counts": counts_json(whole)}
-        document(schema.document(file=None if file is None else file.json(), **body))
+        print_json(file=None if file is None else file.json(), **body)
         return
     for group in same:
         head = f"{folded(group)} ({plural(len(group), 'host')})"

@@ -117,10 +117,7 @@ def documents() -> int:
 
 def error_document(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
     """What went wrong, as `--json` tells it. Raises what `data` raises."""
-    from app.engine.view import schema
-
-    told = {"status": status, "message": message, "hint": hint or None, "evidence": evidence or None}
-    document(schema.document(error=told))
+    print_json(error={"status": status, "message": message, "hint": hint or None, "evidence": evidence or None})
 
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
@@ -138,6 +135,13 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
         return
     _printed[0] += 1
     data(_ENCODED(body) if compact else indented(body))
+
+
+def print_json(**body: Any) -> None:
+    """Print a JSON document of these values. Raises what `data` raises."""
+    from app.engine.view import schema
+
+    document(schema.document(**body))
 
 
 def _told_simulated(part: object) -> bool:

@@ -11,10 +11,9 @@ from app.cli import confirm
 from app.cli.change import pairs
 from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
 from app.cli.options import gather_options
-from app.cli.output import document, lines, say, say_all
+from app.cli.output import lines, print_json, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE
-from app.engine.view import schema
 from backends.errors import NotFoundError
 from backends.model import Target
 from backends.settings import Persistence, Risk
@@ -76,14 +75,14 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
     }
     if options.dry_run:
         if options.as_json:
-            document(schema.document(**told))
+            print_json(**told)
         say("Dry run: nothing was written.")
         return DONE
     confirm.confirmed(Risk.NONE, (), yes=options.yes, typed=None, what="Write it")
     await begin(bench)
     await bench.keeping.install_rule(target, rule, values)
     if options.as_json:
-        document(schema.document(**told))
+        print_json(**told)
         return DONE
     kept = ", ".join(f"{key}={text}" for key, text in values.items())
     lines([f"{target}: {clean(kept, 400)} in {rule.path}" if kept else f"{target}: nothing in {rule.path} any more"])

@@ -15,7 +15,7 @@ from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin, on_workbench
 from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options
-from app.cli.output import document, lines, say, say_all
+from app.cli.output import lines, print_json, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import precondition_options, steady_plan
@@ -84,7 +84,7 @@ async def _show(bench: Workbench, request: Request, *, as_json: bool) -> int:
     ready = await prepared(bench, request)
     rows = [*plan_lines(ready, await wear_lines(bench, ready)), *lost_lines(ready)]
     if as_json:
-        document(schema.document(dry_run=True, target=request.name, destructive=ready.destructive, plan=rows))
+        print_json(dry_run=True, target=request.name, destructive=ready.destructive, plan=rows)
     else:
         lines(rows)
     say("Dry run: nothing was written.")
@@ -132,7 +132,7 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
     if as_json:
         if bench.folder is None:
             raise StorageError("The session is gone.")
-        document(schema.document(run=schema.run(record, session=str(bench.folder))))
+        print_json(run=schema.run(record, session=str(bench.folder)))
     else:
         write = figures.write
         told = [f"Filled: {size_words(figures.filled_bytes)}"]

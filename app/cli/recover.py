@@ -13,7 +13,7 @@ from app.cli.confirm import steps
 from app.cli.failures import exit_status
 from app.cli.opening import begin, refuse_read_only, tell_trials, workbench
 from app.cli.options import AskingOptions, gather_options
-from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, say_all
+from app.cli.output import ask, can_ask, lines, narrated, print_json, report_error, say, say_all
 from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
 from app.cli.running import Interruption, run
@@ -25,7 +25,6 @@ from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.journal import OpenChange
 from app.engine.session.marks import EXPERIMENT, SWEEP, SessionMark
 from app.engine.view import change as view
-from app.engine.view import schema
 from app.engine.view.effects import outcome_cell
 from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
@@ -98,7 +97,7 @@ def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
         lines(run(lambda _: rows_of(bench, left)))
     if listing or not left:
         if as_json:
-            document(schema.document(left=found))
+            print_json(left=found)
         return DONE
     refuse_read_only()
     if not asked:
@@ -108,7 +107,7 @@ def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
         if left.folders and answer != "k":  # nobody has to be asked about nothing
             _remove(left.folders)
     if as_json:
-        document(schema.document(left=found, still_left=run(lambda _: json_of(bench, left_behind(bench)))))
+        print_json(left=found, still_left=run(lambda _: json_of(bench, left_behind(bench))))
     return worst
 
 

@@ -11,7 +11,7 @@ import click
 from app.cli.hosts import over_hosts
 from app.cli.opening import loaded_session
 from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current
-from app.cli.output import document, goes_on, lines, paint, say, terminal_width
+from app.cli.output import goes_on, lines, paint, print_json, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.status import DONE
 from app.engine.judge.comparison import Comparison, compare, compare_sections
@@ -46,15 +46,13 @@ def runs_command(everything: bool, as_json: bool) -> int:
     sessions = list(_sessions()) if everything else _session()
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
-        document(
-            schema.document(
-                runs=[schema.run(run, session=loaded.place) for loaded, run in pairs],
-                experiments=[
-                    _experiment_json(loaded, record, shown_experiment(loaded.session, record.id))
-                    for loaded in sessions
-                    for record in loaded.session.experiments
-                ],
-            )
+        print_json(
+            runs=[schema.run(run, session=loaded.place) for loaded, run in pairs],
+            experiments=[
+                _experiment_json(loaded, record, shown_experiment(loaded.session, record.id))
+                for loaded in sessions
+                for record in loaded.session.experiments
+            ],
         )
         if not goes_on():
             return DONE
@@ -161,28 +159,26 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
     if where_a.redacted != where_b.redacted:
         say(PSEUDONYMS)
     if as_json:
-        document(
-            schema.document(
-                a=schema.run(run_a, session=where_a.place),
-                b=schema.run(run_b, session=where_b.place),
-                sentence=sentence(comparison),
-                interleaved=comparison.sides.interleaved,
-                threshold_percent=comparison.sides.threshold,
-                runs_a=[run.id for run in comparison.sides.a],
-                runs_b=[run.id for run in comparison.sides.b],
-                figures=list(map(schema_compare.figure, comparison.rows)),
-                sections=[
-                    {"name": name, "sentence": sentence(each), "figures": list(map(schema_compare.figure, each.rows))}
-                    for name, each in sections
-                ]
-                or None,
-                settings=_differences(comparison.settings),
-                job=_differences(comparison.job),
-                provenance=_differences(comparison.provenance),
-                two_sessions=comparison.sides.apart,
-                between_sessions=schema_compare.between(comparison.between),
-                caveats=list(caveats(comparison)),
-            )
+        print_json(
+            a=schema.run(run_a, session=where_a.place),
+            b=schema.run(run_b, session=where_b.place),
+            sentence=sentence(comparison),
+            interleaved=comparison.sides.interleaved,
+            threshold_percent=comparison.sides.threshold,
+            runs_a=[run.id for run in comparison.sides.a],
+            runs_b=[run.id for run in comparison.sides.b],
+            figures=list(map(schema_compare.figure, comparison.rows)),
+            sections=[
+                {"name": name, "sentence": sentence(each), "figures": list(map(schema_compare.figure, each.rows))}
+                for name, each in sections
+            ]
+            or None,
+            settings=_differences(comparison.settings),
+            job=_differences(comparison.job),
+            provenance=_differences(comparison.provenance),
+            two_sessions=comparison.sides.apart,
+            between_sessions=schema_compare.between(comparison.between),
+            caveats=list(caveats(comparison)),
         )
         return DONE
     return _side_by_side(comparison, a, b, sections)
@@ -198,7 +194,7 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     loaded, record = found_experiment(session if slash else None, experiment_id)
     comparison = shown_experiment(judged_again(loaded.session) if judge_again else loaded.session, record.id)
     if as_json:
-        document(schema.document(experiment=_experiment_json(loaded, record, comparison)))
+        print_json(experiment=_experiment_json(loaded, record, comparison))
         return DONE
     if comparison is None:
         say(f"{record.id}: {NO_PAIR}")

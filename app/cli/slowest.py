@@ -9,11 +9,10 @@ import click
 
 from app.cli.opening import begin, on_workbench
 from app.cli.options import gather_options
-from app.cli.output import document, lines, say
+from app.cli.output import lines, print_json, say
 from app.cli.render import table_lines
 from app.cli.running import Interruption
 from app.cli.status import DONE, FOUND, INTERRUPTED
-from app.engine.view import schema
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
         if options.as_json:
             shown: dict[str, float | None] = {"shows_percent": 100 * plan.shows, "answer_limit_s": ANSWER_S}
             shown[f"rounds_for_{100 * WORTH_SHOWING:.0f}_percent"] = plan.rounds_worth
-            document(schema.document(dry_run=True, drives=nodes, seconds=plan.seconds, **shown))
+            print_json(dry_run=True, drives=nodes, seconds=plan.seconds, **shown)
         else:
             lines(nodes)
         say("Dry run: nothing was read.")
@@ -75,7 +74,7 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
         say("It was stopped before three rounds were whole.")
         return INTERRUPTED
     if options.as_json:
-        document(schema.document(dry_run=False, drives=siblings_json(plan, reads, found)))
+        print_json(dry_run=False, drives=siblings_json(plan, reads, found))
     else:
         lines(table_lines(siblings_table(plan, reads, found)))
     say(slowest_words(reads, found))

@@ -16,7 +16,7 @@ from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, require_its_machine, workbench
 from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
-from app.cli.output import document, lines, say, say_all
+from app.cli.output import lines, print_json, say, say_all
 from app.cli.render import listing
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, INTERRUPTED
@@ -32,7 +32,6 @@ from app.engine.sweep.runner import SweepRunner
 from app.engine.sweep.shipped import shipped
 from app.engine.sweep.survey import Survey, survey
 from app.engine.sweep.targets import look
-from app.engine.view import schema
 from app.engine.view.effects import Tier, tier
 from app.engine.view.noise_words import noise_json
 from app.engine.view.schema_sweep import design_json
@@ -156,7 +155,7 @@ def _list(as_json: bool) -> int:
     plans = {name: load_plan(str(file)) for name, file in shipped().items()}
     if as_json:
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
-        document(schema.document(plans=listed))
+        print_json(plans=listed)
         return DONE
     lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
     return DONE
@@ -190,7 +189,7 @@ async def _plan_and_go(
         if options.as_json:
             noise = {column: noise_json(known) for column, known in surveyed.noise.items()}
             told = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
-            document(schema.document(dry_run=True, **told))
+            print_json(dry_run=True, **told)
         else:
             lines(plan_lines(surveyed, _speed(bench)))
             if options.order:
@@ -292,7 +291,7 @@ async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     bench.close("handed over")  # the other process writes the session from now on
     pid = await hand_over(folder, current())
     if as_json:
-        document(schema.document(session=str(folder), pid=pid))
+        print_json(session=str(folder), pid=pid)
     say(f"It runs in the background (pid {pid}). Show it: `raidbench attach {folder.name}`")
     say(f"Stop it: `raidbench attach {folder.name} --stop`")
     return DONE

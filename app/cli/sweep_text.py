@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.cli.output import document, lines, paint, say, terminal_width
+from app.cli.output import lines, paint, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED
 from app.engine.judge.kinds import SYNC
@@ -15,7 +15,6 @@ from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, StepResult, SweepResult
 from app.engine.sweep.results import Results, results
 from app.engine.sweep.survey import Survey
-from app.engine.view import schema
 from app.engine.view.load_curve import curve_table
 from app.engine.view.names import worded, worded_cell
 from app.engine.view.published import WIDTH, published_tables
@@ -90,7 +89,7 @@ def _parted(*blocks: list[str]) -> list[str]:
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
     """What the sweep of a session found, and how it ended."""
     if as_json:
-        document(schema.document(sweep=sweep_json(record, results(record, session.runs), session=folder)))
+        print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
     else:
         told = worded(record)
         from app.cli.plot import picture_lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.opening import on_workbench, refuse_read_only
-from app.cli.output import ask_within, can_ask, document, lines, say, say_all
+from app.cli.output import ask_within, can_ask, lines, print_json, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED
 from app.engine.view import change as view
@@ -54,8 +54,6 @@ def keep_command(as_json: bool) -> int:
 
 
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
-    from app.engine.view import schema
-
     found = bench.changes.undecided.look_now()
     if not found:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
@@ -66,7 +64,7 @@ async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
     say_all(others)
     kept = await bench.changes.keep_trials(chosen)
     if as_json:
-        document(schema.document(kept=[_shown(trial.change, ended) for trial, ended in kept]))
+        print_json(kept=[_shown(trial.change, ended) for trial, ended in kept])
     else:
         lines(
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_words(trial.change, ended), 1000)}"

@@ -12,7 +12,7 @@ from app.cli import confirm
 from app.cli.confirm import above_lines, moved_lines, steps
 from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
-from app.cli.output import document, lines, report_error, say, say_all
+from app.cli.output import lines, print_json, report_error, say, say_all
 from app.cli.render import marked, table_lines
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
@@ -65,11 +65,11 @@ def undo_command(options: _UndoOptions) -> int:
             raise NotFoundError(f"There is no change {clean(change, 40)} in force.")
         nothing = {"in_force": []} if options.listing else {"dry_run": options.dry_run, "changes": []}
         if as_json:
-            document(schema.document(**nothing))
+            print_json(**nothing)
         return DONE
     folder, records = found
     if options.listing and as_json:
-        document(schema.document(session=str(folder), in_force=[schema.change_record(each) for each in records]))
+        print_json(session=str(folder), in_force=[schema.change_record(each) for each in records])
         return DONE
     if options.listing:
         say(f"Session {folder.name}, newest first:")
@@ -107,7 +107,7 @@ async def _undo(
     say()
     if options.dry_run:
         if options.as_json:
-            document(schema.document(dry_run=True, changes=[_shown(each, plans.get(each.id)) for each in chosen]))
+            print_json(dry_run=True, changes=[_shown(each, plans.get(each.id)) for each in chosen])
         say("Dry run: nothing was changed.")
         return DONE
     if len(chosen) > 1 or all(plan.risk is not Risk.DESTROYS_DATA for plan in plans.values()):
@@ -117,7 +117,7 @@ async def _undo(
         return await _take_back(bench, interruption, chosen, plans, options, told)
     finally:
         if options.as_json and told:
-            document(schema.document(dry_run=False, changes=told, session=str(folder)))
+            print_json(dry_run=False, changes=told, session=str(folder))
 
 
 async def _take_back(

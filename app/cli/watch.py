@@ -12,7 +12,7 @@ import click
 
 from app.cli.opening import workbench
 from app.cli.options import current
-from app.cli.output import data, document, lines, narrated, say
+from app.cli.output import data, lines, narrated, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE, FOUND, UNDECIDED
 from backends.errors import NotFoundError, RefusedError
@@ -202,10 +202,10 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
 def _tell(found: _Watched, *, as_json: bool) -> None:
     from app.engine.check.standing import News
     from app.engine.view import check as check_view
-    from app.engine.view import desired, schema
+    from app.engine.view import desired
 
     if as_json:
-        body = schema.document(
+        print_json(
             changed=None if found.changed is None else list(found.changed),
             **check_view.findings_json(found.checked),
             drift=[desired.drift_json(drift) for drift in found.drifts],
@@ -214,7 +214,6 @@ def _tell(found: _Watched, *, as_json: bool) -> None:
             ],
             baseline_skipped=found.skipped or None,
         )
-        document(body)
         return
     if found.changed is None:
         say("This is the first watch: the next one tells what has changed.")
