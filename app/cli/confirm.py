@@ -84,6 +84,16 @@ def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, A
 # -- asking before anything is changed: on the terminal, or by options where there is nobody to ask -------------------
 
 
+def confirm_harmless(what: str, *, yes: bool) -> None:
+    """Return if a harmless thing ("Apply") may be done. Raises RefusedError, EOFError when the answer never comes."""
+    if yes:
+        return
+    if not can_ask():
+        raise _nobody("--yes")
+    if ask(f"{what}? [y/N]").lower() not in ("y", "yes"):
+        raise _declined()
+
+
 def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str | None, what: str) -> str | None:
     """Return if it may be done, with the word that meant it.
 
@@ -99,7 +109,7 @@ def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str 
         )
     match tier(risk):
         case Tier.HARMLESS:
-            _harmless(what, yes=yes)
+            confirm_harmless(what, yes=yes)
         case Tier.RISKY:
             _dangerous(plates, what, yes=yes, named=typed is not None)
         case Tier.DESTRUCTIVE:
@@ -113,15 +123,6 @@ def _sentences(plates: Sequence[Nameplate]) -> str:
 
 def _option(word: str) -> str:
     return f"--confirm {quote(word)}"
-
-
-def _harmless(what: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not can_ask():
-        raise _nobody("--yes")
-    if ask(f"{what}? [y/N]").lower() not in ("y", "yes"):
-        raise _declined()
 
 
 def _dangerous(plates: Sequence[Nameplate], what: str, *, yes: bool, named: bool) -> None:

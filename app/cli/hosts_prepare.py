@@ -13,7 +13,6 @@ from app.cli.options import current
 from app.cli.output import lines, paint, print_json, say
 from app.cli.status import DONE, FOUND
 from app.engine.ssh.calling import SECONDS
-from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.plain.units import plural
@@ -129,7 +128,7 @@ def _copied(
     named: tuple[str, ...], file: OneFile | None, *, dry_run: bool, yes: bool, seconds: float | None
 ) -> tuple[dict[str, CopyState], list[Missing]]:
     """What became of the copy on each host, and those that nothing came of."""
-    from app.cli.confirm import confirmed
+    from app.cli.confirm import confirm_harmless
     from app.cli.hosts_asking import ask_all, taking
     from app.cli.opening import refuse_read_only
     from app.engine.hosts.causes import Cause, missing
@@ -171,7 +170,7 @@ def _copied(
     if dry_run:
         return states, losses
     refuse_read_only()
-    confirmed(Risk.NONE, (), yes=yes, typed=None, what=f"Copy it to {plural(len(wanting), 'host')}")
+    confirm_harmless(f"Copy it to {plural(len(wanting), 'host')}", yes=yes)
     whole: dict[str, bool] = {}
     sending = Gathered(asked=wanting)
     order = HostsOrder(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli import confirm
 from app.cli.change import pairs
+from app.cli.confirm import confirm_harmless
 from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say, say_all
@@ -16,7 +16,7 @@ from app.cli.running import Interruption
 from app.cli.status import DONE
 from backends.errors import NotFoundError
 from backends.model import Target
-from backends.settings import Persistence, Risk
+from backends.settings import Persistence
 from backends.text import clean, exact_rows
 from backends.values import dataclass
 
@@ -78,7 +78,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
             print_json(**told)
         say("Dry run: nothing was written.")
         return DONE
-    confirm.confirmed(Risk.NONE, (), yes=options.yes, typed=None, what="Write it")
+    confirm_harmless("Write it", yes=options.yes)
     await begin(bench)
     await bench.keeping.install_rule(target, rule, values)
     if options.as_json:

@@ -11,7 +11,7 @@ from app.cli.bench import allowed, lost_lines, not_read_only, prepared, scratch_
 from app.cli.bench_job import JobOptions, job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
-from app.cli.confirm import confirmed
+from app.cli.confirm import confirm_harmless
 from app.cli.grouping import GroupedCommand
 from app.cli.opening import begin, on_workbench
 from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options
@@ -29,7 +29,6 @@ from app.engine.view.events import describe_event
 from app.engine.view.run import outcome_words
 from app.engine.workbench import Workbench
 from backends.errors import StorageError
-from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
@@ -101,7 +100,7 @@ async def _precondition(
     if ready.destructive:
         word = allowed(ready, options.typed)
     else:
-        confirmed(Risk.NONE, (), yes=options.yes, typed=None, what="Write the file")
+        confirm_harmless("Write the file", yes=options.yes)
     await begin(bench)
     follower = RunTeller(bench, stream=False)
     with closing(follower), interruption.gracefully(bench.jobs.stop):

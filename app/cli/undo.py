@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import confirm
-from app.cli.confirm import above_lines, moved_lines, steps
+from app.cli.confirm import above_lines, confirm_harmless, moved_lines, steps
 from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import lines, print_json, report_error, say, say_all
@@ -111,7 +111,7 @@ async def _undo(
         say("Dry run: nothing was changed.")
         return DONE
     if len(chosen) > 1 or all(plan.risk is not Risk.DESTROYS_DATA for plan in plans.values()):
-        confirm.confirmed(Risk.NONE, (), yes=options.yes, typed=None, what="Undo")
+        confirm_harmless("Undo", yes=options.yes)
     told: list[dict[str, Any]] = []
     try:
         return await _take_back(bench, interruption, chosen, plans, options, told)
