@@ -9,7 +9,7 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import steps
-from app.cli.opening import begin, on_workbench, refuse_read_only
+from app.cli.opening import begin, on_workbench
 from app.cli.options import gather_options, policies_of
 from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
@@ -136,9 +136,7 @@ def create_command(options: _CreateOptions) -> int:
         name=options.name or "",
         policies=policies_of(options.policies),
     )
-    if not options.dry_run:
-        refuse_read_only()
-    return on_workbench(_create, wish, options, dry=options.dry_run, rights=not options.dry_run)
+    return on_workbench(_create, wish, options, changes=True, dry=options.dry_run, rights=not options.dry_run)
 
 
 async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _CreateOptions) -> int:
@@ -191,9 +189,7 @@ def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -
 
     It is known by its UUID, or its name, level and the serial numbers of its drives. No other array is deleted.
     """
-    if not dry_run:
-        refuse_read_only()
-    return on_workbench(_delete, name, typed, dry_run, as_json, dry=dry_run, rights=not dry_run)
+    return on_workbench(_delete, name, typed, dry_run, as_json, changes=True, dry=dry_run, rights=not dry_run)
 
 
 async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | None, dry_run: bool, as_json: bool) -> int:

@@ -9,7 +9,7 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import review
-from app.cli.opening import begin, on_workbench, refuse_read_only
+from app.cli.opening import begin, on_workbench
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import lines, print_json, say, say_all
 from app.cli.running import Interruption
@@ -52,9 +52,7 @@ def set_command(options: _SetOptions) -> int:
     other values with it. The first that fails is the last.
     """
     wanted = pairs(options.values)
-    if not options.dry_run:
-        refuse_read_only()
-    return on_workbench(_set, wanted, options, dry=options.dry_run, rights=True)
+    return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
 def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -132,12 +132,18 @@ def workbench(
 def on_workbench(
     work: Callable[[Workbench, Interruption, *Ts], Awaitable[T]],
     *args: *Ts,
+    changes: bool = False,
     dry: bool = False,
     quiet: bool = False,
     hurry: float = 1.0,
     rights: bool = False,
 ) -> T:
-    """Open a workbench for a coroutine, run this to its end, and return what it returns."""
+    """Open a workbench for a coroutine, run this to its end, and return what it returns.
+
+    `changes`: whether it changes something where it is not `dry`. Raises RefusedError where nothing may be changed.
+    """
+    if changes and not dry:
+        refuse_read_only()
     with workbench(dry=dry, quiet=quiet, hurry=hurry, rights=rights) as bench:
         return run(lambda interruption: work(bench, interruption, *args))
 

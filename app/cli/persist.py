@@ -9,7 +9,7 @@ import click
 
 from app.cli.change import pairs
 from app.cli.confirm import confirm_harmless
-from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
+from app.cli.opening import begin, on_workbench, session_with_changes
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say, say_all
 from app.cli.running import Interruption
@@ -53,9 +53,7 @@ def persist_command(options: _PersistOptions) -> int:
     if options.remove and options.values:
         raise click.UsageError("KEY=VALUE or --remove, not both.")
     wanted = dict(pairs(options.values))
-    if not options.dry_run:
-        refuse_read_only()
-    return on_workbench(_persist, wanted, options, dry=options.dry_run, rights=True)
+    return on_workbench(_persist, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
 async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], options: _PersistOptions) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import on_workbench, refuse_read_only
+from app.cli.opening import on_workbench
 from app.cli.output import ask_within, can_ask, lines, print_json, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED
@@ -49,8 +49,7 @@ async def decide(bench: Workbench, seconds: float) -> bool:
 @click.option("--json", "as_json", is_flag=True, help="What was kept, as JSON.")
 def keep_command(as_json: bool) -> int:
     """Keep the settings that are on trial, of every session of this user; as root, of every user."""
-    refuse_read_only()
-    return on_workbench(_keep, as_json, quiet=True, rights=True)
+    return on_workbench(_keep, as_json, changes=True, quiet=True, rights=True)
 
 
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:

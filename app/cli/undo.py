@@ -10,7 +10,7 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import above_lines, confirm_harmless, moved_lines, steps
-from app.cli.opening import begin, on_workbench, refuse_read_only, session_with_changes
+from app.cli.opening import begin, on_workbench, session_with_changes
 from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
 from app.cli.output import lines, print_json, report_error, say, say_all
 from app.cli.render import marked, table_lines
@@ -76,9 +76,7 @@ def undo_command(options: _UndoOptions) -> int:
         lines(table_lines(view.in_force(records)))
         return DONE
     chosen = _chosen(records, options)
-    if not options.dry_run:
-        refuse_read_only()
-    return on_workbench(_undo, folder, chosen, options, dry=options.dry_run, rights=True)
+    return on_workbench(_undo, folder, chosen, options, changes=True, dry=options.dry_run, rights=True)
 
 
 def _chosen(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[ChangeRecord]:
