@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.hosts import over_hosts
-from app.cli.opening import workbench
+from app.cli.opening import on_workbench
 from app.cli.output import goes_on, lines, paint, print_json, say, say_all, terminal_width
 from app.cli.render import folded
-from app.cli.running import run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FOUND, NAGIOS
 from backends.errors import RaidbenchError
 from backends.text import clean
@@ -51,8 +51,7 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
     if nagios and as_json:
         raise click.UsageError("--nagios or --json, not both.")
     try:
-        with workbench(quiet=True) as bench:
-            checked = run(lambda _: _check(bench, target, ignored))
+        checked = on_workbench(_check, target, ignored, quiet=True)
     except RaidbenchError as error:
         if not nagios:
             raise
@@ -61,7 +60,7 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
     return _tell(checked, severity, nagios=nagios, as_json=as_json)
 
 
-async def _check(bench: Workbench, target: str | None, ignored: tuple[str, ...]) -> Checked:
+async def _check(bench: Workbench, _: Interruption, target: str | None, ignored: tuple[str, ...]) -> Checked:
     from app.engine.check.checking import check, known_ids
 
     ignore = known_ids(ignored)

@@ -14,11 +14,11 @@ import click
 from app.cli import confirm
 from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, require_its_machine, workbench
+from app.cli.opening import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
 from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
 from app.cli.output import lines, print_json, say, say_all
 from app.cli.render import listing
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, INTERRUPTED
 from app.cli.sweep_background import HURRY, hand_over
 from app.cli.sweep_live import SweepFollower
@@ -163,8 +163,8 @@ def _list(as_json: bool) -> int:
 
 def start(plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]) -> int:
     """Show what the plan does with targets by role, ask, and carry it out; the exit status."""
-    with _outliving_terminal(), workbench(dry=options.dry_run, hurry=HURRY, rights=True) as bench:
-        return run(lambda interruption: _plan_and_go(bench, interruption, plan, options, targets))
+    with _outliving_terminal():
+        return on_workbench(_plan_and_go, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
 @contextmanager
@@ -260,8 +260,8 @@ def _resume(name: str, options: _SweepOptions) -> int:
     require_its_machine(loaded.folder)
     if not options.handed_over:
         STOP.remove(loaded.folder)
-    with _outliving_terminal(), workbench(hurry=HURRY, quiet=True, rights=True) as bench:
-        return run(lambda interruption: _go_on(bench, interruption, loaded.folder, options))
+    with _outliving_terminal():
+        return on_workbench(_go_on, loaded.folder, options, quiet=True, hurry=HURRY, rights=True)
 
 
 async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, options: StartOptions) -> int:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import workbench
+from app.cli.opening import on_workbench
 from app.cli.options import current
 from app.cli.output import data, lines, narrated, print_json, say
-from app.cli.running import run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FOUND, UNDECIDED
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
@@ -79,8 +79,7 @@ def watch_command(
     from app.engine.check.checking import known_ids
 
     ignore = known_ids(ignored)
-    with workbench() as bench:
-        found = run(lambda _: _watch(bench, file, baseline, ignore))
+    found = on_workbench(_watch, file, baseline, ignore)
     _tell(found, as_json=as_json)
     status = FOUND if found.compared.has_news else UNDECIDED if found.compared.news else DONE
     if baseline is not None and not found.skipped:
@@ -92,7 +91,9 @@ def watch_command(
     return status
 
 
-async def _watch(bench: Workbench, file: Path | None, baseline: str | None, ignore: frozenset[str]) -> _Watched:
+async def _watch(
+    bench: Workbench, _: Interruption, file: Path | None, baseline: str | None, ignore: frozenset[str]
+) -> _Watched:
     from app.engine.check import remembered
     from app.engine.check.checking import judged
     from app.engine.check.gather import gather, readings_of
