@@ -16,6 +16,7 @@ from app.cli.bench_live import RunTeller, advice, summary
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
+from app.cli.hosts import typed_words
 from app.cli.opening import begin_measuring, on_workbench
 from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options
 from app.cli.output import ReaderGoneError, document, lines, print_json, say, say_all
@@ -117,7 +118,7 @@ def bench_command(options: BenchOptions) -> int:
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
         texts = options.job.texts if options.job.jobfile is None else asked.job.texts()
-        words = _words_for_hosts(options.targets, texts, options.job.profile or config.profile)
+        words = _words_for_hosts(texts, options.job.profile or config.profile)
         return measure_on_hosts(options, words)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
@@ -173,16 +174,13 @@ _OWN_OPTIONS = frozenset(
 """Options that are not passed on to other hosts, or in other words."""
 
 
-def _words_for_hosts(targets: Sequence[str], texts: Mapping[str, str], profile: str) -> list[str]:
+def _words_for_hosts(texts: Mapping[str, str], profile: str) -> list[str]:
     """What stands behind `bench` on each host: the same job, named by all that may differ in a configuration there."""
     context = click.get_current_context()
-    words = [f"--profile={profile}", *(f"--{key.replace('_', '-')}={text}" for key, text in texts.items())]
-    for param in context.command.params:
-        value = context.params.get(param.name or "")
-        named = not (param.name or "").startswith("job_") and param.name not in _OWN_OPTIONS
-        if isinstance(param, click.Option) and named and value:
-            words.append(param.opts[0] if param.is_flag else f"{param.opts[0]}={value}")
-    return [*words, "--", *targets]
+    own = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
+    options, arguments = typed_words(context, own)
+    job = (f"--profile={profile}", *(f"--{key.replace('_', '-')}={text}" for key, text in texts.items()))
+    return [*job, *options, "--", *arguments]
 
 
 def _may_be_device(target: str) -> bool:
