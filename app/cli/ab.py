@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import click
 
 from app.cli import confirm
-from app.cli.bench import allowed, job_options, not_read_only, scratch_size, wear_lines
-from app.cli.bench_job import job_of, section_option
+from app.cli.bench import allowed, not_read_only, scratch_size, wear_lines
+from app.cli.bench_job import AskedJob, JobOptions, job_of, job_options
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
 from app.cli.change import pairs as pairs_of_words
 from app.cli.confirm import steps
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, workbench
-from app.cli.options import CONFIRM_HELP, PERCENT, FiniteRange, current
-from app.cli.output import document, lines, paint, say
+from app.cli.opening import begin_measuring, loaded_session, on_workbench, refuse_read_only
+from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, current, gather_options
+from app.cli.output import lines, paint, print_json, say, say_all
 from app.cli.render import table_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.ab.experiment import run_experiment
 from app.engine.ab.known_noise import known_noise
 from app.engine.ab.plan import NULL_PAIRS, REST_SECONDS, AbPlan, continued, looks_that_detect, plan_ab, plan_null
-from app.engine.fio.job import Job
 from app.engine.judge.pairs import STANDARD, UNTIL, one_look
 from app.engine.judge.recorded import shown_experiment
 from app.engine.judge.stats import THRESHOLD_PERCENT
@@ -61,34 +59,21 @@ HURRY = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wish:
-    """What the options of `ab` ask for."""
+class _AbOptions(AskingOptions):
+    """The options of `ab`."""
 
     target: str
-    key: str
-    """"" to measure the same against itself."""
-    value: str
+    setting: str | None
+    null: bool
+    job: JobOptions
+    steady: SteadyPlan | None
     on: str | None
-    job: Job
-    profile: str | None
-    sized: bool
-    looks: tuple[Look, ...]
+    pairs: int | None
     detect: float | None
     until: float | None
-    threshold: float
+    threshold: float | None
     more: str | None
-    rest: float
-    steady: SteadyPlan | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _AbOptions:
-    """How it is asked about and told."""
-
-    dry_run: bool
-    yes: bool
-    typed: str | None
-    as_json: bool
+    rest: float | None
 
 
 @click.command("ab", cls=GroupedCommand)
@@ -99,12 +84,7 @@ class _AbOptions:
     is_flag=True,
     help=f"Set nothing: the same against itself, {NULL_PAIRS} pairs unless named; tells how far runs lie apart.",
 )
-@click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
-@click.option(
-    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
-)
-@section_option("The section of the job file that is measured: alone, without the others. Needed where it has several.")
-@job_options
+@job_options("The section of the job file that is measured: alone, without the others. Needed where it has several.")
 @steady_options(early=False)
 @click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of TARGET's own device.")
 @click.option(
@@ -145,27 +125,8 @@ class _AbOptions:
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
-def ab_command(
-    target: str,
-    setting: str | None,
-    null: bool,
-    profile: str | None,
-    jobfile: Path | None,
-    section: str | None,
-    on: str | None,
-    pairs: int | None,
-    detect: float | None,
-    until: float | None,
-    threshold: float | None,
-    more: str | None,
-    rest: float | None,
-    dry_run: bool,
-    yes: bool,
-    typed: str | None,
-    as_json: bool,
-    steady: SteadyPlan | None,
-    **fields: str | None,
-) -> int:
+@gather_options(_AbOptions)
+def ab_command(options: _AbOptions) -> int:
     """Measure a setting of TARGET as it is against VALUE, and say which is faster.
 
     Runs are made in pairs; which value comes first in each is drawn, so that neither drift nor order passes for a
@@ -173,52 +134,27 @@ def ab_command(
 
     With --null nothing is set: what the same against itself differs by is the noise, and says what pairs can show.
     """
-    if null is (setting is not None):
+    if options.null is (options.setting is not None):
         raise click.UsageError("Name KEY=VALUE, or --null to measure the same against itself.")
-    if not dry_run:
+    if not options.dry_run:
         refuse_read_only()
-    texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
-    job, name, _ = job_of(
-        texts,
-        profile=profile,
-        jobfile=jobfile,
-        config=current().load_config(),
-        section=section,
-        alone="An A/B judges one job",
-    )
-    ((key, wanted),) = (("", ""),) if setting is None else pairs_of_words((setting,))
-    wish = _Wish(
-        target=target,
-        key=key,
-        value=wanted,
-        on=on,
-        job=job,
-        profile=name,
-        sized="size" in texts,
-        looks=_looks(pairs, detect, until, more, null=null),
-        detect=detect,
-        until=until,
-        threshold=_threshold(threshold, more),
-        more=more,
-        rest=REST_SECONDS if rest is None else rest,
-        steady=steady,
-    )
-    how = _AbOptions(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
-    with workbench(dry=dry_run, hurry=HURRY, rights=True) as bench:
-        return run(lambda interruption: _ab(bench, interruption, wish, how))
+    asked = job_of(options.job, current().load_config(), alone="An A/B judges one job")
+    setting = None if options.setting is None else pairs_of_words((options.setting,))[0]
+    looks = _looks(options)
+
+    async def work(bench: Workbench, interruption: Interruption) -> int:
+        plan = await _plan(bench, options, asked, setting, looks)
+        return _show(plan, options.as_json) if options.dry_run else await _ab(bench, interruption, plan, options)
+
+    return on_workbench(work, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
-async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _AbOptions) -> int:
-    plan = await _planned(bench, wish)
-    if how.dry_run:
-        _show(plan, how.as_json)
-        return DONE
-    for row in _review(plan):
-        say(row)
+async def _ab(bench: Workbench, interruption: Interruption, plan: AbPlan, options: _AbOptions) -> int:
+    say_all(_review(plan))
     for row in await wear_lines(bench, plan.ready, times=2 * plan.pairs):
         say(f"{row}.")
     say()
-    typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), how)
+    typed = _ask(plan, await bench.hardware.nameplate(plan.change.target), options)
     await begin_measuring(bench)
     if interruption.asked():
         return INTERRUPTED
@@ -228,71 +164,63 @@ async def _ab(bench: Workbench, interruption: Interruption, wish: _Wish, how: _A
             record = await run_experiment(bench, plan, confirm=typed)
         finally:
             teller.end()
-    _tell(bench, record, as_json=how.as_json)
+    _tell(bench, record, as_json=options.as_json)
     if interruption.asked():
         return INTERRUPTED
     whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
     return DONE if whole else FAILED
 
 
-def _looks(
-    pairs: int | None, detect: float | None, until: float | None, more: str | None, *, null: bool
-) -> tuple[Look, ...]:
-    """When it is judged; of an effect to detect, when its plan is made. Raises InvalidValueError."""
-    if sum(option is not None for option in (pairs, detect, until, more)) > 1:
+def _looks(options: _AbOptions) -> tuple[Look, ...]:
+    """Return when it is judged; of an effect to detect, when its plan is made. Raises InvalidValueError."""
+    effects = (options.detect, options.until, options.more)
+    if sum(option is not None for option in (options.pairs, *effects)) > 1:
         raise InvalidValueError(
             "--pairs, --detect, --until and --more exclude each other.",
             hint="Name the one that is to end the experiment.",
         )
-    if null:
-        if detect is not None or until is not None or more is not None:
-            raise InvalidValueError(
-                "--null has no effect to look for.", hint="--pairs says how many pairs it measures."
-            )
-        return one_look(pairs or NULL_PAIRS)
-    if until is not None:
-        return UNTIL
-    return STANDARD if pairs is None else one_look(pairs)
-
-
-def _threshold(named: float | None, more: str | None) -> float:
-    """Raises InvalidValueError where an experiment goes on that has its own."""
-    if named is not None and more is not None:
+    if options.null and effects != (None, None, None):
+        raise InvalidValueError("--null has no effect to look for.", hint="--pairs says how many pairs it measures.")
+    if options.threshold is not None and options.more is not None:
         raise InvalidValueError(
             "--threshold and --more exclude each other: an experiment keeps the threshold it began with.",
             hint="Leave --threshold out.",
         )
-    return THRESHOLD_PERCENT if named is None else named
+    if options.null:
+        return one_look(options.pairs or NULL_PAIRS)
+    if options.until is not None:
+        return UNTIL
+    return STANDARD if options.pairs is None else one_look(options.pairs)
 
 
-async def _planned(bench: Workbench, wish: _Wish) -> AbPlan:
-    thing = await bench.hardware.find(wish.target)
-    change = await bench.hardware.plan(thing.target, wish.key, wish.value) if wish.key else None
-    where, shown = await resolve(bench, wish.on or str(thing.target))
-    job = scratch_size(wish.job, [where], current().load_config(), given=wish.sized)
-    request = Request(where=where, name=shown, job=job, profile=wish.profile, steady=wish.steady, told=True)
+async def _plan(
+    bench: Workbench, options: _AbOptions, asked: AskedJob, setting: tuple[str, str] | None, looks: tuple[Look, ...]
+) -> AbPlan:
+    target = (await bench.hardware.find(options.target)).target
+    change = None if setting is None else await bench.hardware.plan(target, *setting)
+    where, shown = await resolve(bench, options.on or str(target))
+    job = scratch_size(asked.job, [where], current().load_config(), given="size" in options.job.texts)
+    request = Request(where=where, name=shown, job=job, profile=asked.profile, steady=options.steady, told=True)
     not_read_only(request)
     ready = await bench.jobs.prepare(request)
-    rest = wish.rest if bench.host.capabilities.live else None
-    noise = known_noise(bench, ready)
+    least = REST_SECONDS if options.rest is None else options.rest
+    rest, noise = least if bench.host.capabilities.live else None, known_noise(bench, ready)
+    if change is not None and options.more is not None:
+        record, done = continued(loaded_session().session, options.more, change, ready)
+        return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done, noise=noise)
+    threshold = THRESHOLD_PERCENT if options.threshold is None else options.threshold
     if change is None:
-        pairs = wish.looks[-1].pairs
-        return plan_null(
-            thing.target, ready, pairs=pairs, threshold_percent=wish.threshold, rest_seconds=rest, noise=noise
-        )
-    if wish.more is None:
-        looks = wish.looks if wish.detect is None else looks_that_detect(noise, wish.detect, str(thing.target))
-        return plan_ab(
-            change,
-            ready,
-            looks=looks,
-            noise=noise,
-            until_percent=wish.until,
-            threshold_percent=wish.threshold,
-            rest_seconds=rest,
-        )
-    record, done = continued(loaded_session().session, wish.more, change, ready)
-    return plan_ab(change, ready, rest_seconds=rest, goes_on=record, done=done, noise=noise)
+        pairs = looks[-1].pairs
+        return plan_null(target, ready, pairs=pairs, threshold_percent=threshold, rest_seconds=rest, noise=noise)
+    return plan_ab(
+        change,
+        ready,
+        looks=looks if options.detect is None else looks_that_detect(noise, options.detect, str(target)),
+        noise=noise,
+        until_percent=options.until,
+        threshold_percent=threshold,
+        rest_seconds=rest,
+    )
 
 
 def _review(plan: AbPlan) -> Iterator[str]:
@@ -327,20 +255,22 @@ def _of_the_rack() -> str:
     return f" of the rack's time, which runs {speed:g} times as fast" if options.demo and speed != 1 else ""
 
 
-def _show(plan: AbPlan, as_json: bool) -> None:
+def _show(plan: AbPlan, as_json: bool) -> int:
     if as_json:
-        document(schema.document(dry_run=True, plan=schema_compare.plan(plan)))
-        return
-    lines(_review(plan))
-    say("Dry run: nothing was changed and nothing measured.")
+        print_json(dry_run=True, plan=schema_compare.plan(plan))
+    else:
+        lines(_review(plan))
+        say("Dry run: nothing was changed and nothing measured.")
+    return DONE
 
 
-def _ask(plan: AbPlan, plate: Nameplate, how: _AbOptions) -> str | None:
+def _ask(plan: AbPlan, plate: Nameplate, options: _AbOptions) -> str | None:
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
     ready = plan.ready
-    both = how.typed is not None and how.typed == ready.confirm_text  # who means the device means its settings
-    confirm.confirmed(plan.change.risk, (plate,), yes=how.yes, typed=plate.word if both else how.typed, what="Begin")
-    return allowed(ready, how.typed if ready.destructive else None)
+    both = options.typed is not None and options.typed == ready.confirm_text  # who means the device means its settings
+    typed = plate.word if both else options.typed
+    confirm.confirmed(plan.change.risk, (plate,), yes=options.yes, typed=typed, what="Begin")
+    return allowed(ready, options.typed if ready.destructive else None)
 
 
 class _Teller:
@@ -388,11 +318,9 @@ def _tell(bench: Workbench, record: ExperimentRecord, *, as_json: bool) -> None:
     folder = str(bench.folder)
     if as_json:
         runs = [each for each in bench.session.runs if each.start.mark and each.start.mark.experiment == record.id]
-        document(
-            schema.document(
-                experiment=schema_compare.experiment(record, bench.session, comparison, session=folder),
-                runs=[schema.run(each, session=folder) for each in runs],
-            )
+        print_json(
+            experiment=schema_compare.experiment(record, bench.session, comparison, session=folder),
+            runs=[schema.run(each, session=folder) for each in runs],
         )
     elif comparison is not None:
         lines([*(paint(clean(told, 1000), "bold") for told in shown_lines(record, comparison)), ""])

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from app.cli.output import data, document
+from app.cli.output import data, print_json
 from app.cli.status import DONE
 from backends.suggestions import suggested
 from backends.version import program_version
@@ -17,13 +17,12 @@ def tell_version(as_json: bool) -> None:
     if not as_json:
         data(f"raidbench {program_version()}")
         return
-    from app.engine.view import schema
     from backends.again import form
     from backends.formats import FORMATS
 
     python = ".".join(map(str, sys.version_info[:3]))
     told = {"version": program_version(), "python": python, "form": form(), "formats": FORMATS}
-    document(schema.document(program=told))
+    print_json(program=told)
 
 
 @click.command("version")

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import confirm
-from app.cli.confirm import moved_lines, review
-from app.cli.opening import begin, refuse_read_only, workbench
-from app.cli.output import document, lines, report_error, say
+from app.cli.confirm import review
+from app.cli.opening import begin, on_workbench, refuse_read_only
+from app.cli.options import gather_options
+from app.cli.output import lines, print_json, report_error, say, say_all
 from app.cli.persist import rule_rows
 from app.cli.render import marked
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED
 from app.cli.trial import decide
-from app.engine.view import change as view
 from app.engine.view.effects import outcome_cell
 from backends.errors import RefusedError
 from backends.nameplate import word_of
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 class _ApplyOptions:
     """The options of `apply`."""
 
+    file: Path
     check: bool
     diff: bool
     dry_run: bool
@@ -51,59 +52,55 @@ class _ApplyOptions:
 @click.option("--yes", is_flag=True, help="Do not ask. What risks something has its `confirm` in the file.")
 @click.option("--keep-going", is_flag=True, help="Go on after a step that fails, and take nothing back.")
 @click.option("--json", "as_json", is_flag=True, help="What differs and what came of it, as JSON.")
-def apply_command(
-    file: Path, check: bool, diff: bool, dry_run: bool, yes: bool, keep_going: bool, as_json: bool
-) -> int:
+@gather_options(_ApplyOptions)
+def apply_command(options: _ApplyOptions) -> int:
     """Make the machine what FILE says: planned and asked about as one set, read back, journalled, undone as ever.
 
     The first step that is not verified ends the set and what was done is taken back. Nothing that destroys data is
     ever done from a file: it is told as a difference. Exit status 5 where something differs still.
     """
-    looks = check or diff or dry_run
+    looks = options.check or options.diff or options.dry_run
     if not looks:
         refuse_read_only()
-    how = _ApplyOptions(check=check, diff=diff, dry_run=dry_run, yes=yes, keep_going=keep_going, as_json=as_json)
     from app.engine.desired.file import read_file
 
-    wanted = read_file(file)
-    with workbench(dry=looks, quiet=looks, rights=not looks) as bench:
-        return run(lambda interruption: _apply(bench, interruption, wanted, how))
+    wanted = read_file(options.file)
+    return on_workbench(_apply, wanted, options, dry=looks, quiet=looks, rights=not looks)
 
 
-async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFile, how: _ApplyOptions) -> int:
+async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFile, options: _ApplyOptions) -> int:
     from app.engine.desired.applying import plan_set, unkept
     from app.engine.desired.drift import DriftLook
 
     await bench.hardware.probe()
     state = await DriftLook(bench, wanted).look()
-    missing = await unkept(bench, state) if wanted.persist and (how.check or how.diff) else ()
+    missing = await unkept(bench, state) if wanted.persist and (options.check or options.diff) else ()
     drifts = (*state.drifts, *missing)
-    if how.check or how.diff:
-        return _tell_drift(drifts, how)
+    if options.check or options.diff:
+        return _tell_drift(drifts, options)
     plan = await plan_set(bench, state, persist=wanted.persist, trial=wanted.trial)
     others = state.unsettable()
-    if plan.empty or how.dry_run:
-        return _tell_plan(plan, state, others, how)
-    _ask(plan, others, how)
+    if plan.empty or options.dry_run:
+        return _tell_plan(plan, state, others, options)
+    _ask(plan, others, options)
     await begin(bench)
-    return await _make(bench, interruption, plan, others, wanted, how)
+    return await _make(bench, interruption, plan, others, wanted, options)
 
 
-def _ask(plan: DesiredPlan, others: tuple[Drift, ...], how: _ApplyOptions) -> None:
+def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
     """Show what would be done, and return if it may be. Raises RefusedError, EOFError."""
-    for row in _review(plan, others):
-        say(row)
+    say_all(_review(plan, others))
     say()
     typed = word_of(plan.plates) if plan.plates else None
-    confirm.confirmed(plan.risk, plan.plates, yes=how.yes, typed=typed, what="Apply")
+    confirm.confirmed(plan.risk, plan.plates, yes=options.yes, typed=typed, what="Apply")
 
 
-def _tell_drift(drifts: tuple[Drift, ...], how: _ApplyOptions) -> int:
-    from app.engine.view import desired, schema
+def _tell_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
+    from app.engine.view import desired
 
-    if how.as_json:
-        document(schema.document(drift=[desired.drift_json(drift) for drift in drifts]))
-    elif how.diff:
+    if options.as_json:
+        print_json(drift=[desired.drift_json(drift) for drift in drifts])
+    elif options.diff:
         lines(clean(row, 500) for row in desired.diff_lines(drifts))
     else:
         lines(desired.drift_line(drift) for drift in drifts)
@@ -113,16 +110,16 @@ def _tell_drift(drifts: tuple[Drift, ...], how: _ApplyOptions) -> int:
     return FOUND if drifts else DONE
 
 
-def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...], how: _ApplyOptions) -> int:
-    from app.engine.view import desired, schema
+def _tell_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...], options: _ApplyOptions) -> int:
+    from app.engine.view import desired
 
-    if how.as_json:
+    if options.as_json:
         drift = [desired.drift_json(one) for one in state.drifts]
-        document(schema.document(dry_run=how.dry_run, drift=drift, not_done=[], **desired.plan_json(plan)))
+        print_json(dry_run=options.dry_run, drift=drift, not_done=[], **desired.plan_json(plan))
     else:
         lines(_review(plan, others))
     say("Nothing is to be set." if plan.empty else "Dry run: nothing was changed.")
-    return FOUND if others or (how.dry_run and not plan.empty) else DONE
+    return FOUND if others or (options.dry_run and not plan.empty) else DONE
 
 
 def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
@@ -151,7 +148,7 @@ async def _make(
     plan: DesiredPlan,
     others: tuple[Drift, ...],
     wanted: DesiredFile,
-    how: _ApplyOptions,
+    options: _ApplyOptions,
 ) -> int:
     from app.engine.desired.applying import apply_set, plan_rest
 
@@ -160,7 +157,7 @@ async def _make(
         others, more = await plan_rest(bench, wanted, made)
         if more is not None:
             try:
-                _ask(more, others, how)
+                _ask(more, others, options)
             except EOFError:
                 raise RefusedError("Nobody answered.") from None
         return more
@@ -170,11 +167,11 @@ async def _make(
             bench,
             plan,
             trial=wanted.trial,
-            keep_going=how.keep_going,
+            keep_going=options.keep_going,
             asked_to_stop=interruption.asked,
             plan_more=plan_more if wanted.trial is None and _may_follow(others) else None,
         )
-    _tell_outcome(bench, outcome, others, how)
+    _tell_outcome(bench, outcome, others, options)
     if not outcome.well:
         stopped = interruption.asked() and all(step.ended.result == "verified" for step in outcome.steps)
         return INTERRUPTED if stopped and outcome.trouble is None else FAILED
@@ -183,23 +180,19 @@ async def _make(
     return FOUND if others else DONE
 
 
-def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ...], how: _ApplyOptions) -> None:
-    from app.engine.view import desired, schema
+def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
+    from app.engine.view import desired
 
-    if outcome.trouble is not None and not how.as_json:
+    if outcome.trouble is not None and not options.as_json:
         report_error(outcome.trouble)
-    if how.as_json:
-        trouble = outcome.trouble
-        told = None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None}
+    if options.as_json:
         drift = [desired.drift_json(one) for one in others]
-        session = None if bench.folder is None else str(bench.folder)
-        body = schema.document(dry_run=False, drift=drift, error=told, session=session)
-        document({**body, **desired.outcome_json(outcome)})
+        ending = confirm.ending_json(bench, outcome.trouble)
+        print_json(dry_run=False, drift=drift, **ending, **desired.outcome_json(outcome))
         return
     for step in outcome.steps:
         lines(_step_rows(step))
-    for change in outcome.left:
-        say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
+    confirm.tell_not_done(outcome.left)
     for one in outcome.kept:
         lines([f"Written: {one.rule.path}"])
     for target, why in outcome.unkept.items():
@@ -209,12 +202,10 @@ def _tell_outcome(bench: Workbench, outcome: SetOutcome, others: tuple[Drift, ..
 
 
 def _step_rows(step: StepOutcome) -> list[str]:
+    rows = confirm.outcome_lines(step.change, step.ended)
     if not step.ended.made:
-        return [confirm.as_wanted_line(step.change, step.ended)]
-    told = clean(f"{view.before(step.change)} -> {view.ended_words(step.change, step.ended)}", 1000)
+        return rows
     head = f"{step.ended.id}  {step.change.target} {step.change.key}"
-    rows = [f"{marked(outcome_cell(step.ended.result))}  {head}: {told}"]
-    rows += moved_lines(step.change, step.ended)
     if step.back is not None and not step.stuck:
         rows.append(f"{marked(outcome_cell(step.back.result))}  {head}: taken back")
     if step.stuck:

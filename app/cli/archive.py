@@ -8,10 +8,9 @@ import click
 
 from app.cli.opening import loaded_session
 from app.cli.options import REDACTED
-from app.cli.output import document, lines, say
+from app.cli.output import lines, print_json, say
 from app.cli.status import DONE
 from app.engine.session.archive import write_archive
-from app.engine.view import schema
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.plain import units
@@ -31,11 +30,7 @@ def archive_command(session: str | None, output: Path, redact: bool, force: bool
     """
     made = write_archive(loaded_session(session, whole=True).folder, output, redact=redact, force=force)
     if as_json:
-        document(
-            schema.document(
-                archive=str(made.file), files=made.parts, size_bytes=made.size, sha256=made.sha256, redacted=redact
-            )
-        )
+        print_json(archive=str(made.file), files=made.parts, size_bytes=made.size, sha256=made.sha256, redacted=redact)
         return DONE
     lines([f"{made.sha256}  {clean(str(made.file), 300)}"])
     say(f"{units.plural(made.parts, 'file')}, {size_words(made.size)}. `raidbench report FILE` reads it anywhere.")

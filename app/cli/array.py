@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from app.cli import confirm
 from app.cli.confirm import steps
-from app.cli.devices_text import terminal_width
-from app.cli.opening import begin, refuse_read_only, workbench
-from app.cli.options import policies_of
-from app.cli.output import document, lines, say
+from app.cli.opening import begin, on_workbench
+from app.cli.options import gather_options, policies_of
+from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
-from app.cli.running import run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, REFUSED
 from app.engine.fio.sizes import parse_size
 from app.engine.view import making as view
-from app.engine.view import schema
 from app.engine.view.table import filled
-from backends.making import LEVELS
+from backends.making import LEVELS, ArrayWish
 from backends.model import Level, Problem
 from backends.raid import layout_of
 from backends.settings import Risk
@@ -28,22 +27,25 @@ from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
-    from backends.making import ArrayPlan, Candidate
+    from backends.making import Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """What `create` is asked for."""
+class _CreateOptions:
+    """The options of `array create`."""
 
-    level: Level
+    level: str
     drives: tuple[str, ...]
-    strip: int | None
+    strip: str | None
     spans: int | None
     layout: str | None
-    size: int | None
+    size: str | None
     name: str | None
-    policies: dict[str, str]
+    policies: tuple[str, ...]
     assume_clean: bool
+    dry_run: bool
+    typed: str | None
+    as_json: bool
 
 
 @click.group("array")
@@ -59,11 +61,10 @@ def list_command(free: bool, as_json: bool) -> int:
 
     Of every other drive it is said why it is not. Nothing is written.
     """
-    with workbench(rights=True) as bench:
-        return run(lambda _: _list(bench, free=free, as_json=as_json))
+    return on_workbench(_list, free, as_json, rights=True)
 
 
-async def _list(bench: Workbench, *, free: bool, as_json: bool) -> int:
+async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) -> int:
     found, problems = await _candidates(bench)
     shown = [one for one in found if one.free or not free]
     inventory = bench.session.inventory
@@ -72,8 +73,8 @@ async def _list(bench: Workbench, *, free: bool, as_json: bool) -> int:
         serials = view.serials_of(inventory)
         arrays = [view.array(array, serials) for array in inventory.arrays]
         drives = [view.candidate(one) for one in shown]
-        body = schema.document(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives)
-        document({**body, "made_here": [view.made_here(entry) for entry in made]})
+        made_here = [view.made_here(entry) for entry in made]
+        print_json(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives, made_here=made_here)
         return DONE
     width = terminal_width()
     if inventory.arrays and not free:
@@ -116,20 +117,8 @@ async def _candidates(
 @click.option("--dry-run", is_flag=True, help="Only show what would be done; needs root to see what is on the drives.")
 @click.option("--confirm", "typed", metavar="WORD", help="Mean these drives: the ends of their serial numbers.")
 @click.option("--json", "as_json", is_flag=True, help="The plan as JSON, and what was made.")
-def create_command(
-    level: str,
-    drives: tuple[str, ...],
-    strip: str | None,
-    spans: int | None,
-    layout: str | None,
-    size: str | None,
-    name: str | None,
-    policies: tuple[str, ...],
-    assume_clean: bool,
-    dry_run: bool,
-    typed: str | None,
-    as_json: bool,
-) -> int:
+@gather_options(_CreateOptions)
+def create_command(options: _CreateOptions) -> int:
     """Make an array of LEVEL of DRIVE..., after showing the exact commands, capacity, full stripe, cost and time.
 
     DRIVE is an address, a node, a place behind the card (252:3) or a serial number; their order decides the spans. All
@@ -137,58 +126,57 @@ def create_command(
     The name of a volume group makes a volume in its free extents, on the physical volumes named after it or on all.
     What lies on the drives is lost, so their word has to be typed, or given with --confirm.
     """
-    asked = _Asked(
-        level=Level(level),
-        drives=drives,
-        strip=None if strip is None else parse_size(strip),
-        spans=spans,
-        layout=_layout(layout),
-        size=None if size is None else parse_size(size),
-        name=name,
-        policies=policies_of(policies),
-        assume_clean=assume_clean,
+    wish = ArrayWish(
+        level=Level(options.level),
+        drives=(),
+        strip_bytes=None if options.strip is None else parse_size(options.strip),
+        spans=options.spans,
+        layout=_layout(options.layout),
+        size_bytes=None if options.size is None else parse_size(options.size),
+        name=options.name or "",
+        policies=policies_of(options.policies),
     )
-    if not dry_run:
-        refuse_read_only()
-    with workbench(dry=dry_run, rights=not dry_run) as bench:
-        return run(lambda _: _create(bench, asked, typed, dry_run=dry_run, as_json=as_json))
+    return on_workbench(_create, wish, options, changes=True, dry=options.dry_run, rights=not options.dry_run)
 
 
-async def _create(bench: Workbench, asked: _Asked, typed: str | None, *, dry_run: bool, as_json: bool) -> int:
+async def _create(bench: Workbench, _: Interruption, wish: ArrayWish, options: _CreateOptions) -> int:
     from app.engine.arrays.building import plate_of
+    from app.engine.arrays.candidates import chosen, new_name, plan_array
 
-    plan = await _plan(bench, asked)
-    if as_json and dry_run:
-        document(schema.document(dry_run=True, simulated=bench.simulated, array=view.plan(plan)))
-    if not as_json or not dry_run:
-        show = say if as_json else lambda row: lines([row])
+    found = (await _candidates(bench, options.drives))[0]
+    wish = replace(wish, drives=chosen(found, options.drives), name=wish.name or new_name())
+    plan = await plan_array(bench.hardware.machine, wish, assume_clean=options.assume_clean)
+    if options.as_json and options.dry_run:
+        print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
+    else:
+        show = say if options.as_json else lambda row: lines([row])
         for row in (*fact_lines(view.plan_facts(plan)), "", "What makes it:", *steps(plan.steps)):
             show(row)
         for sentence in view.plan_sentences(plan):
             say(clean(sentence, 1000))
-    if plan.by_hand and not dry_run:
-        if as_json:
-            document(schema.document(dry_run=True, simulated=bench.simulated, array=view.plan(plan)))
+    if plan.by_hand and not options.dry_run:
+        if options.as_json:
+            print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
         say("Nothing was done.")
         return REFUSED
-    if dry_run:
-        if not as_json:
+    if options.dry_run:
+        if not options.as_json:
             say("Dry run: nothing was changed.")
         return DONE
     await bench.arrays.require_able(plan.wish.drives[0].controller)
     bench.arrays.require_new_name(plan.wish.name)
-    word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of(plan),), yes=False, typed=typed, what="Make it")
+    word = confirm.confirmed(Risk.DESTROYS_DATA, (plate_of(plan),), yes=False, typed=options.typed, what="Make it")
     await begin(bench)
-    made = await bench.arrays.create(plan, assume_clean=asked.assume_clean, typed=word)
-    if as_json:
+    made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
+    if options.as_json:
         array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
-        document(schema.document(dry_run=False, simulated=bench.simulated, array=array))
+        print_json(dry_run=False, simulated=bench.simulated, array=array)
     else:
         lines([f"made  {plan.wish.name}: {clean(made.words, 400)}"])
         say(f"It is deleted again with `raidbench array delete {plan.wish.name}`.")
     for sentence in made.differs.values():
         say(clean(sentence, 400))
-    return FAILED if asked.policies.keys() & made.differs.keys() else DONE
+    return FAILED if wish.policies.keys() & made.differs.keys() else DONE
 
 
 @array_command.command("delete")
@@ -201,13 +189,10 @@ def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -
 
     It is known by its UUID, or its name, level and the serial numbers of its drives. No other array is deleted.
     """
-    if not dry_run:
-        refuse_read_only()
-    with workbench(dry=dry_run, rights=not dry_run) as bench:
-        return run(lambda _: _delete(bench, name, typed, dry_run=dry_run, as_json=as_json))
+    return on_workbench(_delete, name, typed, dry_run, as_json, changes=True, dry=dry_run, rights=not dry_run)
 
 
-async def _delete(bench: Workbench, name: str, typed: str | None, *, dry_run: bool, as_json: bool) -> int:
+async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | None, dry_run: bool, as_json: bool) -> int:
     from app.engine.arrays.building import plate_of_made
 
     await bench.hardware.probe()
@@ -222,7 +207,7 @@ async def _delete(bench: Workbench, name: str, typed: str | None, *, dry_run: bo
     if as_json:
         told = {"name": name, "address": str(found.target), "device": found.device}
         removing = [step.shown() for step in found.remove]
-        document(schema.document(dry_run=dry_run, simulated=bench.simulated, array={**told, "steps": removing}))
+        print_json(dry_run=dry_run, simulated=bench.simulated, array={**told, "steps": removing})
     elif dry_run:
         say("Dry run: nothing was changed.")
     else:
@@ -236,21 +221,3 @@ def _layout(text: str | None) -> str | None:
         return None if text is None else layout_of(text)
     except ValueError as error:
         raise click.UsageError(f"--layout {error}.") from None
-
-
-async def _plan(bench: Workbench, asked: _Asked) -> ArrayPlan:
-    from app.engine.arrays.candidates import chosen, new_name, plan_array
-    from backends.making import ArrayWish
-
-    found, _ = await _candidates(bench, asked.drives)
-    wish = ArrayWish(
-        level=asked.level,
-        drives=chosen(found, asked.drives),
-        strip_bytes=asked.strip,
-        spans=asked.spans,
-        layout=asked.layout,
-        size_bytes=asked.size,
-        name=asked.name or new_name(),
-        policies=asked.policies,
-    )
-    return await plan_array(bench.hardware.machine, wish, assume_clean=asked.assume_clean)

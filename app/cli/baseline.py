@@ -9,13 +9,12 @@ import click
 from app.cli.bench import measured
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
-from app.cli.devices_text import terminal_width
 from app.cli.failures import exit_status
-from app.cli.opening import loaded_session, workbench
-from app.cli.options import CONFIRM_HELP, PERCENT, current
-from app.cli.output import document, lines, report_error, say
+from app.cli.opening import loaded_session, on_workbench
+from app.cli.options import CONFIRM_HELP, PERCENT, current, gather_options
+from app.cli.output import document, lines, print_json, report_error, say, terminal_width
 from app.cli.render import table_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.runs import found_run
 from app.cli.standing import STATUS
 from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
@@ -30,12 +29,12 @@ from app.engine.judge.verdict import FEWEST_RUNS
 from app.engine.measure.preparation import Request
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
-from app.engine.view import schema
 from app.engine.view.baseline import baseline_json, baselines_table, check_json, check_sentence
 from app.engine.view.table import filled
 from app.engine.workbench import Workbench
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.text import clean
+from backends.values import dataclass
 
 
 @click.group("baseline")
@@ -57,7 +56,7 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
     baseline = baseline_of(name, loaded, chosen)
     Baselines(current().paths).save(baseline, replace=replace)
     if as_json:
-        document(schema.document(baseline=baseline_json(baseline)))
+        print_json(baseline=baseline_json(baseline))
     ids = ", ".join(record.id for record in chosen)
     say(
         f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
@@ -80,7 +79,7 @@ def list_command(as_json: bool) -> int:
         except RaidbenchError as error:
             say(f"{name}: {clean(error.message, 300)}")
     if as_json:
-        document(schema.document(baselines=[baseline_json(each) for each in found]))
+        print_json(baselines=[baseline_json(each) for each in found])
     elif found:
         lines(table_lines(filled(baselines_table(found)), terminal_width()))
     else:
@@ -95,9 +94,21 @@ def remove_command(name: str, as_json: bool) -> int:
     """Remove a baseline; the runs stay where they are."""
     Baselines(current().paths).remove(name)
     if as_json:
-        document(schema.document(removed=name))
+        print_json(removed=name)
     say(f"The baseline {name} is removed.")
     return DONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """The options of `baseline check`."""
+
+    name: str
+    repeats: int | None = None
+    threshold: float = LATER_THRESHOLD_PERCENT
+    typed: str | None = None
+    worse_is_1: bool = False
+    as_json: bool = False
 
 
 @baseline_command.command("check")
@@ -118,9 +129,8 @@ def remove_command(name: str, as_json: bool) -> int:
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--worse-is-1", is_flag=True, help="Exit with 1 where it is worse, as before; for one release only.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def check_command(
-    name: str, repeats: int | None, threshold: float, typed: str | None, worse_is_1: bool, as_json: bool
-) -> int:
+@gather_options(CheckOptions)
+def check_command(options: CheckOptions) -> int:
     """Measure the job of the baseline NAME again, on the same device, and say in a sentence whether it is worse.
 
     Each check is a session of its own, a night of a chart over all nights since the baseline from the tenth on.
@@ -128,15 +138,16 @@ def check_command(
     Exit status 0: not worse by the threshold or more; 5: worse, once an episode; 4: not decided, still worse since it
     was told, or it could not be measured.
     """
+    return check_baseline(options)
+
+
+def check_baseline(options: CheckOptions) -> int:
+    """Measure the job of a baseline again; the exit status."""
     try:
-        baseline = Baselines(current().paths).load(name)
-
-        async def work(interruption: Interruption) -> int:
-            return await _check(bench, interruption, baseline, repeats or len(baseline.runs), threshold, typed, as_json)
-
-        with workbench(rights=not baseline.start.target.startswith("/")) as bench:
-            status = run(work)
-        return FAILED if worse_is_1 and status == FOUND else status
+        baseline = Baselines(current().paths).load(options.name)
+        rights = not baseline.start.target.startswith("/")
+        status = on_workbench(_check, baseline, options, rights=rights)
+        return FAILED if options.worse_is_1 and status == FOUND else status
     except RaidbenchError as error:
         if exit_status(error) != FAILED:
             raise
@@ -144,27 +155,20 @@ def check_command(
         return UNDECIDED
 
 
-async def _check(
-    bench: Workbench,
-    interruption: Interruption,
-    baseline: Baseline,
-    repeats: int,
-    threshold: float,
-    typed: str | None,
-    as_json: bool,
-) -> int:
+async def _check(bench: Workbench, interruption: Interruption, baseline: Baseline, options: CheckOptions) -> int:
     where, shown = await _where(bench, baseline)
     start = baseline.start
     request = Request(
         where=where, name=shown, job=Job.from_fields(start.job), profile=start.profile, steady=start.steady
     )
+    repeats = options.repeats or len(baseline.runs)
     with closing(RunTeller(bench, stream=False)) as follower:
-        records, _ = await measured(bench, interruption, request, repeats, typed, follower, fresh=True)
+        records, _ = await measured(bench, interruption, request, repeats, options.typed, follower, fresh=True)
     if interruption.asked():
         return INTERRUPTED
     _same_thing(bench, baseline, records)
-    found = check(baseline, records, known_runs(bench.paths).runs, threshold=threshold)
-    if as_json:
+    found = check(baseline, records, known_runs(bench.paths).runs, threshold=options.threshold)
+    if options.as_json:
         document(check_json(found, str(bench.folder)))
     else:
         lines([clean(check_sentence(found), 2000)])

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.bench_job import job_of, section_option
-from app.cli.bench_live import RunTeller
+from app.cli.bench_job import JobOptions, job_of, job_options
+from app.cli.bench_live import RunTeller, advice, summary
 from app.cli.bench_target import resolve
-from app.cli.bench_text import advice, summary
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, workbench
-from app.cli.options import CONFIRM_HELP, FiniteRange, current
-from app.cli.output import ReaderGoneError, document, lines, say
-from app.cli.running import Interruption, run
+from app.cli.hosts import typed_words
+from app.cli.opening import begin_measuring, on_workbench
+from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options
+from app.cli.output import ReaderGoneError, document, lines, print_json, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.config import Config
-from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
 from app.engine.fio.render import section_names
 from app.engine.fio.sections import with_size
@@ -35,7 +34,7 @@ from app.engine.measure.measurer import Preparation, Request
 from app.engine.measure.preparation import NamedTarget, require_reading, require_reading_job
 from app.engine.measure.wear import wear_words
 from app.engine.session.event_values import SteadyPlan
-from app.engine.session.figures import RunStatus
+from app.engine.session.figures import RunStatus, Sample
 from app.engine.session.state import RunRecord
 from app.engine.view import schema, schema_compare
 from app.engine.workbench import Workbench
@@ -43,28 +42,34 @@ from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.cli.bench_leash import Leash
 
 
-def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """One option for each field of a job."""
-    for field in reversed(FIELDS):
-        name = f"--{field.key.replace('_', '-')}"
-        metavar = "|".join(field.choices) if field.choices else None
-        command = click.option(name, f"job_{field.key}", metavar=metavar, help=field.help)(command)
-    return command
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchOptions:
+    """The options of `bench`."""
+
+    targets: tuple[str, ...]
+    job: JobOptions
+    steady: SteadyPlan | None
+    repeat: int
+    keep: bool
+    dry_run: bool
+    typed: str | None
+    as_json: bool
+    stream: bool
+    go_on_stdin: bool
+    lease: int | None
+    nodes: str | None
+    stagger: float | None
 
 
 @click.command("bench", cls=GroupedCommand)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
-@click.option(
-    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
-)
-@section_option("Run this section of the job file alone; without it all sections run, as fio runs them.")
-@job_options
+@job_options("Run this section of the job file alone; without it all sections run, as fio runs them.")
 @steady_options()
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
 @click.option("--keep", is_flag=True, help="Leave the scratch file for the next run.")
@@ -88,24 +93,8 @@ def job_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="SECONDS",
     help="With --hosts: between the start of one host and the next; 0 unless named.",
 )
-def bench_command(
-    targets: tuple[str, ...],
-    profile: str | None,
-    jobfile: Path | None,
-    section: str | None,
-    repeat: int,
-    keep: bool,
-    dry_run: bool,
-    typed: str | None,
-    as_json: bool,
-    stream: bool,
-    go_on_stdin: bool,
-    lease: int | None,
-    nodes: str | None,
-    stagger: float | None,
-    steady: SteadyPlan | None,
-    **fields: str | None,
-) -> int:
+@gather_options(BenchOptions)
+def bench_command(options: BenchOptions) -> int:
     """Measure TARGET with fio: an address or device as `devices` lists it, a file, or a folder.
 
     A file that does not exist (./scratch) is made, filled, measured and removed. Reading a raw device is harmless;
@@ -118,101 +107,80 @@ def bench_command(
     figures of its own.
     """
     config = current().load_config()
-    if nodes is not None:
-        _require_suits_hosts(stream=stream or go_on_stdin, repeat=repeat, typed=typed)
-    elif stagger is not None:
-        raise click.UsageError("--stagger is about --hosts.")
-    elif go_on_stdin:
-        _require_suits_leash(stream=stream, as_json=as_json, dry_run=dry_run, repeat=repeat)
-    elif lease is not None:
-        raise click.UsageError("--lease is about --go-on-stdin and --hosts.")
-    texts = {key.removeprefix("job_"): text for key, text in fields.items() if text is not None}
-    alone = "" if nodes is None else "Many hosts run one job"
-    job, name, told = job_of(texts, profile=profile, jobfile=jobfile, config=config, section=section, alone=alone)
-    if nodes is not None:
-        from app.cli.bench_hosts import SentHow, measure_on_hosts
+    _require_suitable(options)
+    alone = "" if options.nodes is None else "Many hosts run one job"
+    asked = job_of(options.job, config, alone=alone)
+    if options.nodes is not None:
+        from app.cli.bench_hosts import measure_on_hosts
 
-        if not job.runtime:
+        if not asked.job.runtime:
             raise InvalidValueError(
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
-        words = _words_for_hosts(targets, texts if jobfile is None else job.texts(), profile or config.profile)
-        how = SentHow(stagger_s=stagger or 0.0, lease_s=lease or LEASE_S, as_json=as_json, dry_run=dry_run)
-        return measure_on_hosts(nodes, ", ".join(targets), words, how)
+        texts = options.job.texts if options.job.jobfile is None else asked.job.texts()
+        words = _words_for_hosts(texts, options.job.profile or config.profile)
+        return measure_on_hosts(options, words)
 
-    async def work(interruption: Interruption) -> int:
-        if not go_on_stdin:
-            return await measure(interruption, None)
+    async def work(bench: Workbench, interruption: Interruption) -> int:
+        if not options.go_on_stdin:
+            return await measure(bench, interruption, None)
         from app.cli.bench_leash import on_leash
 
-        return await on_leash(bench, lease or LEASE_S, partial(measure, interruption))
+        return await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption))
 
-    async def measure(interruption: Interruption, leash: Leash | None) -> int:
-        found = [await resolve(bench, target) for target in targets]
-        named = [NamedTarget(where=where, name=shown) for where, shown in found]
-        sized = scratch_size(job, [one.where for one in named], config, given="size" in texts)
+    async def measure(bench: Workbench, interruption: Interruption, leash: Leash | None) -> int:
+        found = [await resolve(bench, target) for target in options.targets]
+        first, *others = (NamedTarget(where=where, name=shown) for where, shown in found)
         request = Request(
-            where=named[0].where,
-            name=named[0].name,
-            beside=tuple(named[1:]),
-            job=sized,
-            profile=name,
-            keep=keep,
-            steady=steady,
-            told=told,
+            where=first.where,
+            name=first.name,
+            beside=tuple(others),
+            job=scratch_size(asked.job, [where for where, _ in found], config, given="size" in options.job.texts),
+            profile=asked.profile,
+            keep=options.keep,
+            steady=options.steady,
+            told=asked.told,
         )
-        if dry_run:
-            return await _show(bench, request, repeat, as_json=as_json)
-        return await _bench(bench, interruption, request, repeat, typed, as_json, stream, leash)
+        if options.dry_run:
+            return await _show(bench, request, options)
+        return await _bench(bench, interruption, request, options, leash)
 
-    with workbench(dry=dry_run, rights=any(_may_be_device(target) for target in targets)) as bench:
-        return run(work)
-
-
-def _require_suits_leash(*, stream: bool, as_json: bool, dry_run: bool, repeat: int) -> None:
-    """Raises UsageError for what makes no sense in a run that is started from elsewhere."""
-    if not stream:
-        raise click.UsageError("--go-on-stdin goes with --stream.")
-    if as_json or dry_run or repeat > 1:
-        raise click.UsageError(
-            "With --go-on-stdin there is one run, told in JSON lines: without --json, --dry-run, --repeat."
-        )
+    return on_workbench(work, dry=options.dry_run, rights=any(map(_may_be_device, options.targets)))
 
 
-def _require_suits_hosts(*, stream: bool, repeat: int, typed: str | None) -> None:
-    """Raises UsageError for what makes no sense on many hosts."""
-    if stream or repeat > 1:
-        raise click.UsageError("With --hosts there is one run: without --stream, --go-on-stdin, --repeat.")
-    if typed is not None:
-        raise click.UsageError("With --hosts no device is written over, so --confirm has nothing to confirm.")
+def _require_suitable(options: BenchOptions) -> None:
+    """Raises UsageError for options that make no sense on many hosts, in a run started from elsewhere, or elsewhere."""
+    if options.nodes is not None:
+        if options.stream or options.go_on_stdin or options.repeat > 1:
+            raise click.UsageError("With --hosts there is one run: without --stream, --go-on-stdin, --repeat.")
+        if options.typed is not None:
+            raise click.UsageError("With --hosts no device is written over, so --confirm has nothing to confirm.")
+    elif options.stagger is not None:
+        raise click.UsageError("--stagger is about --hosts.")
+    elif options.go_on_stdin:
+        if not options.stream:
+            raise click.UsageError("--go-on-stdin goes with --stream.")
+        if options.as_json or options.dry_run or options.repeat > 1:
+            raise click.UsageError(
+                "With --go-on-stdin there is one run, told in JSON lines: without --json, --dry-run, --repeat."
+            )
+    elif options.lease is not None:
+        raise click.UsageError("--lease is about --go-on-stdin and --hosts.")
 
 
-_OWN_OPTIONS = (
-    "nodes",
-    "stagger",
-    "lease",
-    "jobfile",
-    "section",
-    "profile",
-    "typed",
-    "as_json",
-    "dry_run",
-    "stream",
-    "repeat",
+_OWN_OPTIONS = frozenset(
+    ["nodes", "stagger", "lease", "jobfile", "section", "profile", "typed", "as_json", "dry_run", "stream", "repeat"]
 )
 """Options that are not passed on to other hosts, or in other words."""
 
 
-def _words_for_hosts(targets: Sequence[str], texts: Mapping[str, str], profile: str) -> list[str]:
+def _words_for_hosts(texts: Mapping[str, str], profile: str) -> list[str]:
     """What stands behind `bench` on each host: the same job, named by all that may differ in a configuration there."""
     context = click.get_current_context()
-    words = [f"--profile={profile}", *(f"--{key.replace('_', '-')}={text}" for key, text in texts.items())]
-    for param in context.command.params:
-        value = context.params.get(param.name or "")
-        named = not (param.name or "").startswith("job_") and param.name not in _OWN_OPTIONS
-        if isinstance(param, click.Option) and named and value:
-            words.append(param.opts[0] if param.is_flag else f"{param.opts[0]}={value}")
-    return [*words, "--", *targets]
+    own = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
+    options, arguments = typed_words(context, own)
+    job = (f"--profile={profile}", *(f"--{key.replace('_', '-')}={text}" for key, text in texts.items()))
+    return [*job, *options, "--", *arguments]
 
 
 def _may_be_device(target: str) -> bool:
@@ -230,20 +198,18 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
     return with_size(job, config.scratch_size)
 
 
-async def _show(bench: Workbench, request: Request, repeat: int, *, as_json: bool) -> int:
+async def _show(bench: Workbench, request: Request, options: BenchOptions) -> int:
     """What would be done, and what would be lost. Raises RefusedError where it would not be."""
-    ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
-    lost = [*lost_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=repeat))]
+    ready = await prepared(bench, request)
+    lost = [*lost_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
     _announce(ready)
     job = {key: text for key, text in ready.job.texts().items() if text}
-    if as_json:
-        how: dict[str, object] = {"target": ready.name, "job": job, "repeat": repeat}
+    if options.as_json:
+        how: dict[str, object] = {"target": ready.name, "job": job, "repeat": options.repeat}
         how |= {"destructive": ready.destructive, "lost": lost}
         if ready.job.sections:
             how |= {"sections": schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
-        document(schema.document(dry_run=True, **how))
+        print_json(dry_run=True, **how)
     elif ready.job.sections:
         lines([*ready.jobfile.splitlines(), *lost])
     else:
@@ -253,21 +219,17 @@ async def _show(bench: Workbench, request: Request, repeat: int, *, as_json: boo
 
 
 async def _bench(
-    bench: Workbench,
-    interruption: Interruption,
-    request: Request,
-    repeat: int,
-    typed: str | None,
-    as_json: bool,
-    stream: bool,
-    leash: Leash | None,
+    bench: Workbench, interruption: Interruption, request: Request, options: BenchOptions, leash: Leash | None
 ) -> int:
-    with closing(RunTeller(bench, stream=stream, silent=leash is not None)) as follower:
-        records, said = await measured(bench, interruption, request, repeat, typed, follower, leash=leash)
+    with closing(RunTeller(bench, stream=options.stream, silent=leash is not None)) as follower:
+        records, said = await measured(
+            bench, interruption, request, options.repeat, options.typed, follower, leash=leash
+        )
     if leash is not None:
         for record in records:
             leash.tell_result(schema.run(record, session=str(bench.folder)))
-    _report(bench, records, follower, said, as_json=as_json, stream=stream)
+    if records:
+        _report(bench, records, follower.samples, said, options)
     if interruption.asked():
         return INTERRUPTED
     return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
@@ -291,9 +253,7 @@ async def measured(
     Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
     """
     not_read_only(request)
-    first = await bench.jobs.prepare(request)  # what cannot be done at all leaves no session behind
-    if first.refused:
-        raise RefusedError(" ".join(first.refused), hint=first.hint)
+    first = await prepared(bench, request)  # what cannot be done at all leaves no session behind
     if leash is not None:
         leash.require_harmless(first)
     await begin_measuring(bench, fresh=fresh)
@@ -331,6 +291,14 @@ async def measured(
     return records, said
 
 
+async def prepared(bench: Workbench, request: Request) -> Preparation:
+    """Return what a run would do. Raises RefusedError where it is not to be done, and what preparing does."""
+    ready = await bench.jobs.prepare(request)
+    if ready.refused:
+        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    return ready
+
+
 def not_read_only(request: Request) -> None:
     """Raises RefusedError for a job that writes where nothing may be written."""
     if current().read_only:
@@ -362,8 +330,7 @@ def allowed(ready: Preparation, typed: str | None) -> str | None:
         if typed is not None:
             say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
         return None
-    for row in lost_lines(ready):
-        say(row)
+    say_all(lost_lines(ready))
     verb = "Write to" if ready.job.writes_data or ready.request.fills else "Trim"
     what = f"{verb} it" if len(ready.overwritten) == 1 else f"{verb} these {len(ready.overwritten)} devices"
     return confirmed(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, what=what)
@@ -397,16 +364,12 @@ def _announce(ready: Preparation) -> None:
 
 def _report(
     bench: Workbench,
-    records: list[RunRecord],
-    follower: RunTeller,
+    records: Sequence[RunRecord],
+    samples: Sequence[Sample],
     said: frozenset[str],
-    *,
-    as_json: bool,
-    stream: bool,
+    options: BenchOptions,
 ) -> None:
-    if not records:
-        return
-    if as_json:
+    if options.as_json:
         if bench.folder is None:
             raise StorageError("The session is gone.")
         runs = [schema.run(record, session=str(bench.folder)) for record in records]
@@ -415,9 +378,9 @@ def _report(
             whole = [record for record in records if record.figures.status is RunStatus.OK]
             means = [schema_compare.spread(direction, figure.key, seen) for direction, figure, seen in spreads(whole)]
             body |= {"runs": runs, "repeats": means}
-        document(body, compact=stream)
-    elif not stream:
-        summary(records, follower.samples, session=bench.folder, said=said)
+        document(body, compact=options.stream)
+    elif not options.stream:
+        summary(records, samples, session=bench.folder, said=said)
     for record in records:
         if record.figures.status is not RunStatus.OK:
             say(f"{record.id} {record.figures.status.value}: {clean(record.figures.reason or 'no reason given', 1000)}")

@@ -10,17 +10,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import click
 
 from app.cli.bench_hosts_live import JointLive
-from app.cli.devices_text import terminal_width
-from app.cli.opening import workbench
+from app.cli.opening import on_workbench
 from app.cli.options import Options, current
-from app.cli.output import document, lines, say
+from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fitted_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED, MISSING
 from app.engine.joint.conductor import Conductor
 from app.engine.joint.outcome import kept
@@ -29,7 +29,6 @@ from app.engine.joint.record import JointFolder, JointRecord
 from app.engine.joint.words import AHEAD_S, LEASE_S
 from app.engine.ssh.calling import PROGRAM, ssh_argv, ssh_options
 from app.engine.ssh.names import hosts_named
-from app.engine.view import schema
 from app.engine.view.joint import joint_json, joint_sentences, joint_table
 from app.engine.workbench import Workbench
 from backends.again import again
@@ -37,25 +36,13 @@ from backends.errors import InvalidValueError
 from backends.hosts.local import LocalHost
 from backends.hosts.local.talking import TalkingProgram
 from backends.text import clean
-from backends.values import dataclass
 from widgets.plain.units import plural
+
+if TYPE_CHECKING:
+    from app.cli.bench import BenchOptions
 
 MOST_HOSTS = 256
 """Hosts that are measured together; beyond them one controller's own pace shows in the figures."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentHow:
-    """How a run on many hosts is started and told."""
-
-    stagger_s: float
-    """Seconds between the start of one host and the next."""
-    lease_s: int
-    """Seconds of silence after which a host stops by itself."""
-    as_json: bool
-    """Whether the figures are a document."""
-    dry_run: bool
-    """Whether the commands are shown only."""
 
 
 class SshReach:
@@ -116,44 +103,53 @@ def _rack_of(options: Options, host: str, folder: Path) -> Path:
     return folder
 
 
-def measure_on_hosts(nodes: str, target: str, words: Sequence[str], how: SentHow) -> int:
-    """Run `bench` with these words on all of them. Raises what reading their names and keeping the record does.
+def measure_on_hosts(asked: BenchOptions, words: Sequence[str]) -> int:
+    """Run `bench` with these words on all hosts that the options name; the exit status.
 
-    `target`: as it is told of. `words`: what stands behind `bench` on each host.
+    Raises what reading their names and keeping the record does.
     """
     options = current()
     if options.machine is not None:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
     if options.demo_speed is not None:
         raise click.UsageError("With --hosts simulated hosts keep real time: --demo-speed has no place in it.")
-    hosts = hosts_named(nodes, most=MOST_HOSTS)
-    if how.stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
+    hosts = hosts_named(asked.nodes or "", most=MOST_HOSTS)
+    stagger_s, lease_s = asked.stagger or 0.0, asked.lease or LEASE_S
+    if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
         raise InvalidValueError(
-            f"{len(hosts)} hosts, {how.stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
+            f"{len(hosts)} hosts, {stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
             hint="Choose a shorter --stagger.",
         )
-    command = _command(options, words, how.lease_s)
-    if how.dry_run:
+    command = _command(options, words, lease_s)
+    if asked.dry_run:
         whole = (PROGRAM, *command)
         told = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
         lines(clean(line, 4000) for line in told)
         say("Dry run: no host was reached and nothing was measured.")
         return DONE
 
-    async def work(interruption: Interruption) -> int:
+    async def work(bench: Workbench, interruption: Interruption) -> int:
         await bench.open(options.session, fresh=True)
         assert bench.folder is not None
         async with _reach(options, command, hosts) as reach:
-            record = await _measure(bench, interruption, reach, hosts, target, how)
-        _tell(record, bench.folder, as_json=how.as_json)
+            at = time.time()
+            with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
+                conductor = Conductor(
+                    reach, folder, hosts, stagger_s=stagger_s, say=lambda sentence: live.say(sentence), lease_s=lease_s
+                )
+                live = JointLive(conductor)
+                await _conduct(conductor, live, interruption)
+                target = ", ".join(asked.targets)
+                record = kept(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+        _tell(record, bench.folder, as_json=asked.as_json)
         return _status(record)
 
-    with workbench() as bench:
-        return run(work)
+    return on_workbench(work)
 
 
 def _command(options: Options, words: Sequence[str], lease_s: int) -> tuple[str, ...]:
-    return (*_before(options), "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
+    before = options.again("read_only", "no_helper", "demo", "demo_state")
+    return (*before, "bench", "--stream", "--go-on-stdin", f"--lease={lease_s}", *words)
 
 
 def reaching(hosts: Sequence[str], words: Sequence[str], program: str | None) -> AbstractAsyncContextManager[Reach]:
@@ -175,42 +171,21 @@ async def _reach(
         yield ChildReach(command, options, hosts, Path(folder))
 
 
-async def _measure(
-    bench: Workbench,
-    interruption: Interruption,
-    reach: Reach,
-    hosts: tuple[str, ...],
-    target: str,
-    how: SentHow,
-) -> JointRecord:
-    """The run, kept in the session. Raises StorageError."""
-    assert bench.folder is not None
-    at = time.time()
-    folder = JointFolder(bench.folder, hosts)
-    with contextlib.closing(folder):
-        conductor = Conductor(
-            reach,
-            folder,
-            hosts,
-            stagger_s=how.stagger_s,
-            say=lambda sentence: live.say(sentence),
-            lease_s=how.lease_s,
-        )
-        live = JointLive(conductor)
-        telling = asyncio.create_task(live.tell())
-        say(f"Measuring on {plural(len(hosts), 'host')} ...")
-        try:
-            with interruption.gracefully(conductor.stop):
-                await conductor.conduct()
-        finally:
-            telling.cancel()
-            live.clear()
-        return kept(bench, conductor, folder, target=target, at=at, stagger_s=how.stagger_s)
+async def _conduct(conductor: Conductor, live: JointLive, interruption: Interruption) -> None:
+    """The run on all hosts, told while it goes."""
+    telling = asyncio.create_task(live.tell())
+    say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")
+    try:
+        with interruption.gracefully(conductor.stop):
+            await conductor.conduct()
+    finally:
+        telling.cancel()
+        live.clear()
 
 
 def _tell(record: JointRecord, session: Path, *, as_json: bool) -> None:
     if as_json:
-        document(schema.document(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated))
+        print_json(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated)
     else:
         lines(fitted_lines(joint_table(record), terminal_width()))
     for sentence in joint_sentences(record):
@@ -224,13 +199,3 @@ def _status(record: JointRecord) -> int:
     if record.complete:
         return DONE
     return MISSING if any(host.counts for host in record.hosts) else FAILED
-
-
-def _before(options: Options) -> list[str]:
-    """What stands before `bench` on each host."""
-    words = ["--read-only"] if options.read_only else []
-    words += ["--no-helper"] if options.no_helper else []
-    if options.demo:
-        words.append(f"--demo={options.demo}")
-        words += [f"--demo-state={state}" for state in options.demo_state]
-    return words

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import sys
 import time
 
-from app.cli.options import is_terminal
-from app.cli.output import say
+from app.cli.output import can_redraw, say
 from app.engine.joint.conductor import Conductor, Seat
 from app.engine.view.joint import is_fresh, together_now
 from backends.text import clean
@@ -26,7 +24,7 @@ class JointLive:
 
     def __init__(self, conductor: Conductor) -> None:
         self._conductor = conductor
-        self._redraws = is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
+        self._redraws = can_redraw()
         self._drawn = 0
 
     async def tell(self) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,33 +14,81 @@ from app.cli.options import current
 from app.cli.output import say
 from app.cli.running import run
 from app.engine.config import Config
+from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import InvalidJobError, Job, in_place_of
 from app.engine.fio.profiles import profile as profile_named
 from app.engine.fio.sections import change_sections
 from backends.errors import InvalidValueError, NotFoundError
 from backends.input_file import MEBIBYTE, read_input
 from backends.text import clean
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.engine.fio.jobfile import ImportedJob
     from app.engine.fio.option_table import OptionTable
 
 
-def job_of(
-    texts: Mapping[str, str],
-    *,
-    profile: str | None,
-    jobfile: Path | None,
-    config: Config,
-    section: str | None = None,
-    alone: str = "",
-) -> tuple[Job, str | None, bool]:
-    """The job, the name of the workload if it is one, and whether its run time was named.
+class AskedJob(NamedTuple):
+    """The job that somebody asked for."""
 
-    `section`: the section of the job file that is run alone; None runs all of them. `alone`: why it has to be one of
-    several, as a sentence begins; "" where all may run.
+    job: Job
+    profile: str | None
+    """The name of the workload, if it is one."""
+    told: bool
+    """Whether its run time was named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOptions:
+    """The options of every command that measures a job."""
+
+    profile: str | None = None
+    jobfile: Path | None = None
+    section: str | None = None
+    """The section of the job file that is run alone; None runs all of them."""
+    texts: Mapping[str, str]
+    """The fields of the job that were named."""
+
+
+_PROFILE = click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
+_JOBFILE = click.option(
+    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
+)
+
+
+def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds --profile and an option for each field; the command gets `job`, a JobOptions.
+
+    `section_help`: what the command does with a section of a job file; None for one that takes no job file.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def gathered(**options: Any) -> Any:
+            fields = {name: options.pop(name) for name in tuple(options) if name.startswith("job_")}
+            texts = {name.removeprefix("job_"): text for name, text in fields.items() if text is not None}
+            named = {name: options.pop(name) for name in ("profile", "jobfile", "section") if name in options}
+            return command(job=JobOptions(texts=texts, **named), **options)
+
+        found: Callable[..., Any] = gathered
+        for field in reversed(FIELDS):
+            metavar = "|".join(field.choices) if field.choices else None
+            name = f"--{field.key.replace('_', '-')}"
+            found = click.option(name, f"job_{field.key}", metavar=metavar, help=field.help)(found)
+        if section_help is not None:
+            found = _JOBFILE(click.option("--section", metavar="NAME", help=section_help)(found))
+        return _PROFILE(found)
+
+    return decorate
+
+
+def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
+    """Return the job that options and configuration ask for.
+
+    `alone`: why it has to be one section of several, as a sentence begins; "" where all may run.
     Raises NotFoundError, InvalidValueError naming the option that is wrong.
     """
+    profile, jobfile, section, texts = options.profile, options.jobfile, options.section, options.texts
     if profile is not None and jobfile is not None:
         raise click.UsageError("--profile or --jobfile, not both.")
     if section is not None and jobfile is None:
@@ -47,13 +96,13 @@ def job_of(
     if jobfile is not None:
         imported = _imported(jobfile, section, alone)
         job, _ = change_sections(imported.job, lambda one: (_changed(one, texts), ()))
-        return job, None, imported.told or "runtime" in texts
+        return AskedJob(job, None, imported.told or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _changed(named.job, texts)
     # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
     asked, known = job.texts(), named.job.texts()
     same = all(asked[key] == known[key] for key in known if key not in _OF_A_RUN)
-    return job, named.name if same else None, "runtime" in texts
+    return AskedJob(job, named.name if same else None, "runtime" in texts)
 
 
 _OF_A_RUN = ("runtime", "ramp", "size")
@@ -102,8 +151,3 @@ def _imported(file: Path, section: str | None, alone: str) -> ImportedJob:
     for note in (*imported.notes, *found.notes):
         say(f"Note: {clean(note, 600)}")
     return found
-
-
-def section_option(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option --section of a command; `help_text` says what the command does with a section."""
-    return click.option("--section", metavar="NAME", help=help_text)

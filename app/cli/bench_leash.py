@@ -17,17 +17,7 @@ from typing import Any
 from app.cli.output import say
 from app.cli.status import DONE, INTERRUPTED
 from app.engine.joint.places import shared_places
-from app.engine.joint.words import (
-    PROTOCOL,
-    WORD_BYTES,
-    Bye,
-    Go,
-    LineKind,
-    Ping,
-    refused_start,
-    tick,
-    word_of,
-)
+from app.engine.joint.words import PROTOCOL, WORD_BYTES, Bye, Go, LineKind, Ping, refused_start, tick, word_of
 from app.engine.measure.preparation import Preparation
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent, RunStarted

@@ -1,32 +1,68 @@
-"""What is said while a run goes on: a line that redraws itself, lines every few seconds, or JSON samples."""
+"""What is said of a run: a line that redraws itself, lines or JSON samples while it goes on, then its figures."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.options import is_terminal
-from app.cli.output import ReaderGoneError, document, say
+from app.cli.output import ReaderGoneError, can_redraw, document, lines, say, terminal_width
+from app.cli.render import fitted_lines, table_lines
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
-from app.engine.session.figures import DIRECTIONS, DirectionSample, Phase, Sample, SectionSample
+from app.engine.session.figures import DIRECTIONS, Advice, DirectionSample, Phase, Sample, SectionSample
+from app.engine.session.state import RunRecord
 from app.engine.view import schema
-from app.engine.view.run import steady_words
+from app.engine.view.caches import cache_line
+from app.engine.view.members import member_table
+from app.engine.view.run import cpu_line, figures_table, means_lines, outcome_words, steady_words
+from backends.text import clean
 from widgets.plain import units
+from widgets.plain.signs import ATTENTION
 from widgets.plain.text import shorten
 
 if TYPE_CHECKING:
     from app.engine.session.state import ActiveRun, Session
     from app.engine.workbench import Workbench
 
-_REDRAW = 0.2
+REDRAW_S = 0.2
 _PLAIN = 5.0
 _CLEAR = "\r\x1b[K"
 _LONGEST_NAME = 20
 """Characters of the name of a section in the line of a running job."""
+_SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
+"""Figures of which the mean of several runs is told."""
+
+
+class LiveLine:
+    """A line on standard error that is drawn anew, where a terminal can do that."""
+
+    def __init__(self) -> None:
+        self.able = can_redraw()
+        """Whether anything is drawn; not once the terminal is gone."""
+        self._drawn = False
+
+    def draw(self, text: str) -> None:
+        """Draw this in the place of what was there, cut to the width of the terminal."""
+        width = shutil.get_terminal_size().columns
+        self._write(_CLEAR + shorten(text, max(20, width - 1), ".."))
+        self._drawn = self.able
+
+    def clear(self) -> None:
+        """Leave no half line behind."""
+        if self._drawn:
+            self._write(_CLEAR)
+        self._drawn = False
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):  # the terminal is gone; what it tells of is not
+            self.able = False
 
 
 class RunTeller:
@@ -41,9 +77,8 @@ class RunTeller:
         self._bench = bench
         self._stream = stream and not silent
         self._silent = silent
-        self._redraws = is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
+        self._line = LiveLine()
         self._which = ""
-        self._drawn = False
         self._last = 0.0
         self._forget = bench.listen(self._heard)
 
@@ -60,10 +95,7 @@ class RunTeller:
 
     def end(self) -> None:
         """The run is over: leave no half line behind."""
-        if self._drawn:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
-        self._drawn = False
+        self._line.clear()
 
     def close(self) -> None:
         """Stop listening."""
@@ -94,20 +126,10 @@ class RunTeller:
 
     def _tell(self, active: ActiveRun | None) -> None:
         now = time.monotonic()
-        if self._silent or active is None or now - self._last < (_REDRAW if self._redraws else _PLAIN):
+        if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
             return
         self._last = now
-        line = self._which + progress(active, time.time())
-        if not self._redraws:
-            say(line)
-            return
-        try:
-            width = shutil.get_terminal_size().columns
-            sys.stderr.write(_CLEAR + shorten(line, max(20, width - 1), ".."))
-            sys.stderr.flush()
-            self._drawn = True
-        except OSError:
-            self._redraws = False
+        (self._line.draw if self._line.able else say)(self._which + progress(active, time.time()))
 
 
 def progress(active: ActiveRun, now: float) -> str:
@@ -176,3 +198,48 @@ def _left(active: ActiveRun, now: float) -> float | None:
             return None if active.phase_seconds is None else active.phase_seconds - passed
         case _:
             return None
+
+
+# -- a run that has ended ---------------------------------------------------------------------------------------------
+
+
+def summary(
+    records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, said: Collection[str] = ()
+) -> None:
+    """The table of figures, how it went over time where that can be shown, what has to be known with them.
+
+    `said`: keys of advice that was given before the run.
+    """
+    lines(table_lines(figures_table(records)))
+    lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
+    last = records[-1]
+    below = f"Members of {clean(last.start.place, 100)}"
+    lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))
+    cpu = last.figures.cpu
+    beside = (cache_line(last.figures.caches), cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
+    lines(clean(line, 600) for line in beside if line)
+    if last.figures.steady is not None:
+        lines([f"Steady state: {outcome_words(last.figures.steady)}"])
+    if last.start.settings:
+        told = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
+        lines([f"Settings of {last.start.place}: {clean(told, 1000)}"])
+    if last.start.simulated:
+        lines(["SIMULATED"])
+    if session is not None:
+        from app.cli.plot import picture_lines
+        from app.engine.picture.subject import PlacedRun, of_runs
+
+        lines(picture_lines(of_runs([PlacedRun(run=last, folder=session)]), tuple(samples)))
+    for each in {each.key: each for record in records for each in record.figures.advice}.values():
+        if each.key not in said:
+            advice(each)
+    for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
+        say(f"Note: {clean(warning, 600)}")
+    say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
+
+
+def advice(each: Advice) -> None:
+    """What spoils figures and what to do about it."""
+    say(f"{ATTENTION.char} {clean(each.message, 600)}")
+    if each.do:
+        say(f"  {clean(each.do, 600)}")

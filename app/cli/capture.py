@@ -8,13 +8,12 @@ import click
 
 from app.cli.opening import host_of
 from app.cli.options import REDACTED, current
-from app.cli.output import document, lines, say
+from app.cli.output import lines, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE
 from app.engine.measure.provenance import provenance
 from app.engine.session.machine import machine_facts
 from app.engine.session.redaction import identifiers, is_swept, redactor_for, spellings
-from app.engine.view import schema
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.hosts.recorded import RecordingHost
 from backends.model import Array, Drive
@@ -78,7 +77,7 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
     except OSError as error:
         raise StorageError(f"{clean(str(folder), 300)} cannot be written: {error.strerror}.") from error
     if as_json:
-        document(schema.document(file=str(folder / FILE), devices=len(targets), masked=len(secrets), redacted=redact))
+        print_json(file=str(folder / FILE), devices=len(targets), masked=len(secrets), redacted=redact)
     else:
         lines([str(folder / FILE)])
     count = units.plural(len(secrets), "serial number or world wide name", "serial numbers and world wide names")

@@ -9,15 +9,13 @@ import click
 
 from app.cli import confirm
 from app.cli.confirm import review
-from app.cli.opening import begin, refuse_read_only, workbench
-from app.cli.options import CONFIRM_HELP
-from app.cli.output import document, lines, say
-from app.cli.render import marked
-from app.cli.running import Interruption, run
+from app.cli.opening import begin, on_workbench
+from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
+from app.cli.output import lines, print_json, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.trial import decide
 from app.engine.view import change as view
-from app.engine.view.effects import outcome_cell
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.settings import worst
 from backends.text import clean
@@ -27,18 +25,15 @@ if TYPE_CHECKING:
     from app.engine.session.events import ChangeEnded
     from app.engine.workbench import Workbench
     from backends.change import Change
-    from backends.nameplate import Nameplate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SetOptions:
+class _SetOptions(AskingOptions):
     """The options of `set`."""
 
-    dry_run: bool
-    yes: bool
-    typed: str | None
+    target: str
+    values: tuple[str, ...]
     trial: float | None
-    as_json: bool
 
 
 @click.command("set")
@@ -49,26 +44,15 @@ class _SetOptions:
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--trial", type=float, metavar="SECONDS", help="Take it back after 10 to 600 s unless it is kept.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
-def set_command(
-    target: str,
-    values: tuple[str, ...],
-    dry_run: bool,
-    yes: bool,
-    typed: str | None,
-    trial: float | None,
-    as_json: bool,
-) -> int:
+@gather_options(_SetOptions)
+def set_command(options: _SetOptions) -> int:
     """Change settings of TARGET, after showing the exact commands.
 
     Several settings are planned as one set, each as if those before it were set: an array that is re-created gets the
     other values with it. The first that fails is the last.
     """
-    wanted = pairs(values)
-    if not dry_run:
-        refuse_read_only()
-    how = _SetOptions(dry_run=dry_run, yes=yes, typed=typed, trial=trial, as_json=as_json)
-    with workbench(dry=dry_run, rights=True) as bench:
-        return run(lambda interruption: _set(bench, interruption, target, wanted, how))
+    wanted = pairs(options.values)
+    return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
 def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -85,47 +69,41 @@ def pairs(texts: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 async def _set(
-    bench: Workbench,
-    interruption: Interruption,
-    address: str,
-    wanted: list[tuple[str, str]],
-    how: _SetOptions,
+    bench: Workbench, interruption: Interruption, wanted: list[tuple[str, str]], options: _SetOptions
 ) -> int:
-    if how.trial is not None:
+    if options.trial is not None:
         from app.engine.change.trial import check_seconds
 
-        check_seconds(how.trial)
-    target = (await bench.hardware.find(address)).target
+        check_seconds(options.trial)
+    target = (await bench.hardware.find(options.target)).target
     planned = await bench.hardware.plan_to_show(target, dict(wanted))
     changes = [*bench.hardware.needed(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:
         say(f"{clean(view.what(change), 200)} is {clean(view.after(change), 200)} already.")
-    if how.dry_run:
-        return _show_plan(changes, already, how.as_json)
+    if options.dry_run:
+        return _show_plan(changes, already, options.as_json)
     if not changes:
-        _tell(bench, [], [], already, None, how.as_json)
+        _tell(bench, [], [], already, None, options.as_json)
         return DONE
-    for row in review(changes):
-        say(row)
+    say_all(review(changes))
     say()
     homes = {change.target for change in changes}
     plate = await bench.hardware.nameplate(homes.pop() if len(homes) == 1 else target)
-    _ask(changes, plate, yes=how.yes, typed=how.typed)
+    risk = worst(change.risk for change in changes)
+    confirm.confirmed(risk, (plate,), yes=options.yes, typed=options.typed, what="Apply")
     await begin(bench)
-    return await _apply(bench, interruption, changes, already, how)
+    return await _apply(bench, interruption, changes, already, options)
 
 
 def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> int:
     from app.engine.view import schema
 
     if as_json:
-        document(
-            schema.document(
-                dry_run=True,
-                changes=[schema.change(change) for change in changes],
-                already=[schema.change(change) for change in already],
-            )
+        print_json(
+            dry_run=True,
+            changes=[schema.change(change) for change in changes],
+            already=[schema.change(change) for change in already],
         )
         return DONE
     if changes:
@@ -134,20 +112,15 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
     return DONE
 
 
-def _ask(changes: list[Change], plate: Nameplate, *, yes: bool, typed: str | None) -> None:
-    risk = worst(change.risk for change in changes)
-    confirm.confirmed(risk, (plate,), yes=yes, typed=typed, what="Apply")
-
-
 async def _apply(
-    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], how: _SetOptions
+    bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], options: _SetOptions
 ) -> int:
     """Change after change; what was and what was not done is told whatever stops it."""
     done: list[tuple[Change, ChangeEnded]] = []
     trouble: RaidbenchError | None = None
     with interruption.gracefully(lambda: say("Stopping after this change."), patient=True):
         try:
-            async with aclosing(bench.changes.apply_all(changes, trial=how.trial)) as outcomes:
+            async with aclosing(bench.changes.apply_all(changes, trial=options.trial)) as outcomes:
                 async for change, ended in outcomes:
                     done.append((change, ended))
                     if interruption.asked():
@@ -155,10 +128,10 @@ async def _apply(
         except RaidbenchError as error:
             trouble = error
     left = changes[len(done) :]
-    _tell(bench, done, left, already, trouble, how.as_json)
+    _tell(bench, done, left, already, trouble, options.as_json)
     decided = True
-    if how.trial is not None and bench.changes.trials() and trouble is None and not interruption.asked():
-        decided = await decide(bench, how.trial)
+    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.asked():
+        decided = await decide(bench, options.trial)
     if trouble is not None:
         raise trouble
     if not decided or any(ended.result != "verified" for _, ended in done):
@@ -177,24 +150,13 @@ def _tell(
     if as_json:
         from app.engine.view import schema
 
-        document(
-            schema.document(
-                dry_run=False,
-                changes=[{**schema.change(change), "outcome": schema.ended(ended)} for change, ended in done],
-                not_done=[schema.change(change) for change in left],
-                already=[schema.change(change) for change in already],
-                error=None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None},
-                session=None if bench.folder is None else str(bench.folder),
-            )
+        print_json(
+            dry_run=False,
+            changes=[{**schema.change(change), "outcome": schema.ended(ended)} for change, ended in done],
+            not_done=[schema.change(change) for change in left],
+            already=[schema.change(change) for change in already],
+            **confirm.ending_json(bench, trouble),
         )
         return
-    lines(row for change, ended in done for row in (_outcome(change, ended), *confirm.moved_lines(change, ended)))
-    for change in left:
-        say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
-
-
-def _outcome(change: Change, ended: ChangeEnded) -> str:
-    if not ended.made:
-        return confirm.as_wanted_line(change, ended)
-    told = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
-    return f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}: {told}"
+    lines(row for change, ended in done for row in confirm.outcome_lines(change, ended))
+    confirm.tell_not_done(left)

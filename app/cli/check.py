@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.devices_text import terminal_width
-from app.cli.folding import folded
 from app.cli.hosts import over_hosts
-from app.cli.opening import workbench
-from app.cli.output import document, goes_on, lines, paint, say
-from app.cli.running import run
+from app.cli.opening import on_workbench
+from app.cli.output import goes_on, lines, paint, print_json, say, say_all, terminal_width
+from app.cli.render import folded
+from app.cli.running import Interruption
 from app.cli.status import DONE, FOUND, NAGIOS
 from backends.errors import RaidbenchError
 from backends.text import clean
@@ -52,8 +51,7 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
     if nagios and as_json:
         raise click.UsageError("--nagios or --json, not both.")
     try:
-        with workbench(quiet=True) as bench:
-            checked = run(lambda _: _check(bench, target, ignored))
+        checked = on_workbench(_check, target, ignored, quiet=True)
     except RaidbenchError as error:
         if not nagios:
             raise
@@ -62,7 +60,7 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
     return _tell(checked, severity, nagios=nagios, as_json=as_json)
 
 
-async def _check(bench: Workbench, target: str | None, ignored: tuple[str, ...]) -> Checked:
+async def _check(bench: Workbench, _: Interruption, target: str | None, ignored: tuple[str, ...]) -> Checked:
     from app.engine.check.checking import check, known_ids
 
     ignore = known_ids(ignored)
@@ -74,7 +72,6 @@ async def _check(bench: Workbench, target: str | None, ignored: tuple[str, ...])
 def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> int:
     from app.engine.check.finding import Severity
     from app.engine.view import check as view
-    from app.engine.view import schema
 
     least = Severity(severity)
     status = FOUND if checked.from_on(least) else DONE
@@ -83,7 +80,7 @@ def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> in
         lines(rows)
         return NAGIOS[word]
     if as_json:
-        document(schema.document(**view.findings_json(checked)))
+        print_json(**view.findings_json(checked))
         if not goes_on():
             return status
     width = terminal_width() or WIDTH
@@ -97,8 +94,7 @@ def _tell(checked: Checked, severity: str, *, nagios: bool, as_json: bool) -> in
 
 
 def _say(text: str, width: int) -> None:
-    for row in folded(text, width):
-        say(row)
+    say_all(folded(text, width))
 
 
 def _rows(told: Ruling, width: int) -> list[str]:

@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 
-FRONT = (
-    "--demo-speed",
-    "--demo-state",
-    "--machine",
-    "--session",
-    "--config",
-    "--theme",
-    "--hosts",
-    "--host-timeout",
-    "--host-program",
-)
-"""Options before the command that take a value, besides `--demo`, which may go without."""
-
 
 class Item(NamedTuple):
     """A word that is offered."""
@@ -96,17 +83,20 @@ def offered(words: list[str]) -> Iterable[Item]:
     *before, last = words
     at = _command_at(before)
     line = _line(before, at, last)
-    if at == len(before):
-        return _front(line, before)
+    front = at == len(before)
+    values = _of_front if front else _of_option
     if last.startswith("-") and "=" not in last:
         return _options(line)
     name, equals, value = last.partition("=")
     if equals and name.startswith("--"):
-        option, line = name, line._replace(last=value)
-        return [item._replace(value=f"{name}={item.value}") for item in _of_option(option, line) or ()]
-    option = line.rest[-1] if line.rest else ""
-    if option.startswith("--") and "=" not in option and (found := _of_option(option, line)) is not None:
-        return found
+        return [item._replace(value=f"{name}={item.value}") for item in values(name, line._replace(last=value)) or ()]
+    option = next(iter(before[-1:] if front else line.rest[-1:]), "")
+    if option.startswith("--") and "=" not in option and option != "--demo":
+        found = values(option, line)
+        if found is not None:
+            return found
+    if front:
+        return _matching([*(_racks(line) if option == "--demo" else ()), *_commands()], last)
     return _matching(POSITIONAL.get(line.command, _nothing)(line), last)
 
 
@@ -166,36 +156,18 @@ def _line(before: list[str], at: int, last: str) -> Words:
 # -- before the command -----------------------------------------------------------------------------------------------
 
 
-def _front(line: Words, before: list[str]) -> Iterable[Item]:
-    option, last = before[-1] if before else "", line.last
-    name, equals, value = last.partition("=")
-    if equals and name.startswith("--"):
-        found = _values_of_front(name, value)
-        return [item._replace(value=f"{name}={item.value}") for item in _matching(found, value)]
-    if last.startswith("-"):
-        return _options(line)
-    racks = [Item(rack, "a simulated rack") for rack in HOSTS] if option == "--demo" else []
-    if option in FRONT:
-        return _matching(_values_of_front(option, last), last)
-    return _matching([*racks, *_commands()], last)
+def _racks(_: Words) -> Iterator[Item]:
+    return (Item(rack, "a simulated rack") for rack in HOSTS)
 
 
-def _values_of_front(option: str, last: str) -> Iterable[Item]:
-    match option:
-        case "--demo":
-            return [Item(rack, "a simulated rack") for rack in HOSTS]
-        case "--demo-state":
-            return [Item(state, told) for state, told in STATES.items()]
-        case "--theme":
-            from app.engine.themes import THEMES
+def _states(_: Words) -> Iterator[Item]:
+    return (Item(state, told) for state, told in STATES.items())
 
-            return map(Item, THEMES)
-        case "--machine" | "--session":
-            return [Item(last, kind="dir")]
-        case "--config":
-            return [Item(last, kind="file")]
-        case _:
-            return ()
+
+def _themes(_: Words) -> Iterator[Item]:
+    from app.engine.themes import THEMES
+
+    return map(Item, THEMES)
 
 
 def _commands(_: Words | None = None) -> Iterator[Item]:
@@ -468,6 +440,19 @@ POSITIONAL: Mapping[str, Offer] = {
 }
 """What stands behind a command, by its name."""
 
+FRONT: Mapping[str, Offer] = {
+    "--demo-speed": _nothing,
+    "--demo-state": _states,
+    "--machine": _folders,
+    "--session": _folders,
+    "--config": _files,
+    "--theme": _themes,
+    "--hosts": _nothing,
+    "--host-timeout": _nothing,
+    "--host-program": _nothing,
+}
+"""What stands behind an option before the command that takes a value, besides `--demo`, which may go without."""
+
 VALUES: Mapping[str, Offer] = {
     "--profile": _profiles,
     "--on": _measurable,
@@ -477,6 +462,12 @@ VALUES: Mapping[str, Offer] = {
     "--output": _files,
 }
 """What stands behind an option, whatever the command: those that have no values of their own in its help."""
+
+
+def _of_front(option: str, line: Words) -> Iterable[Item] | None:
+    """The values of an option before the command; None of one that has none."""
+    offer = _racks if option == "--demo" else FRONT.get(option)
+    return None if offer is None else _matching(offer(line), line.last)
 
 
 def _of_option(option: str, line: Words) -> Iterable[Item] | None:

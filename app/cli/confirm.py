@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.cli.output import ask, can_ask, say
 from app.cli.render import marked, table_lines
 from app.engine.view import change as view
 from app.engine.view.effects import Tier, outcome_cell, tier
 from backends.change import Change, Write
-from backends.errors import RefusedError
+from backends.errors import RaidbenchError, RefusedError
 from backends.nameplate import Nameplate, word_of
 from backends.settings import Risk
 from backends.text import clean, quote
 
 if TYPE_CHECKING:
     from app.engine.session.events import ChangeEnded
+    from app.engine.workbench import Workbench
 
 # -- what a change would do, shown before it is asked about -----------------------------------------------------------
 
@@ -47,11 +48,21 @@ def above_lines(changes: Iterable[Change]) -> list[str]:
     return [clean(sentence, 400) for sentence in view.above(changes)]
 
 
-def as_wanted_line(change: Change, ended: ChangeEnded) -> str:
-    """Return the line of a step of a set that had nothing to do; of one whose value was lost since, how it is."""
-    told = "already " if ended.result == "verified" else ""
-    now = clean(f"{told}{view.ended_words(change, ended)}", 1000)
-    return f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"
+def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
+    """Return what came of a step of a set: how its value is now, and what else has moved."""
+    if not ended.made:  # it had nothing to do, or its value was lost since
+        told = "already " if ended.result == "verified" else ""
+        now = clean(f"{told}{view.ended_words(change, ended)}", 1000)
+        return [f"{marked(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
+    told = clean(f"{view.before(change)} -> {view.ended_words(change, ended)}", 1000)
+    head = f"{marked(outcome_cell(ended.result))}  {ended.id}  {change.target} {change.key}"
+    return [f"{head}: {told}", *moved_lines(change, ended)]
+
+
+def tell_not_done(changes: Iterable[Change]) -> None:
+    """Say which changes of a set were not made."""
+    for change in changes:
+        say(f"Not done: {clean(view.what(change), 200)} is not set to {clean(view.after(change), 200)}.")
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
@@ -64,7 +75,23 @@ def steps(writes: Iterable[Write]) -> list[str]:
     return [f"  {clean(line, 400)}" for line in view.steps(writes)]
 
 
+def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, Any]:
+    """Return what ended a set of changes before its end, and the session that has it."""
+    error = None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None}
+    return {"error": error, "session": None if bench.folder is None else str(bench.folder)}
+
+
 # -- asking before anything is changed: on the terminal, or by options where there is nobody to ask -------------------
+
+
+def confirm_harmless(what: str, *, yes: bool) -> None:
+    """Return if a harmless thing ("Apply") may be done. Raises RefusedError, EOFError when the answer never comes."""
+    if yes:
+        return
+    if not can_ask():
+        raise _nobody("--yes")
+    if ask(f"{what}? [y/N]").lower() not in ("y", "yes"):
+        raise _declined()
 
 
 def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str | None, what: str) -> str | None:
@@ -82,7 +109,7 @@ def confirmed(risk: Risk, plates: Sequence[Nameplate], *, yes: bool, typed: str 
         )
     match tier(risk):
         case Tier.HARMLESS:
-            _harmless(what, yes=yes)
+            confirm_harmless(what, yes=yes)
         case Tier.RISKY:
             _dangerous(plates, what, yes=yes, named=typed is not None)
         case Tier.DESTRUCTIVE:
@@ -96,15 +123,6 @@ def _sentences(plates: Sequence[Nameplate]) -> str:
 
 def _option(word: str) -> str:
     return f"--confirm {quote(word)}"
-
-
-def _harmless(what: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not can_ask():
-        raise _nobody("--yes")
-    if ask(f"{what}? [y/N]").lower() not in ("y", "yes"):
-        raise _declined()
 
 
 def _dangerous(plates: Sequence[Nameplate], what: str, *, yes: bool, named: bool) -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.hosts import over_hosts
-from app.cli.opening import host_of, remember_look, tell_trials, warn_of_journal, workbench
+from app.cli.opening import host_of, on_workbench, remember_look, tell_trials, warn_of_journal
 from app.cli.options import current
-from app.cli.output import document, goes_on, say
-from app.cli.running import run
+from app.cli.output import document, goes_on, print_json, say
+from app.cli.running import Interruption, run
 from app.cli.status import DONE
 from app.engine.view import schema
 from backends.errors import InvalidValueError, RaidbenchError
@@ -131,11 +131,10 @@ def show_command(target: str, as_json: bool) -> int:
 
     TARGET is an address as `devices` prints it, or a block device.
     """
-    with workbench() as bench:
-        return run(lambda _: _show(bench, target, as_json))
+    return on_workbench(_show, target, as_json)
 
 
-async def _show(bench: Workbench, address: str, as_json: bool) -> int:
+async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
     found = await bench.hardware.find(address)
     readings = await bench.hardware.read(found.target)
     declared = bench.hardware.settings(found.target)  # which it has is known once it was read
@@ -149,7 +148,7 @@ async def _show(bench: Workbench, address: str, as_json: bool) -> int:
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
         shown = bench.jobs.remembered(found)
         told = {**schema.thing(shown, settings), **schema.also(bench.session.inventory, found)}
-        document(schema.document(**body, target=told, queue=shared))
+        print_json(**body, target=told, queue=shared)
         if not goes_on():
             return DONE
     from app.cli.devices_text import target_page

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.cli.options import is_terminal
-from app.cli.output import aside_width, lines, say
+from app.cli.output import lines, say, terminal_width
 from app.cli.render import DIM_MARK, fact_lines, fitted_lines, table_lines
 from app.engine.view import device, setting
 from app.engine.view.arrangement import Thing
@@ -21,16 +19,6 @@ from backends.text import clean
 
 _SETTINGS = ("setting", "key", "now", "may-be", "effect", "risk")
 """Columns of the table of settings: nothing is staged on the command line."""
-
-
-def terminal_width() -> int | None:
-    """Columns of the terminal standard output goes to, None when it goes elsewhere: then nothing is cut."""
-    import sys
-
-    elsewhere, width = aside_width()
-    if elsewhere:
-        return width
-    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
 def list_width(*, wide: bool) -> int | None:

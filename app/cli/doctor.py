@@ -7,12 +7,11 @@ import click
 from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
 from app.cli.options import current
-from app.cli.output import document, goes_on, lines, paint, say
+from app.cli.output import goes_on, lines, paint, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE, FOUND
 from app.engine.doctor import Finding, Grade, examine
 from app.engine.hosts.readiness import READS_IN_USE
-from app.engine.view import schema
 from backends.host import Host
 from backends.text import clean
 from backends.version import program_version
@@ -32,7 +31,7 @@ def doctor_command(as_json: bool) -> int:
             {"grade": each.grade.value, "what": each.what, "detail": each.detail, "advice": each.advice or None}
             for each in found
         ]
-        document(schema.document(findings=listed, program=program_version()))
+        print_json(findings=listed, program=program_version())
         if not goes_on():
             return status
     colours = {Grade.OK: "green", Grade.WARN: "yellow", Grade.MISSING: "red"}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.hosts import over_hosts
-from app.cli.opening import workbench
-from app.cli.output import data, document, goes_on, say
-from app.cli.running import run
+from app.cli.opening import on_workbench
+from app.cli.output import data, goes_on, print_json, say
+from app.cli.running import Interruption
 from app.cli.status import DONE
 from backends.text import clean
 
@@ -36,12 +36,11 @@ def export_command(targets: tuple[str, ...], output: Path | None, by_model: bool
     Over a FILE of settings that is there, its values become those of now: comments, order and what it names besides
     stay, new things come at its end. With --by-model what all of a model, or all arrays of a level, have alike.
     """
-    with workbench(quiet=True) as bench:
-        return run(lambda _: _export(bench, targets, output, as_json, by_model=by_model))
+    return on_workbench(_export, targets, output, as_json, by_model, quiet=True)
 
 
 async def _export(
-    bench: Workbench, targets: tuple[str, ...], output: Path | None, as_json: bool, *, by_model: bool
+    bench: Workbench, _: Interruption, targets: tuple[str, ...], output: Path | None, as_json: bool, by_model: bool
 ) -> int:
     from app.engine.desired.exporting import all_of, document_of, exported
 
@@ -51,10 +50,9 @@ async def _export(
     for trouble in troubles:
         say(clean(trouble, 500))
     if as_json:
-        from app.engine.view import schema
         from app.engine.view.desired import export_json
 
-        document(schema.document(targets=export_json(found)))
+        print_json(targets=export_json(found))
         if not goes_on():
             return DONE
     if output is None:

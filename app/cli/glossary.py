@@ -6,9 +6,8 @@ import shutil
 
 import click
 
-from app.cli.output import document, lines
+from app.cli.output import lines, print_json
 from app.cli.status import DONE
-from app.engine.view.schema import document as schema
 from app.glossary import terms
 from backends.errors import NotFoundError
 from backends.text import clean
@@ -25,7 +24,7 @@ def glossary_command(word: str | None, as_json: bool) -> int:
             f"No word has {clean(word or '', 40)!r} in it.", hint="`raidbench glossary` lists them all."
         )
     if as_json:
-        document(schema(terms=[{"word": term.word, "meaning": term.meaning} for term in found]))
+        print_json(terms=[{"word": term.word, "meaning": term.meaning} for term in found])
         return DONE
     formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 100))
     formatter.write_dl([(term.word, term.meaning) for term in found])

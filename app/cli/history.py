@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.devices_text import terminal_width
 from app.cli.opening import loaded_session
-from app.cli.options import REDACTED, current
-from app.cli.output import document, lines, say
-from app.cli.past_runs import AskedRuns, chosen
+from app.cli.options import REDACTED
+from app.cli.output import document, lines, say, terminal_width
+from app.cli.past_runs import all_runs, chosen
 from app.cli.render import table_lines
 from app.cli.standing import status_of_history
 from app.cli.status import DONE
 from app.engine.history.earlier_runs import Condition, PastRun
-from app.engine.history.index import known_runs
 from app.engine.history.series import RunSeries, series_of
 from app.engine.view.history import change_lines, episode_lines, history_document, history_table
 from app.engine.view.table import filled
@@ -55,12 +53,9 @@ def history_command(
     Exit status 5: in one of what is shown a loss began with the last session, as `baseline check` tells it; 4: one that
     was told goes on.
     """
-    asked = AskedRuns(target=target, workload=workload, since=None if since is None else moment_of(since))
-    also = () if current().session is None else (loaded_session(),)
-    known = known_runs(current().paths, also)
-    for note in known.notes:
-        say(clean(note, 300))
-    runs = chosen(known.runs, asked)
+    moment = None if since is None else moment_of(since)
+    known, also = all_runs()
+    runs = chosen(known, target, workload=workload, since=moment)
     series = series_of(runs)
     status = status_of_history(one.chart.standing for one in series.values())
     redactor = _redactor(runs, also) if redact else None
@@ -71,7 +66,7 @@ def history_command(
         document(body if redactor is None else hidden_json(body, redactor))
         return status
     if not runs:
-        say("No such runs." if known.runs else "No runs yet. `raidbench bench TARGET` makes one.")
+        say("No such runs." if known else "No runs yet. `raidbench bench TARGET` makes one.")
         return DONE
     told = [*_told(runs, series), *(_drawn(runs, series) if plot else ())]
     lines(told if redactor is None else map(redactor.text, told))

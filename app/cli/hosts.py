@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import click
@@ -107,10 +107,17 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
 
 def words_of(context: click.Context) -> tuple[str, ...]:
     """The words of the command that is running, as they were typed, without those that are about hosts."""
+    options, arguments = typed_words(context, _OWN)
+    after = ("--", *arguments) if arguments else ()
+    return (str(context.info_name), *options, *after)
+
+
+def typed_words(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the options and the arguments that were typed, as words, without those of these parameters."""
     options: list[str] = []
     arguments: list[str] = []
     for param in context.command.params:
-        if param.name in _OWN or not _typed(context, param.name):
+        if param.name in besides or not _typed(context, param.name):
             continue
         values = list(_values(context.params[param.name]))
         if isinstance(param, click.Argument):
@@ -119,8 +126,7 @@ def words_of(context: click.Context) -> tuple[str, ...]:
             options.append(param.opts[-1])
         else:
             options += [f"{param.opts[-1]}={value}" for value in values]
-    after = ("--", *arguments) if arguments else ()
-    return (str(context.info_name), *options, *after)
+    return options, arguments
 
 
 def _values(value: object) -> Iterator[str]:

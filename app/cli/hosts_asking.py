@@ -8,26 +8,19 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from typing import TypeVar
 
 import click
 
 from app.cli.devices_live import WAITING_S, WaitingLine
 from app.cli.options import current, is_terminal
-from app.cli.output import document, lines, paint, say
+from app.cli.output import document, lines, paint, print_json, say, say_all
 from app.cli.running import run
 from app.cli.status import DONE, MISSING
 from app.engine.hosts.asking import asked
 from app.engine.hosts.causes import HostAnswer, Missing, judged
 from app.engine.hosts.fleet import Fleet
-from app.engine.hosts.folding import (
-    Gathered,
-    answers_json,
-    counted,
-    counts_json,
-    loss_rows,
-    text_rows,
-    told_json,
-)
+from app.engine.hosts.folding import Gathered, answers_json, counted, counts_json, loss_rows, text_rows, told_json
 from app.engine.hosts.raw import HostsOrder, RawAnswer
 from app.engine.joint.reach import Reach
 from app.engine.ssh.calling import PROGRAM, SECONDS
@@ -35,6 +28,8 @@ from app.engine.ssh.names import folded, hosts_named
 from app.engine.view import schema as forms
 from backends.text import clean
 from widgets.plain.units import plural
+
+T = TypeVar("T")
 
 _BETWEEN_S = 0.25
 """Seconds between two lines about who is waited for."""
@@ -71,7 +66,7 @@ def over(
     if stream:
         document(forms.document(counts=counts_json(gathered)), compact=True)
     elif as_json:
-        document(forms.document(**answers_json(gathered)))
+        print_json(**answers_json(gathered))
     else:
         for group in gathered.in_order():
             head = clean(f"{folded(group.hosts)} ({plural(len(group.hosts), 'host')})", 2000)
@@ -93,8 +88,20 @@ def worst(gathered: Gathered, status: int) -> int:
 def tell_losses(gathered: Gathered) -> None:
     """How many answered, and why the others did not, on standard error."""
     say(counted(gathered))
-    for row in loss_rows(gathered):
-        say(row)
+    say_all(loss_rows(gathered))
+
+
+def taking(
+    gathered: Gathered, found: dict[str, T], read: Callable[[HostAnswer], T]
+) -> Callable[[HostAnswer | Missing], None]:
+    """Return a function that counts an outcome, and puts what is read from an answer into `found`, by host."""
+
+    def take(outcome: HostAnswer | Missing) -> None:
+        gathered.count(outcome)
+        if not isinstance(outcome, Missing):
+            found[outcome.host] = read(outcome)
+
+    return take
 
 
 def gather(
@@ -137,8 +144,7 @@ def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fl
 
 
 def _order(hosts: tuple[str, ...], words: tuple[str, ...], *, seconds: float | None, program: str | None) -> HostsOrder:
-    options = current()
-    before = [flag for given, flag in ((options.read_only, "--read-only"), (options.no_helper, "--no-helper")) if given]
+    before = current().again("read_only", "no_helper")
     return HostsOrder(hosts=hosts, words=(program or PROGRAM, *before, *words), seconds=seconds or SECONDS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,13 @@ import click
 from app.cli.hosts import host_options
 from app.cli.hosts_prepare import prepare_command
 from app.cli.opening import workbench
-from app.cli.output import document, lines, paint, say
+from app.cli.output import lines, paint, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE, FOUND
-from app.engine.view import schema
 from backends.errors import RefusedError
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.hosts.causes import HostAnswer, Missing
     from app.engine.workbench import Workbench
 
 _NAMED, _TIMEOUT, _PROGRAM = host_options(required=True)
@@ -56,8 +54,7 @@ def diff_command(
     Hosts with the same models of controllers and drives, as many of each, and the same levels have one role. What the
     most have is named. Exit status 5 where something differs, 6 where a host is missing.
     """
-    from app.cli.hosts_asking import gather, tell_losses, worst
-    from app.engine.hosts.causes import Missing
+    from app.cli.hosts_asking import gather, taking, tell_losses, worst
     from app.engine.hosts.difference_rows import comparison_json, difference_rows, role_heading
     from app.engine.hosts.differences import compared
     from app.engine.hosts.facts import HostFacts, host_facts
@@ -66,25 +63,22 @@ def diff_command(
 
     (first,) = (None,) if against is None else hosts_named(against)
     gathered = Gathered(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
-    facts: dict[str, HostFacts] = {}
-    documents: dict[str, Mapping[str, Any]] = {}
-
-    def take(outcome: HostAnswer | Missing) -> None:
-        if not isinstance(outcome, Missing):
-            facts[outcome.host] = host_facts(outcome.host, outcome.document)
-            documents[outcome.host] = {"targets": outcome.document.get("targets")}
-        gathered.count(outcome)
-
+    told: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
+    take = taking(
+        gathered,
+        told,
+        lambda answer: (host_facts(answer.host, answer.document), {"targets": answer.document.get("targets")}),
+    )
     words = ("hosts", "facts", "--json", *(("--settings",) if file is not None else ()))
     gather(gathered, words, seconds=host_timeout, program=host_program, take=take)
-    known = [facts[host] for host in gathered.asked if host in facts]
-    if first is not None and first not in facts:
+    known = [told[host][0] for host in gathered.asked if host in told]
+    if first is not None and first not in told:
         say(f"{first} did not answer, so nothing is compared with it.")
         known = []
     comparison = compared(known, first)
     if as_json:
         counts = counts_json(gathered)
-        document(schema.document(**comparison_json(comparison), missing=losses_json(gathered), counts=counts))
+        print_json(**comparison_json(comparison), missing=losses_json(gathered), counts=counts)
     else:
         for role in comparison.roles:
             rows = list(difference_rows(comparison, role))
@@ -96,16 +90,17 @@ def diff_command(
                 f"The hosts have {len(comparison.roles)} roles, and a file of settings is for one: none was written.",
                 hint="Name the hosts of one role, or --against HOST.",
             )
-        _write_majority(comparison.roles[0].hosts if first is None else (first,), documents, file)
+        most_of = comparison.roles[0].hosts if first is None else (first,)
+        _write_majority([told[host][1] for host in most_of], file)
     return worst(gathered, FOUND if comparison.differences else DONE)
 
 
-def _write_majority(hosts: tuple[str, ...], documents: Mapping[str, Mapping[str, Any]], file: Path) -> None:
+def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
     """What more than half of the hosts are set to, as a file. Raises RefusedError and what writing it does."""
     from app.engine.desired.exporting import write_settings
     from app.engine.hosts.majority import majority
 
-    most = majority([documents[host] for host in hosts])
+    most = majority(documents)
     if not most.targets:
         raise RefusedError("More than half of the hosts have no setting in common, so nothing was written.")
     write_settings(file, most.targets)
@@ -127,7 +122,7 @@ def facts_command(settings: bool, as_json: bool) -> int:
     with workbench(quiet=True) as bench:
         body = run(lambda _: _facts(bench, settings=settings))
     if as_json:
-        document(schema.document(host=bench.host.name, **body))
+        print_json(host=bench.host.name, **body)
         return DONE
     say(f"raidbench {body['program']}, kernel {clean(str(body['kernel']), 64)}")
     lines(f"{clean(thing['address'])}  {clean(thing['of'])}{_settings(thing)}" for thing in body["things"])

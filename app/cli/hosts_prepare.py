@@ -10,17 +10,15 @@ import click
 
 from app.cli.hosts import host_options
 from app.cli.options import current
-from app.cli.output import document, lines, paint, say
+from app.cli.output import lines, paint, print_json, say
 from app.cli.status import DONE, FOUND
 from app.engine.ssh.calling import SECONDS
-from app.engine.view import schema
-from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.plain.units import plural
 
 if TYPE_CHECKING:
-    from app.engine.hosts.causes import HostAnswer, Missing
+    from app.engine.hosts.causes import Missing
     from app.engine.hosts.folding import Gathered
     from app.engine.hosts.onefile import OneFile
     from app.engine.hosts.readiness import Readiness
@@ -57,8 +55,7 @@ def prepare_command(
     there. What arrives is checked by its SHA-256 before it is put into its place. Nothing else is changed. Exit status
     5 where something needed is missing, 6 where a host is.
     """
-    from app.cli.hosts_asking import gather, tell_losses, worst
-    from app.engine.hosts.causes import Missing
+    from app.cli.hosts_asking import gather, taking, tell_losses, worst
     from app.engine.hosts.folding import Gathered
     from app.engine.hosts.onefile import one_file
     from app.engine.hosts.readiness import readiness
@@ -77,14 +74,9 @@ def prepare_command(
     gone = {loss.host for loss in losses}
     ready = [host for host in named if host not in gone and states.get(host) is not CopyState.WANTED]
     needs: dict[str, Readiness] = {}
-
-    def take(outcome: HostAnswer | Missing) -> None:
-        if not isinstance(outcome, Missing):
-            needs[outcome.host] = readiness(outcome.document)
-        told.count(outcome)
-
     told = Gathered(asked=tuple(ready))
     if ready:
+        take = taking(told, needs, lambda answer: readiness(answer.document))
         gather(told, ("doctor", "--json"), seconds=host_timeout, program=host_program, take=take)
     whole = Gathered(asked=named, missing=[*losses, *told.missing])
     whole.answered = len(named) - len(whole.missing)
@@ -122,7 +114,7 @@ def _tell(
             for group in same
         ]
         body = {"hosts": listed, "missing": losses_json(whole), "counts": counts_json(whole)}
-        document(schema.document(file=None if file is None else file.json(), **body))
+        print_json(file=None if file is None else file.json(), **body)
         return
     for group in same:
         head = f"{folded(group)} ({plural(len(group), 'host')})"
@@ -136,10 +128,10 @@ def _copied(
     named: tuple[str, ...], file: OneFile | None, *, dry_run: bool, yes: bool, seconds: float | None
 ) -> tuple[dict[str, CopyState], list[Missing]]:
     """What became of the copy on each host, and those that nothing came of."""
-    from app.cli.confirm import confirmed
-    from app.cli.hosts_asking import ask_all
+    from app.cli.confirm import confirm_harmless
+    from app.cli.hosts_asking import ask_all, taking
     from app.cli.opening import refuse_read_only
-    from app.engine.hosts.causes import Cause, Missing, missing
+    from app.engine.hosts.causes import Cause, missing
     from app.engine.hosts.folding import Gathered
     from app.engine.hosts.raw import HostsOrder, RawAnswer
     from app.engine.hosts.sending import (
@@ -156,17 +148,10 @@ def _copied(
     from app.engine.ssh.names import folded
 
     found: dict[str, ThereIs] = {}
-    losses: list[Missing] = []
-
-    def saw(outcome: HostAnswer | Missing) -> None:
-        looked.count(outcome)
-        if isinstance(outcome, Missing):
-            losses.append(outcome)
-        else:
-            found[outcome.host] = there_is(outcome.document)
-
     looked = Gathered(asked=named)
-    ask_all(looked, HostsOrder(hosts=named, words=LOOK, seconds=seconds or SECONDS), saw)
+    order = HostsOrder(hosts=named, words=LOOK, seconds=seconds or SECONDS)
+    ask_all(looked, order, taking(looked, found, lambda answer: there_is(answer.document)))
+    losses = list(looked.missing)
     states: dict[str, CopyState] = {}
     for host in named:
         if host not in found:
@@ -185,22 +170,19 @@ def _copied(
     if dry_run:
         return states, losses
     refuse_read_only()
-    confirmed(Risk.NONE, (), yes=yes, typed=None, what=f"Copy it to {plural(len(wanting), 'host')}")
-
-    def put(outcome: HostAnswer | Missing) -> None:
-        sending.count(outcome)
-        if isinstance(outcome, Missing):
-            losses.append(outcome)
-        elif copied(outcome.document, file):
-            states[outcome.host] = CopyState.COPIED
-        else:
-            losses.append(missing(RawAnswer(host=outcome.host, status=0), Cause.NOT_JSON))
-
+    confirm_harmless(f"Copy it to {plural(len(wanting), 'host')}", yes=yes)
+    whole: dict[str, bool] = {}
     sending = Gathered(asked=wanting)
     order = HostsOrder(
         hosts=wanting, words=put_words(file), seconds=max(seconds or 0.0, SEND_S), send=str(file.path.absolute())
     )
-    ask_all(sending, order, put)
+    ask_all(sending, order, taking(sending, whole, lambda answer: copied(answer.document, file)))
+    losses += sending.missing
+    for host, is_whole in whole.items():
+        if is_whole:
+            states[host] = CopyState.COPIED
+        else:
+            losses.append(missing(RawAnswer(host=host, status=0), Cause.NOT_JSON))
     for loss in losses:
         states.pop(loss.host, None)
     return states, losses

@@ -5,11 +5,10 @@ from __future__ import annotations
 import click
 
 from app.cli.options import current
-from app.cli.output import document, lines, paint, say
+from app.cli.output import lines, paint, print_json, say
 from app.cli.render import listing
 from app.cli.status import DONE
 from app.commands import COMMANDS
-from app.engine.view.schema import document as schema
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -28,19 +27,17 @@ def keys_command(as_json: bool) -> int:
             f"The keymap names {clean(unknown[0], 40)!r}, which is no command.", hint="`raidbench keys` lists them."
         )
     if as_json:
-        document(
-            schema(
-                commands=[
-                    {
-                        "id": each.id,
-                        "keys": _keys(each.keys, keymap.get(each.id)),
-                        "label": each.label,
-                        "help": each.help,
-                        "screens": list(each.screens),
-                    }
-                    for each in COMMANDS
-                ]
-            )
+        print_json(
+            commands=[
+                {
+                    "id": each.id,
+                    "keys": _keys(each.keys, keymap.get(each.id)),
+                    "label": each.label,
+                    "help": each.help,
+                    "screens": list(each.screens),
+                }
+                for each in COMMANDS
+            ]
         )
         return DONE
     screens = dict.fromkeys(screen for command in COMMANDS for screen in command.screens)

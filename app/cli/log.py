@@ -10,7 +10,7 @@ import click
 
 from app.cli.opening import loaded_session
 from app.cli.options import REDACTED, current
-from app.cli.output import data, document, lines, say
+from app.cli.output import data, lines, print_json, say
 from app.cli.render import listing
 from app.cli.status import DONE
 from app.engine.session import pool, store, wire
@@ -26,7 +26,6 @@ from app.engine.session.events import (
 from app.engine.session.figures import RunFigures
 from app.engine.session.pool import LOG
 from app.engine.session.state import Session
-from app.engine.view import schema
 from app.engine.view.events import RECORDED, EventChoice, EventWords, describe_event
 from app.engine.view.run import both_directions, direction_line
 from app.engine.view.table import Align, Column
@@ -109,7 +108,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     chosen = [event for event in told.events if choice.shows(describe_event(event).kind)]
     if as_json:
         events = [wire.as_json(event) for event in chosen]
-        document(schema.document(session=hide(loaded.place), passed_over=loaded.passed_over, events=events))
+        print_json(session=hide(loaded.place), passed_over=loaded.passed_over, events=events)
         return DONE
     if not redact:
         say(f"Session {loaded.folder.name} in {clean(loaded.place, 300)}")
@@ -134,7 +133,7 @@ def _list(as_json: bool) -> int:
             }
             for each in found
         ]
-        document(schema.document(sessions=listed))
+        print_json(sessions=listed)
         return DONE
     if not found:
         say("There is no session yet.")

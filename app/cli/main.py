@@ -6,7 +6,8 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import click
 
 from app.cli.failures import guarded
 from app.cli.names import COMMANDS
-from app.cli.options import FiniteRange, Options, is_terminal, is_utf8, remember
+from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import ReaderGoneError, say
 from app.cli.status import DONE, USAGE, sentence
 from app.engine.themes import THEMES
@@ -144,10 +145,7 @@ def _prepare_streams() -> None:
 )
 @click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
 @click.option(
-    "--demo-speed",
-    type=FiniteRange(0.1, 1000),
-    metavar="N",
-    help="Let the simulated rack's time run N times as fast.",
+    "--demo-speed", type=FiniteRange(0.1, 1000), metavar="N", help="Let the simulated rack's time run N times as fast."
 )
 @click.option("--demo-reset", is_flag=True, help="Reset the simulated rack first.")
 @click.option(
@@ -164,7 +162,7 @@ def _prepare_streams() -> None:
 @click.option("--no-helper", is_flag=True, help="Do without a helper for what needs root: as root all of it is root.")
 @click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="The session to go on with, or begin.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Another configuration file.")
-@click.option("--ascii", "ascii_", is_flag=True, help="ASCII only.")
+@click.option("--ascii", is_flag=True, help="ASCII only.")
 @click.option("--no-color", is_flag=True, help="No colours; the NO_COLOR variable does the same.")
 @click.option(
     "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench; the configuration keeps them (theme)."
@@ -183,22 +181,10 @@ def _prepare_streams() -> None:
 @click.option("--host-program", metavar="PATH", help="With --hosts: how raidbench is called there.")
 @click.option("--version", is_flag=True, help="Print the version; with --json also Python, form and file formats.")
 @click.option("--json", "as_json", is_flag=True, hidden=True)
-@click.pass_context
+@gather_options(Options)
 def cli(
-    ctx: click.Context,
-    demo: str | None,
-    demo_speed: float | None,
-    demo_reset: bool,
-    demo_state: tuple[str, ...],
-    demo_reboot: bool,
-    machine: Path | None,
-    read_only: bool,
-    no_helper: bool,
-    session: Path | None,
-    config: Path | None,
-    ascii_: bool,
-    no_color: bool,
-    theme: str | None,
+    options: Options,
+    *,
     hosts: str | None,
     host_timeout: float | None,
     host_program: str | None,
@@ -206,6 +192,7 @@ def cli(
     as_json: bool,
 ) -> int:
     """Tune storage: stage a setting, see its risk, measure it with fio, undo it."""
+    ctx = click.get_current_context()
     if version:
         from app.cli.about import tell_version
 
@@ -213,24 +200,16 @@ def cli(
         ctx.exit()
     if as_json:
         raise click.UsageError("--json stands behind a command, or with --version.")
-    if not demo and (demo_speed is not None or demo_reset or demo_reboot or demo_state):
+    of_rack = options.demo_speed is not None or options.demo_reset or options.demo_reboot or options.demo_state
+    if of_rack and not options.demo:
         raise click.UsageError(
             "--demo-speed, --demo-reset, --demo-state and --demo-reboot are about the rack of --demo."
         )
-    options = Options(
-        demo=demo or "",
-        demo_speed=demo_speed,
-        demo_reset=demo_reset,
-        demo_state=demo_state,
-        demo_reboot=demo_reboot,
-        machine=None if machine is None else machine.absolute(),
-        read_only=read_only,
-        no_helper=no_helper,
-        session=None if session is None else Path(os.path.abspath(session)),  # one spelling
-        config=config,
-        ascii=ascii_,
-        no_color=no_color,
-        theme=theme,
+    options = replace(
+        options,
+        demo=options.demo or "",
+        machine=options.machine and options.machine.absolute(),
+        session=options.session and Path(os.path.abspath(options.session)),  # one spelling
     )
     ctx.obj = options
     remember(options)
@@ -249,7 +228,7 @@ def cli(
         return DONE
     if hosts is None and (host_timeout is not None or host_program is not None):
         raise click.UsageError("--host-timeout and --host-program are about --hosts.")
-    if hosts is not None and machine is not None:
+    if hosts is not None and options.machine is not None:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
     return _open_workbench(options, partial(_fleet, hosts, host_timeout, host_program) if hosts is not None else None)
 
@@ -309,7 +288,7 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         bench,
         ScreenOptions(
             session=options.session,
-            ascii=options.ascii or config.ascii or not (_draws_signs(os.environ) and is_utf8(sys.stderr)),
+            ascii=options.ascii or config.ascii or not draws_signs(sys.stderr),
             fps=config.fps,
             theme=options.theme or config.theme,
             recorded=options.machine is not None,
@@ -330,18 +309,6 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
     )
     remember_look(bench.hardware.machine, bench.session.inventory)
     return int(status)
-
-
-def _draws_signs(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal's locale has UTF-8. Python's streams do not tell: in the C locale they are UTF-8, too.
-
-    The Linux console has it, but a font of 512 characters at most, without braille and most signs (console_codes(4)).
-    """
-    if environment.get("TERM") == "linux":
-        return False
-    names = (environment.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
-    locale = next(filter(None, names), "UTF-8")
-    return "utf8" in locale.lower().replace("-", "")
 
 
 def _no_screen(environment: MutableMapping[str, str]) -> str | None:

@@ -10,7 +10,7 @@ import click
 from app.cli.hosts import over_hosts
 from app.cli.opening import host_of
 from app.cli.options import current
-from app.cli.output import data, document, goes_on, say
+from app.cli.output import data, goes_on, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE
 from backends.text import clean
@@ -60,9 +60,8 @@ async def _metrics(output: Path | None, *, serials: bool, as_json: bool) -> int:
     looked = await look(Machine.of(host_of(current())))
     if as_json:
         from app.engine.metrics.exposing import figures
-        from app.engine.view import schema
 
-        document(schema.document(metrics=figures(looked, serials=serials)))
+        print_json(metrics=figures(looked, serials=serials))
         if not goes_on():
             return DONE
     return _give(text_of(looked, serials=serials), output)

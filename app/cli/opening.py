@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, TypeVarTuple
 
 from app.cli.options import Options, current
 from app.cli.output import say
 from app.cli.rights import helper_of
-from app.cli.running import InterruptedByUserError
+from app.cli.running import InterruptedByUserError, Interruption, run
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Inventory
 from backends.text import clean
@@ -28,14 +28,12 @@ if TYPE_CHECKING:
     from backends.host import Host
     from backends.registry import Machine
 
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
 
 def host_of(
-    options: Options,
-    *,
-    dry: bool = False,
-    child_nice: int | None = None,
-    hurry: float = 1.0,
-    rights: bool = False,
+    options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
 ) -> Host:
     """The machine that the options mean; `dry` plans as root would and writes nothing.
 
@@ -141,6 +139,25 @@ def workbench(
     bench.close()
     if bench.session.inventory != Inventory():  # the vendors are not looked for now
         remember_look(bench.hardware.machine, bench.session.inventory)
+
+
+def on_workbench(
+    work: Callable[[Workbench, Interruption, *Ts], Awaitable[T]],
+    *args: *Ts,
+    changes: bool = False,
+    dry: bool = False,
+    quiet: bool = False,
+    hurry: float = 1.0,
+    rights: bool = False,
+) -> T:
+    """Open a workbench for a coroutine, run this to its end, and return what it returns.
+
+    `changes`: whether it changes something where it is not `dry`. Raises RefusedError where nothing may be changed.
+    """
+    if changes and not dry:
+        refuse_read_only()
+    with workbench(dry=dry, quiet=quiet, hurry=hurry, rights=rights) as bench:
+        return run(lambda interruption: work(bench, interruption, *args))
 
 
 def remember_look(machine: Machine, inventory: Inventory) -> None:

@@ -6,9 +6,11 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 
 import click
 
@@ -28,6 +30,28 @@ JUDGE_AGAIN_HELP = "Judge experiments by the rule of now, not as they were judge
 
 CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
 """What `--confirm` is, the same everywhere."""
+
+
+T = TypeVar("T")
+
+
+def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], int]], Callable[..., int]]:
+    """Return a decorator: the command gets the options that are fields of a dataclass as one value of it, first.
+
+    It gets all others by their names.
+    """
+
+    def decorate(command: Callable[Concatenate[T, ...], int]) -> Callable[..., int]:
+        names = {field.name for field in fields(record)}  # type: ignore[arg-type]
+
+        @wraps(command)
+        def gathered(**options: Any) -> int:
+            own = {name: options.pop(name) for name in names & options.keys()}
+            return command(record(**own), **options)
+
+        return gathered
+
+    return decorate
 
 
 class FiniteRange(click.FloatRange):
@@ -113,6 +137,17 @@ class Options:
 
         return f"{demo_words(self.demo)} " if self.demo else ""
 
+    def again(self, *names: str) -> list[str]:
+        """Return these options as words before the command of another process; nothing of one that was not given."""
+        words: list[str] = []
+        for name in names:
+            option, value = f"--{name.replace('_', '-')}", getattr(self, name)
+            if value is True:
+                words.append(option)
+            elif value:
+                words += [f"{option}={each}" for each in (value if isinstance(value, tuple) else (value,))]
+        return words
+
     @property
     def paths(self) -> Paths:
         """The folders of the machine that is meant."""
@@ -156,6 +191,17 @@ class Options:
         return self.load_config().firmware_queries
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions:
+    """The options of every command that asks before it does something."""
+
+    dry_run: bool
+    yes: bool
+    typed: str | None
+    """What `--confirm` says."""
+    as_json: bool
+
+
 _last = [Options()]
 
 
@@ -189,6 +235,11 @@ def is_utf8(stream: object) -> bool:
     if encoding.lower().replace("-", "").replace("_", "") != "utf8":
         return False
     return not is_terminal(stream) or _locale_is_utf8(os.environ)
+
+
+def draws_signs(stream: object) -> bool:
+    """Whether all signs arrive: the font of the Linux console has few of them, and no braille (console_codes(4))."""
+    return is_utf8(stream) and not (is_terminal(stream) and os.environ.get("TERM") == "linux")
 
 
 def _locale_is_utf8(environment: Mapping[str, str]) -> bool:

@@ -30,18 +30,6 @@ _ASCII = str.maketrans(
 _NAMED_COMMAND = re.compile(r"`raidbench (?=[a-z]|--session )")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
-SIGNS = {
-    "ok": (signs.WELL.char, "green"),
-    "verified": (signs.WELL.char, "green"),
-    "restored": (signs.WELL.char, "green"),
-    "warn": (signs.ATTENTION.char, "yellow"),
-    "differs": (signs.ATTENTION.char, "yellow"),
-    "stopped": (signs.ATTENTION.char, "yellow"),
-    "failed": (signs.FAILED.char, "red"),
-}
-"""A state's sign and its colour: the word always comes with them."""
-
-
 GRACE = 0.5
 """Seconds in which a question takes no answer: time to read it. The dialogs of the screens have the same."""
 _LOOK = 0.5
@@ -109,10 +97,14 @@ def goes_on() -> bool:
     return _aside[0] is not None
 
 
-def aside_width() -> tuple[bool, int | None]:
-    """Whether the text is for a terminal elsewhere, and its columns."""
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that the text is for; None where it goes elsewhere: then nothing is cut."""
+    import shutil
+
     held = _aside[0]
-    return held is not None, None if held is None else held.width
+    if held is not None:
+        return held.width
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
 _printed = [0]
@@ -125,10 +117,7 @@ def documents() -> int:
 
 def error_document(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
     """What went wrong, as `--json` tells it. Raises what `data` raises."""
-    from app.engine.view import schema
-
-    told = {"status": status, "message": message, "hint": hint or None, "evidence": evidence or None}
-    document(schema.document(error=told))
+    print_json(error={"status": status, "message": message, "hint": hint or None, "evidence": evidence or None})
 
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
@@ -146,6 +135,13 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
         return
     _printed[0] += 1
     data(_ENCODED(body) if compact else indented(body))
+
+
+def print_json(**body: Any) -> None:
+    """Print a JSON document of these values. Raises what `data` raises."""
+    from app.engine.view import schema
+
+    document(schema.document(**body))
 
 
 def _told_simulated(part: object) -> bool:
@@ -170,6 +166,12 @@ def say(text: str = "", end: str = "\n") -> None:
         _write(sys.stderr, text, end)
     except (OSError, ReaderGoneError, RaidbenchError, ValueError):
         return
+
+
+def say_all(rows: Iterable[str]) -> None:
+    """Say several lines."""
+    for row in rows:
+        say(row)
 
 
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
@@ -218,9 +220,9 @@ def paint(text: str, colour: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if code and current().coloured else text
 
 
-def sign(state: str) -> str:
-    """A state with its sign: `● optimal`, `▲ degraded`; without colour, so that columns align."""
-    return f"{SIGNS.get(state, (signs.UNKNOWN.char, ''))[0]} {state}"
+def can_redraw() -> bool:
+    """Return whether standard error is a terminal that can take a line away again."""
+    return is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
 
 
 def can_ask() -> bool:

@@ -4,39 +4,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from app.cli.opening import workbench
+from app.cli.opening import loaded_session, on_workbench
 from app.cli.options import current
 from app.cli.output import say
-from app.cli.running import run as run_to_end
+from app.cli.running import Interruption
 from app.engine.history.earlier_runs import PastRun, known_as
 from backends.errors import NotFoundError
 from backends.text import clean
-from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.session.store import Loaded
+    from app.engine.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedRuns:
-    """Which runs."""
+def all_runs() -> tuple[tuple[PastRun, ...], tuple[Loaded, ...]]:
+    """Return every known run, and the session of the options, which may lie elsewhere; what is wrong is said."""
+    from app.engine.history.index import known_runs
 
-    target: str | None
-    workload: str | None
-    since: float | None
+    also = () if current().session is None else (loaded_session(),)
+    known = known_runs(current().paths, also)
+    for note in known.notes:
+        say(clean(note, 300))
+    return known.runs, also
 
 
-def chosen(runs: Sequence[PastRun], asked: AskedRuns) -> tuple[PastRun, ...]:
-    """Those that were asked for, of the kind of machine that is meant. Raises NotFoundError."""
+def chosen(
+    runs: Sequence[PastRun], target: str | None, *, workload: str | None = None, since: float | None = None
+) -> tuple[PastRun, ...]:
+    """Return those on a target, of a workload, since a moment, on the machine that is meant. Raises NotFoundError."""
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
         say("All runs are of the other kind of machine: --demo shows simulated ones.")
-    things = None if asked.target is None else _things(kind, asked.target)
+    things = None if target is None else _things(kind, target)
     return tuple(
         run
         for run in kind
         if (things is None or run.thing in things)
-        and (asked.workload is None or asked.workload == run.workload)
-        and (asked.since is None or run.at >= asked.since)
+        and (workload is None or workload == run.workload)
+        and (since is None or run.at >= since)
     )
 
 
@@ -71,13 +79,12 @@ def _after(text: str, sign: str) -> str:
 
 def _now(target: str) -> str | None:
     """What the machine has under that name now; None where it has nothing, or only a name tells it."""
-    with workbench(quiet=True) as bench:
 
-        async def find(_: object) -> str | None:
-            try:
-                found = await bench.hardware.find(target)
-            except NotFoundError:
-                return None
-            return known_as(bench.session.inventory, str(found.target))
+    async def find(bench: Workbench, _: Interruption) -> str | None:
+        try:
+            found = await bench.hardware.find(target)
+        except NotFoundError:
+            return None
+        return known_as(bench.session.inventory, str(found.target))
 
-        return run_to_end(find)
+    return on_workbench(find, quiet=True)

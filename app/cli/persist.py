@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli import confirm
 from app.cli.change import pairs
-from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
-from app.cli.output import document, lines, say
-from app.cli.running import run
+from app.cli.confirm import confirm_harmless
+from app.cli.opening import begin, on_workbench, session_with_changes
+from app.cli.options import gather_options
+from app.cli.output import lines, print_json, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE
-from app.engine.view import schema
 from backends.errors import NotFoundError
 from backends.model import Target
-from backends.settings import Persistence, Risk
+from backends.settings import Persistence
 from backends.text import clean, exact_rows
 from backends.values import dataclass
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 class _PersistOptions:
     """The options of `persist`."""
 
+    target: str
+    values: tuple[str, ...]
     remove: bool
     dry_run: bool
     yes: bool
@@ -42,47 +44,43 @@ class _PersistOptions:
 @click.option("--dry-run", is_flag=True, help="Only show the file.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="The file and what it keeps as JSON.")
-def persist_command(target: str, values: tuple[str, ...], remove: bool, dry_run: bool, yes: bool, as_json: bool) -> int:
+@gather_options(_PersistOptions)
+def persist_command(options: _PersistOptions) -> int:
     """Keep settings of TARGET after a reboot: those named, else those changed in the session and still in force.
 
     Shows the exact text of the file before it asks.
     """
-    if remove and values:
+    if options.remove and options.values:
         raise click.UsageError("KEY=VALUE or --remove, not both.")
-    wanted = dict(pairs(values))
-    if not dry_run:
-        refuse_read_only()
-    how = _PersistOptions(remove=remove, dry_run=dry_run, yes=yes, as_json=as_json)
-    with workbench(dry=dry_run, rights=True) as bench:
-        return run(lambda _: _persist(bench, target, wanted, how))
+    wanted = dict(pairs(options.values))
+    return on_workbench(_persist, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
-async def _persist(bench: Workbench, address: str, wanted: dict[str, str], how: _PersistOptions) -> int:
-    target = (await bench.hardware.find(address)).target
-    values: Mapping[str, str] = {} if how.remove else wanted or _in_force(target, bench.hardware.views_of(target))
+async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], options: _PersistOptions) -> int:
+    target = (await bench.hardware.find(options.target)).target
+    values: Mapping[str, str] = {} if options.remove else wanted or _in_force(target, bench.hardware.views_of(target))
     target = bench.keeping.keeper_of(target, values)
     rule = await bench.keeping.plan_rule(target, values)
-    for row in rule_rows(rule):
-        say(row)
+    say_all(rule_rows(rule))
     say()
     say(clean(rule.explanation, 1000))
     told = {
-        "dry_run": how.dry_run,
+        "dry_run": options.dry_run,
         "target": str(target),
         "values": dict(values),
         "file": {"path": rule.path, "text": rule.text},
         "explanation": rule.explanation,
     }
-    if how.dry_run:
-        if how.as_json:
-            document(schema.document(**told))
+    if options.dry_run:
+        if options.as_json:
+            print_json(**told)
         say("Dry run: nothing was written.")
         return DONE
-    confirm.confirmed(Risk.NONE, (), yes=how.yes, typed=None, what="Write it")
+    confirm_harmless("Write it", yes=options.yes)
     await begin(bench)
     await bench.keeping.install_rule(target, rule, values)
-    if how.as_json:
-        document(schema.document(**told))
+    if options.as_json:
+        print_json(**told)
         return DONE
     kept = ", ".join(f"{key}={text}" for key, text in values.items())
     lines([f"{target}: {clean(kept, 400)} in {rule.path}" if kept else f"{target}: nothing in {rule.path} any more"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 import shutil
 import sys
@@ -14,14 +13,15 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.opening import loaded_session
-from app.cli.options import current, is_terminal, is_utf8
-from app.cli.output import document, lines, say
-from app.cli.past_runs import AskedRuns, chosen
+from app.cli.options import current, draws_signs, gather_options, is_terminal
+from app.cli.output import document, lines, say, terminal_width
+from app.cli.past_runs import all_runs, chosen
 from app.cli.runs import found_run
 from app.cli.status import DONE
 from app.engine.session import pool
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
+from backends.values import dataclass
 from widgets.plain.picture.look import PALETTE, PictureLook, too_small
 from widgets.plain.picture.values import Picture, PictureKind, Unit
 
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from app.engine.history.earlier_runs import PastRun
     from app.engine.picture.subject import PlacedRun, Subject
     from app.engine.session.figures import Sample
-    from app.engine.session.store import Loaded
 
 _PIPE = (80, 20)
 """Columns and rows where no terminal says."""
+
+_WIDEST, _HEIGHT = 120, 20
+"""Columns and rows at most of a picture below what a command found."""
 
 _PROMPT = 2
 """Rows that a terminal needs for what was typed and for what comes next."""
@@ -59,6 +61,21 @@ class Size(click.ParamType[tuple[int, int]]):
         return int(found[1]), int(found[2])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlotOptions:
+    """The options of `plot`."""
+
+    names: tuple[str, ...]
+    kind: str | None
+    figure: str | None
+    log: bool
+    zero: bool
+    size: tuple[int, int] | None
+    output: Path | None
+    force: bool
+    as_json: bool
+
+
 @click.command("plot")
 @click.argument("names", metavar="RUN|AB|SWEEP|TARGET", nargs=-1, required=True)
 @click.option("--kind", type=click.Choice([kind.value for kind in PictureKind]), help="By what is named, if left out.")
@@ -73,17 +90,8 @@ class Size(click.ParamType[tuple[int, int]]):
 )
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 @click.option("--json", "as_json", is_flag=True, help="The points that are drawn, as JSON.")
-def plot_command(
-    names: tuple[str, ...],
-    kind: str | None,
-    figure: str | None,
-    log: bool,
-    zero: bool,
-    size: tuple[int, int] | None,
-    output: Path | None,
-    force: bool,
-    as_json: bool,
-) -> int:
+@gather_options(_PlotOptions)
+def plot_command(options: _PlotOptions) -> int:
     """Draw what was measured: runs over one another, an A/B, a sweep, or all sessions of a target.
 
     A run is named r3, an A/B e1, each of another session SESSION/r3; a sweep by its session, or "sweep" for that of the
@@ -93,23 +101,23 @@ def plot_command(
     from app.engine.picture.asked import Wish
     from app.engine.picture.making import picture, usual
 
-    subject = subject_of(names)
-    chosen_kind = PictureKind(kind) if kind is not None else usual(subject)
-    if chosen_kind is PictureKind.HISTORY and not subject.looked:
+    subject = subject_of(options.names)
+    kind = PictureKind(options.kind) if options.kind is not None else usual(subject)
+    if kind is PictureKind.HISTORY and not subject.looked:
         subject = _everywhere(subject.runs[-1]) or subject
-    wish = Wish(unit=_FIGURES[figure or "iops"], log=True if log else None, zero=zero)
-    made = picture(subject, chosen_kind, wish, _intervals)
+    wish = Wish(unit=_FIGURES[options.figure or "iops"], log=options.log or None, zero=options.zero)
+    made = picture(subject, kind, wish, _intervals)
     if made.data is None:
         raise InvalidValueError(made.why)
-    if as_json:
-        document(picture_document(made, chosen_kind))
+    if options.as_json:
+        document(picture_document(made, kind))
         return DONE
-    rows = _painted(made, size, plain=output is not None)
-    if output is not None:
+    rows = _painted(made, options.size, plain=options.output is not None)
+    if options.output is not None:
         from app.engine.session.documents import write_file
 
-        write_file(output, "\n".join(rows) + "\n", force=force)
-        say(f"Written to {clean(str(output), 300)}")
+        write_file(options.output, "\n".join(rows) + "\n", force=options.force)
+        say(f"Written to {clean(str(options.output), 300)}")
     else:
         lines(rows)
     if made.why:
@@ -133,8 +141,24 @@ def look_of(size: tuple[int, int], *, plain: bool = False) -> PictureLook:
         width=size[0],
         height=size[1],
         palette=PALETTE if current().coloured and not plain else (),
-        ascii=current().ascii or (not plain and not _draws_signs()),
+        ascii=current().ascii or (not plain and not draws_signs(sys.stdout)),
     )
+
+
+def picture_lines(subject: Subject | None, samples: tuple[Sample, ...] = ()) -> list[str]:
+    """What tells most of it, as `plot` draws it; none in a pipe, of nothing, and where there is no room.
+
+    `samples`: those of its only run, which need not be read again.
+    """
+    width = terminal_width()
+    if subject is None or width is None:
+        return []
+    from app.engine.picture.making import picture
+    from widgets.plain.picture.painting import painted
+
+    look = look_of((min(width, _WIDEST), _HEIGHT))
+    made = picture(subject, intervals=lambda _: samples)
+    return [] if made.data is None or too_small(look) else painted(made, look)
 
 
 def _room() -> tuple[int, int]:
@@ -143,11 +167,6 @@ def _room() -> tuple[int, int]:
         return _PIPE
     columns, rows = shutil.get_terminal_size()
     return columns, rows - _PROMPT
-
-
-def _draws_signs() -> bool:
-    """Whether braille arrives: the font of the Linux console has none (console_codes(4))."""
-    return is_utf8(sys.stdout) and not (is_terminal(sys.stdout) and os.environ.get("TERM") == "linux")
 
 
 def picture_document(made: Picture, kind: PictureKind) -> dict[str, object]:
@@ -235,7 +254,7 @@ def _sweep(session: str | None) -> Subject:
 
 def _everywhere(placed: PlacedRun) -> Subject | None:
     """All sessions of what a run measured; None where the index does not have it."""
-    runs, _ = _past()
+    runs, _ = all_runs()
     last = next((run for run in runs if run.name == f"{placed.folder.name}/{placed.run.id}"), None)
     return None if last is None else everywhere(last, runs)
 
@@ -248,20 +267,8 @@ def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
     return all_sessions(last, runs, current().paths.sessions, also)
 
 
-def _past() -> tuple[Sequence[PastRun], Sequence[Loaded]]:
-    """Every known run, and the session of the options, which may lie elsewhere."""
-    from app.engine.history.index import known_runs
-
-    also = () if current().session is None else (loaded_session(),)
-    known = known_runs(current().paths, also)
-    for note in known.notes:
-        say(clean(note, 300))
-    return known.runs, also
-
-
 def _target(name: str) -> Subject:
-    known, _ = _past()
-    runs = chosen(known, AskedRuns(target=name, workload=None, since=None))
+    runs = chosen(all_runs()[0], name)
     counting = [run for run in runs if run.counts] or [run for run in runs if run.status == "ok"] or list(runs)
     if not counting:
         raise NotFoundError(f"The history has no run on {clean(name, 100)}.", hint="`raidbench history` lists all.")

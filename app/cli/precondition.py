@@ -7,16 +7,16 @@ from contextlib import closing
 
 import click
 
-from app.cli.bench import allowed, lost_lines, not_read_only, scratch_size, wear_lines
-from app.cli.bench_job import job_of
+from app.cli.bench import allowed, lost_lines, not_read_only, prepared, scratch_size, wear_lines
+from app.cli.bench_job import JobOptions, job_of
 from app.cli.bench_live import RunTeller
 from app.cli.bench_target import resolve
-from app.cli.confirm import confirmed
+from app.cli.confirm import confirm_harmless
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin, workbench
-from app.cli.options import CONFIRM_HELP, current
-from app.cli.output import document, lines, say
-from app.cli.running import Interruption, run
+from app.cli.opening import begin, on_workbench
+from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options
+from app.cli.output import lines, print_json, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import precondition_options, steady_plan
 from app.engine.measure.measurer import Preparation, Request
@@ -28,11 +28,22 @@ from app.engine.view import schema
 from app.engine.view.events import describe_event
 from app.engine.view.run import outcome_words
 from app.engine.workbench import Workbench
-from backends.errors import RefusedError, StorageError
-from backends.settings import Risk
+from backends.errors import StorageError
 from backends.sizes import size_words
 from backends.text import clean
+from backends.values import dataclass
 from widgets.plain import units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PreconditionOptions(AskingOptions):
+    """The options of `precondition`."""
+
+    target: str
+    profile: str
+    size: str | None
+    steady_cap: int | None
+    steady_round: int | None
 
 
 @click.command("precondition", cls=GroupedCommand)
@@ -44,46 +55,35 @@ from widgets.plain import units
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless: a scratch file.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
-def precondition_command(
-    target: str,
-    profile: str,
-    size: str | None,
-    steady_cap: int | None,
-    steady_round: int | None,
-    dry_run: bool,
-    yes: bool,
-    typed: str | None,
-    as_json: bool,
-) -> int:
+@gather_options(_PreconditionOptions)
+def precondition_command(options: _PreconditionOptions) -> int:
     """Prepare TARGET for being measured as it will be in use: ALL OF IT IS WRITTEN, TWICE.
 
     In order, in blocks of 128 KiB; then a workload runs until it is steady. A drive that was never written reads what
     is not there, and writes faster than it ever will again. That it was done is remembered with the device.
     """
     config = current().load_config()
-    job, name, _ = job_of({} if size is None else {"size": size}, profile=profile, jobfile=None, config=config)
-    plan = steady_plan(config, cap=steady_cap, round_s=steady_round)
+    texts = {} if options.size is None else {"size": options.size}
+    job, name, _ = job_of(JobOptions(profile=options.profile, texts=texts), config)
+    plan = steady_plan(config, cap=options.steady_cap, round_s=options.steady_round)
 
-    async def work(interruption: Interruption) -> int:
-        where, shown = await resolve(bench, target)
-        sized = scratch_size(job, [where], config, given=size is not None)
+    async def work(bench: Workbench, interruption: Interruption) -> int:
+        where, shown = await resolve(bench, options.target)
+        sized = scratch_size(job, [where], config, given=options.size is not None)
         request = precondition_request(where, shown, sized, plan, profile=name)
-        if dry_run:
-            return await _show(bench, request, as_json=as_json)
-        return await _precondition(bench, interruption, request, yes=yes, typed=typed, as_json=as_json)
+        if options.dry_run:
+            return await _show(bench, request, as_json=options.as_json)
+        return await _precondition(bench, interruption, request, options)
 
-    with workbench(dry=dry_run, rights=True) as bench:
-        return run(work)
+    return on_workbench(work, dry=options.dry_run, rights=True)
 
 
 async def _show(bench: Workbench, request: Request, *, as_json: bool) -> int:
     """What would be done, and what would be lost. Raises RefusedError where it would not be."""
-    ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    ready = await prepared(bench, request)
     rows = [*plan_lines(ready, await wear_lines(bench, ready)), *lost_lines(ready)]
     if as_json:
-        document(schema.document(dry_run=True, target=request.name, destructive=ready.destructive, plan=rows))
+        print_json(dry_run=True, target=request.name, destructive=ready.destructive, plan=rows)
     else:
         lines(rows)
     say("Dry run: nothing was written.")
@@ -91,22 +91,23 @@ async def _show(bench: Workbench, request: Request, *, as_json: bool) -> int:
 
 
 async def _precondition(
-    bench: Workbench, interruption: Interruption, request: Request, *, yes: bool, typed: str | None, as_json: bool
+    bench: Workbench, interruption: Interruption, request: Request, options: _PreconditionOptions
 ) -> int:
     not_read_only(request)
-    ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
-    for row in plan_lines(ready, await wear_lines(bench, ready)):
-        say(row)
-    name = _asked(ready, yes=yes, typed=typed)
+    ready = await prepared(bench, request)
+    say_all(plan_lines(ready, await wear_lines(bench, ready)))
+    word = None
+    if ready.destructive:
+        word = allowed(ready, options.typed)
+    else:
+        confirm_harmless("Write the file", yes=options.yes)
     await begin(bench)
     follower = RunTeller(bench, stream=False)
     with closing(follower), interruption.gracefully(bench.jobs.stop):
         follower.begin(1, 1)
-        record = await bench.jobs.measure(ready, confirm=name)
+        record = await bench.jobs.measure(ready, confirm=word)
         follower.end()
-    _report(bench, record, as_json=as_json)
+    _report(bench, record, as_json=options.as_json)
     if interruption.asked():
         return INTERRUPTED
     return DONE if record.figures.status is RunStatus.OK else FAILED
@@ -125,20 +126,12 @@ def plan_lines(ready: Preparation, wear: tuple[str, ...] = ()) -> Iterator[str]:
         yield f"Note: {clean(note, 600)}"
 
 
-def _asked(ready: Preparation, *, yes: bool, typed: str | None) -> str | None:
-    """What confirms it. Raises RefusedError."""
-    if not ready.destructive:
-        confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write the file")
-        return None
-    return allowed(ready, typed)
-
-
 def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
     figures = record.figures
     if as_json:
         if bench.folder is None:
             raise StorageError("The session is gone.")
-        document(schema.document(run=schema.run(record, session=str(bench.folder))))
+        print_json(run=schema.run(record, session=str(bench.folder)))
     else:
         write = figures.write
         told = [f"Filled: {size_words(figures.filled_bytes)}"]
@@ -148,8 +141,7 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
             told.append(f"Steady state: {outcome_words(figures.steady)}")
         lines(told)
         ended = (event for event in bench.session.events if isinstance(event, PreconditionEnded))
-        for row in (row for event in ended if event.id == record.id for row in describe_event(event).body):
-            say(row)
+        say_all(row for event in ended if event.id == record.id for row in describe_event(event).body)
         say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")
     if figures.status is not RunStatus.OK:
         say(f"{record.id} {figures.status.value}: {clean(figures.reason or 'no reason given', 1000)}")

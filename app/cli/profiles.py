@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import click
 
-from app.cli.output import document, lines
+from app.cli.output import lines, print_json
 from app.cli.render import listing
 from app.cli.status import DONE
 from app.engine.fio.job import JobTarget, TargetKind
 from app.engine.fio.profiles import PROFILES
 from app.engine.fio.render import render
-from app.engine.view.schema import document as schema
 
 
 @click.command("profiles")
@@ -29,7 +28,7 @@ def profiles_command(as_json: bool) -> int:
             }
             for profile in PROFILES.values()
         ]
-        document(schema(profiles=listed))
+        print_json(profiles=listed)
         return DONE
     rows = [(profile.name, profile.title, profile.job.describe()) for profile in PROFILES.values()]
     lines(listing(("Name", "Workload", "Job"), rows))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 
 import click
@@ -12,7 +12,8 @@ from app.cli import confirm
 from app.cli.confirm import steps
 from app.cli.failures import exit_status
 from app.cli.opening import begin, refuse_read_only, tell_trials, workbench
-from app.cli.output import ask, can_ask, document, lines, narrated, report_error, say, sign
+from app.cli.options import AskingOptions, gather_options
+from app.cli.output import ask, can_ask, lines, narrated, print_json, report_error, say, say_all
 from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_of, left_behind, rows_of, sweep_rows
 from app.cli.render import marked
 from app.cli.running import Interruption, run
@@ -24,14 +25,24 @@ from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.journal import OpenChange
 from app.engine.session.marks import EXPERIMENT, SWEEP, SessionMark
 from app.engine.view import change as view
-from app.engine.view import schema
 from app.engine.view.effects import outcome_cell
 from app.engine.workbench import Workbench
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.making import ArrayStanding
 from backends.settings import Effect, Risk
 from backends.text import clean
+from backends.values import dataclass
 from widgets.plain import units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RecoverOptions(AskingOptions):
+    """The options of `recover`."""
+
+    listing: bool
+    answer: str | None
+    trials: bool
+    unit: str | None
 
 
 @click.command("recover")
@@ -45,64 +56,58 @@ from widgets.plain import units
 @click.option("--yes", is_flag=True, help="Do not ask about the unit.")
 @click.option("--confirm", "typed", metavar="WORD", help="Make again what was deleted, of the drives of this word.")
 @click.option("--json", "as_json", is_flag=True, help="What was left, and what is left afterwards, as JSON.")
-def recover_command(
-    listing: bool,
-    answer: str | None,
-    trials: bool,
-    unit: str | None,
-    dry_run: bool,
-    yes: bool,
-    typed: str | None,
-    as_json: bool,
-) -> int:
+@gather_options(_RecoverOptions)
+def recover_command(options: _RecoverOptions) -> int:
     """What a crash or a lost connection left: changes, values of sweeps and A/Bs, half-made arrays, scratch files.
 
     Asks about each, unless --restore or --keep answers for all. What was deleted to be made again is made only after
     its word, typed or given with --confirm.
     """
-    if sum((listing, answer is not None, trials, unit is not None)) > 1:
+    trials, unit = options.trials, options.unit
+    if sum((options.listing, options.answer is not None, trials, unit is not None)) > 1:
         raise click.UsageError("One of --list, --restore, --keep, --trials, --install-unit and --remove-unit.")
-    if unit is None and yes:
+    if unit is None and options.yes:
         raise click.UsageError("--yes is about --install-unit and --remove-unit.")
-    if as_json and (unit is not None or trials):
+    if options.as_json and (unit is not None or trials):
         raise click.UsageError("--json tells what was left: --list, --restore, --keep.")
     with workbench(quiet=True, rights=True) as bench:
         if unit is not None:
             from app.cli import recover_unit
 
             change = recover_unit.install if unit == "install" else recover_unit.remove
-            return run(lambda _: change(bench, dry=dry_run, yes=yes))
+            return run(lambda _: change(bench, dry=options.dry_run, yes=options.yes))
         if (unknown := bench.changes.journal.newer() or bench.changes.journal.trouble()) is not None:
             raise unknown
-        if trials and not dry_run:
+        if trials and not options.dry_run:
             refuse_read_only()
             return run(lambda interruption: _trials(bench, interruption))
-        return _what_was_left(bench, listing or dry_run, answer, typed, as_json=as_json)
+        return _what_was_left(bench, options)
 
 
-def _what_was_left(bench: Workbench, listing: bool, answer: str | None, typed: str | None, *, as_json: bool) -> int:
+def _what_was_left(bench: Workbench, options: _RecoverOptions) -> int:
     """Show it where nothing is to be done, or where nobody can be asked; else go through it."""
+    answer, as_json = options.answer, options.as_json
     left = left_behind(bench)
     tell_trials(bench.changes.undecided)
     found = run(lambda _: json_of(bench, left)) if as_json else {}
     if not left:
         say("Nothing was left behind.")
-    asked = answer is not None or can_ask()
+    asked, listing = answer is not None or can_ask(), options.listing or options.dry_run
     if left and (listing or not asked) and not as_json:
         lines(run(lambda _: rows_of(bench, left)))
     if listing or not left:
         if as_json:
-            document(schema.document(left=found))
+            print_json(left=found)
         return DONE
     refuse_read_only()
     if not asked:
         raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
     with narrated() if as_json else nullcontext():
-        worst = run(lambda interruption: _recover(bench, interruption, left, answer, typed))
+        worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
         if left.folders and answer != "k":  # nobody has to be asked about nothing
             _remove(left.folders)
     if as_json:
-        document(schema.document(left=found, still_left=run(lambda _: json_of(bench, left_behind(bench)))))
+        print_json(left=found, still_left=run(lambda _: json_of(bench, left_behind(bench))))
     return worst
 
 
@@ -116,46 +121,47 @@ def _remove(folders: tuple[str, ...]) -> None:
 
 
 async def _recover(
-    bench: Workbench,
-    interruption: Interruption,
-    left: Left,
-    answer: str | None,
-    typed: str | None,
+    bench: Workbench, interruption: Interruption, left: Left, answer: str | None, typed: str | None
 ) -> int:
+    worst = await _in_turn(interruption, _works(bench, left, answer, typed))
+    if worst != INTERRUPTED:
+        for file in left.files:
+            worst = max(worst, await _told(_one_file(file, answer)))
+    return worst
+
+
+async def _in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
+    """Do one thing after the other, until a signal comes; the worst exit status."""
     worst = DONE
     with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
-        deleted = await _deleted(bench)
-        if deleted:  # a sweep that was cut short goes on only with what is there
-            await begin(bench)
-        for intent in deleted:
-            worst = max(worst, await _told(_make_again(bench, intent, answer, typed)))
-            if interruption.asked():
-                return INTERRUPTED
-        for folder in left.sweeps:
-            name = f"sweep of session {folder.name}"
-            worst = max(worst, await _told(_one_session(sweep_rows(folder), name, SWEEP, folder, _give_up, answer)))
-            if interruption.asked():
-                return INTERRUPTED
-        for folder in dict.fromkeys(experiment.folder for experiment in left.experiments):
-            of_folder = [experiment for experiment in left.experiments if experiment.folder == folder]
-            told, name = [clean(one.sentence, 300) for one in of_folder], ", ".join(one.name for one in of_folder)
-            worst = max(worst, await _told(_one_session(told, name, EXPERIMENT, folder, put_back, answer)))
-            if interruption.asked():
-                return INTERRUPTED
-        intents = bench.changes.unresolved()
-        if intents or left.files or left.arrays:
-            await begin(bench)
-        for entry in left.arrays:
-            worst = max(worst, await _told(_one_array(bench, entry, answer)))
-            if interruption.asked():
-                return INTERRUPTED
-        for intent in intents:
-            worst = max(worst, await _told(_one_change(bench, intent, answer)))
-            if interruption.asked():
-                return INTERRUPTED
-    for file in left.files:
-        worst = max(worst, await _told(_one_file(file, answer)))
+        async with aclosing(works):
+            async for work in works:
+                worst = max(worst, await _told(work))
+                if interruption.asked():
+                    return INTERRUPTED
     return worst
+
+
+async def _works(bench: Workbench, left: Left, answer: str | None, typed: str | None) -> AsyncGenerator[Awaitable[int]]:
+    """Yield what is to be done about each thing that was left, but for scratch files."""
+    deleted = await _deleted(bench)
+    if deleted:  # a sweep that was cut short goes on only with what is there
+        await begin(bench)
+    for intent in deleted:
+        yield _make_again(bench, intent, answer, typed)
+    for folder in left.sweeps:
+        yield _one_session(sweep_rows(folder), f"sweep of session {folder.name}", SWEEP, folder, _give_up, answer)
+    for folder in dict.fromkeys(experiment.folder for experiment in left.experiments):
+        of_folder = [experiment for experiment in left.experiments if experiment.folder == folder]
+        told, name = [clean(one.sentence, 300) for one in of_folder], ", ".join(one.name for one in of_folder)
+        yield _one_session(told, name, EXPERIMENT, folder, put_back, answer)
+    intents = bench.changes.unresolved()
+    if intents or left.files or left.arrays:
+        await begin(bench)
+    for entry in left.arrays:
+        yield _one_array(bench, entry, answer)
+    for intent in intents:
+        yield _one_change(bench, intent, answer)
 
 
 async def _deleted(bench: Workbench) -> tuple[OpenChange, ...]:
@@ -194,14 +200,13 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
     if not left:
         say("Nothing was left on trial.")
         return DONE
-    worst = DONE
-    with interruption.gracefully(lambda: say("Stopping after this one."), patient=True):
+
+    async def works() -> AsyncGenerator[Awaitable[int]]:
         await begin(bench)
         for intent in left:
-            worst = max(worst, await _told(_one_change(bench, intent, "r")))
-            if interruption.asked():
-                return INTERRUPTED
-    return worst
+            yield _one_change(bench, intent, "r")
+
+    return await _in_turn(interruption, works())
 
 
 async def _told(work: Awaitable[int]) -> int:
@@ -230,15 +235,14 @@ async def _one_session(
     answer: str | None,
 ) -> int:
     """Put back, in its own session, what a sweep or the A/Bs of one session left, or leave it as it is."""
-    for row in told:
-        say(row)
+    say_all(told)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
             with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
                 await other.hardware.probe()
                 standing = await restore(other)
-            lines([f"{sign('failed' if standing else 'restored')}  {name}"])
+            lines([f"{marked(outcome_cell('failed' if standing else 'restored'))}  {name}"])
             for sentence in standing:
                 say(clean(sentence, 600))
             return FAILED if standing else DONE
@@ -251,8 +255,7 @@ async def _one_session(
 
 
 async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) -> int:
-    for row in await intent_rows(bench, intent):
-        say(row)
+    say_all(await intent_rows(bench, intent))
     name = f"{intent.id}  {intent.change.target} {intent.change.key}"
     match answer or ask("[r]estore, [k]eep, or later [enter]").lower():
         case "r" | "restore":
@@ -261,7 +264,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
                 say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
                 say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
                 return FAILED
-            lines([f"{sign('restored')}  {name}: {view.before(intent.change)}"])
+            lines([f"{marked(outcome_cell('restored'))}  {name}: {view.before(intent.change)}"])
         case "k" | "keep":
             bench.changes.keep(intent)
             lines([f"kept  {name}"])
@@ -272,8 +275,7 @@ async def _one_change(bench: Workbench, intent: OpenChange, answer: str | None) 
 
 async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) -> int:
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
-    for row in await array_rows(bench, entry):
-        say(row)
+    say_all(await array_rows(bench, entry))
     found, name = await bench.arrays.find(entry), entry.array.name
     if found.standing in (ArrayStanding.ABSENT, ArrayStanding.WHOLE):
         await bench.arrays.settle(entry, remove=False)
@@ -286,7 +288,7 @@ async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) ->
         case "r" | "remove" | "restore" if parts:
             left = await bench.arrays.settle(entry, remove=True)
             gone = left.standing is ArrayStanding.ABSENT
-            lines([f"{sign('restored' if gone else 'failed')}  {name}: {clean(left.words, 400)}"])
+            lines([f"{marked(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.words, 400)}"])
             return DONE if gone else FAILED
         case "k" | "keep":
             bench.arrays.leave(entry)
@@ -301,8 +303,7 @@ async def _one_array(bench: Workbench, entry: ArrayEntry, answer: str | None) ->
 
 
 async def _one_file(left: Leftover, answer: str | None) -> int:
-    for row in await file_rows(left):
-        say(row)
+    say_all(await file_rows(left))
     if (answer or ask("[r]emove it, or [k]eep it").lower()) not in ("r", "remove"):
         return DONE
     if (refusal := await remove_scratch(left.path)) is not None:

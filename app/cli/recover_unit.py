@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from app.cli import confirm
+from app.cli.confirm import confirm_harmless
 from app.cli.opening import refuse_read_only
 from app.cli.options import current
 from app.cli.output import lines, say
@@ -13,7 +13,6 @@ from app.cli.status import DONE
 from app.engine.change import boot_unit
 from backends.again import lasting
 from backends.errors import RefusedError
-from backends.settings import Risk
 
 if TYPE_CHECKING:
     from app.engine.workbench import Workbench
@@ -37,7 +36,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
         say("Dry run: nothing was written.")
         return DONE
     refuse_read_only()
-    confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Write and enable it")
+    confirm_harmless("Write and enable it", yes=yes)
     if side is None:
         await boot_unit.install_unit(host, unit)
     else:
@@ -54,7 +53,7 @@ async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
         say("Dry run: nothing was removed.")
         return DONE
     refuse_read_only()
-    confirm.confirmed(Risk.NONE, (), yes=yes, typed=None, what="Remove it")
+    confirm_harmless("Remove it", yes=yes)
     side = host.root_side
     was_there = await boot_unit.remove_unit(host) if side is None else (await side.ask("unit", do="remove"))["there"]
     lines([f"{boot_unit.NAME} is removed" if was_there else f"{boot_unit.NAME} was not there"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -30,11 +31,7 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
     if not shown.rows:
         return []
     layout = LineLayout.of(shown, width)
-    return [
-        *([paint(shown.heading, "bold")] if shown.heading else []),
-        layout.heading(),
-        *layout.rows(shown.rows),
-    ]
+    return [*([paint(shown.heading, "bold")] if shown.heading else []), layout.heading(), *layout.rows(shown.rows)]
 
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:
@@ -85,6 +82,21 @@ def marked(cell: Cell) -> str:
     """A cell's text behind its sign: `● optimal`, `▲ degraded`."""
     text = clean(cell.text, _LONGEST)
     return text if cell.mark is None else f"{cell.mark.value.char} {text}"
+
+
+def folded(text: str, width: int, *, first: str = "") -> list[str]:
+    """Return lines of at most `width` columns that begin with `first`, later ones with as many blanks.
+
+    A word is never broken, so that an address, a path or a command can be copied: a longer one has a line of its own.
+    """
+    return textwrap.wrap(
+        text,
+        max(width, len(first) + 20),
+        initial_indent=first,
+        subsequent_indent=" " * len(first),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def fact_lines(shown: Facts) -> list[str]:

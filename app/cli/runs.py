@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import click
 
-from app.cli.devices_text import terminal_width
 from app.cli.hosts import over_hosts
 from app.cli.opening import loaded_session
 from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current
-from app.cli.output import document, goes_on, lines, paint, say
+from app.cli.output import goes_on, lines, paint, print_json, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.status import DONE
 from app.engine.judge.comparison import Comparison, compare, compare_sections
@@ -46,20 +46,13 @@ def runs_command(everything: bool, as_json: bool) -> int:
     sessions = list(_sessions()) if everything else _session()
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
-        document(
-            schema.document(
-                runs=[schema.run(run, session=loaded.place) for loaded, run in pairs],
-                experiments=[
-                    schema_compare.experiment(
-                        record,
-                        loaded.session,
-                        shown_experiment(loaded.session, record.id),
-                        session=loaded.place,
-                    )
-                    for loaded in sessions
-                    for record in loaded.session.experiments
-                ],
-            )
+        print_json(
+            runs=[schema.run(run, session=loaded.place) for loaded, run in pairs],
+            experiments=[
+                _experiment_json(loaded, record, shown_experiment(loaded.session, record.id))
+                for loaded in sessions
+                for record in loaded.session.experiments
+            ],
         )
         if not goes_on():
             return DONE
@@ -158,57 +151,41 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         return _experiment(a, judge_again, as_json)
     (where_a, run_a), (where_b, run_b) = found_run(a), found_run(b)
     earlier = () if where_a.folder == where_b.folder else tuple(_earlier(run_a, where_a, where_b))
+    sides = (run_a, run_b, where_a.session.runs, where_b.session.runs)
     comparison = compare(
-        run_a,
-        run_b,
-        where_a.session.runs,
-        where_b.session.runs,
-        names=(a, b),
-        earlier=earlier,
-        threshold=threshold,
-        experiments=where_a.session.experiments,
+        *sides, names=(a, b), earlier=earlier, threshold=threshold, experiments=where_a.session.experiments
     )
-    sections = compare_sections(
-        run_a,
-        run_b,
-        where_a.session.runs,
-        where_b.session.runs,
-        names=(a, b),
-        earlier=earlier,
-        threshold=threshold,
-    )
+    sections = compare_sections(*sides, names=(a, b), earlier=earlier, threshold=threshold)
     if where_a.redacted != where_b.redacted:
         say(PSEUDONYMS)
     if as_json:
-        document(
-            schema.document(
-                a=schema.run(run_a, session=where_a.place),
-                b=schema.run(run_b, session=where_b.place),
-                sentence=sentence(comparison),
-                interleaved=comparison.sides.interleaved,
-                threshold_percent=comparison.sides.threshold,
-                runs_a=[run.id for run in comparison.sides.a],
-                runs_b=[run.id for run in comparison.sides.b],
-                figures=[schema_compare.figure(row) for row in comparison.rows],
-                sections=[
-                    {
-                        "name": name,
-                        "sentence": sentence(each),
-                        "figures": [schema_compare.figure(row) for row in each.rows],
-                    }
-                    for name, each in sections
-                ]
-                or None,
-                settings=[{"key": key, "a": one, "b": other} for key, one, other in comparison.settings],
-                job=[{"key": key, "a": one, "b": other} for key, one, other in comparison.job],
-                provenance=[{"key": key, "a": one, "b": other} for key, one, other in comparison.provenance],
-                two_sessions=comparison.sides.apart,
-                between_sessions=schema_compare.between(comparison.between),
-                caveats=list(caveats(comparison)),
-            )
+        print_json(
+            a=schema.run(run_a, session=where_a.place),
+            b=schema.run(run_b, session=where_b.place),
+            sentence=sentence(comparison),
+            interleaved=comparison.sides.interleaved,
+            threshold_percent=comparison.sides.threshold,
+            runs_a=[run.id for run in comparison.sides.a],
+            runs_b=[run.id for run in comparison.sides.b],
+            figures=list(map(schema_compare.figure, comparison.rows)),
+            sections=[
+                {"name": name, "sentence": sentence(each), "figures": list(map(schema_compare.figure, each.rows))}
+                for name, each in sections
+            ]
+            or None,
+            settings=_differences(comparison.settings),
+            job=_differences(comparison.job),
+            provenance=_differences(comparison.provenance),
+            two_sessions=comparison.sides.apart,
+            between_sessions=schema_compare.between(comparison.between),
+            caveats=list(caveats(comparison)),
         )
         return DONE
     return _side_by_side(comparison, a, b, sections)
+
+
+def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[schema.Json]:
+    return [{"key": key, "a": one, "b": other} for key, one, other in rows]
 
 
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
@@ -217,16 +194,16 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
     loaded, record = found_experiment(session if slash else None, experiment_id)
     comparison = shown_experiment(judged_again(loaded.session) if judge_again else loaded.session, record.id)
     if as_json:
-        document(
-            schema.document(
-                experiment=schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
-            )
-        )
+        print_json(experiment=_experiment_json(loaded, record, comparison))
         return DONE
     if comparison is None:
         say(f"{record.id}: {NO_PAIR}")
         return DONE
     return _side_by_side(comparison, *ab_headings(record))
+
+
+def _experiment_json(loaded: Loaded, record: ExperimentRecord, comparison: Comparison | None) -> schema.Json:
+    return schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
 
 
 def found_experiment(session: str | None, experiment_id: str) -> tuple[Loaded, ExperimentRecord]:

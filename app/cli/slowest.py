@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import begin, workbench
-from app.cli.output import document, lines, say
+from app.cli.opening import begin, on_workbench
+from app.cli.options import gather_options
+from app.cli.output import lines, print_json, say
 from app.cli.render import table_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FOUND, INTERRUPTED
-from app.engine.view import schema
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class _SlowestOptions:
     """The options of `slowest`."""
 
+    array: str
     rounds: int
     seed: int | None
     dry_run: bool
@@ -36,36 +37,35 @@ class _SlowestOptions:
 @click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random order.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be read.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def slowest_command(array: str, rounds: int, seed: int | None, dry_run: bool, as_json: bool) -> int:
+@gather_options(_SlowestOptions)
+def slowest_command(options: _SlowestOptions) -> int:
     """Read the members of ARRAY, or the drives of a controller, in turn, and say which hangs or is slower than others.
 
     Nothing is written. Each is read at random by 4 KiB at queue depth 1, in an order that is drawn anew each round;
     where the array is in use, for longer and at 5 % of a member's time at most. --dry-run says which difference the
     rounds can show. A read that takes over 10 s is reported at once. Exit status 5 where a member is slow or hung.
     """
-    how = _SlowestOptions(rounds=rounds, seed=seed, dry_run=dry_run, as_json=as_json)
-    with workbench(dry=dry_run, rights=not dry_run) as bench:
-        return run(lambda interruption: _slowest(bench, interruption, array, how))
+    return on_workbench(_slowest, options, dry=options.dry_run, rights=not options.dry_run)
 
 
-async def _slowest(bench: Workbench, interruption: Interruption, address: str, how: _SlowestOptions) -> int:
+async def _slowest(bench: Workbench, interruption: Interruption, options: _SlowestOptions) -> int:
     from app.engine.slowest import ANSWER_S, WORTH_SHOWING, figures_of, hung_members, plan_reading
     from app.engine.view.siblings import plan_words, siblings_json, siblings_table, slowest_words
 
-    plan = plan_reading(bench, await bench.hardware.find(address), how.rounds)
+    plan = plan_reading(bench, await bench.hardware.find(options.array), options.rounds)
     say(plan_words(plan))
-    if how.dry_run:
+    if options.dry_run:
         nodes = [drive.device or "" for drive in plan.drives]
-        if how.as_json:
+        if options.as_json:
             shown: dict[str, float | None] = {"shows_percent": 100 * plan.shows, "answer_limit_s": ANSWER_S}
             shown[f"rounds_for_{100 * WORTH_SHOWING:.0f}_percent"] = plan.rounds_worth
-            document(schema.document(dry_run=True, drives=nodes, seconds=plan.seconds, **shown))
+            print_json(dry_run=True, drives=nodes, seconds=plan.seconds, **shown)
         else:
             lines(nodes)
         say("Dry run: nothing was read.")
         return DONE
     await begin(bench)
-    reads = await _read(bench, interruption, plan, how.seed)
+    reads = await _read(bench, interruption, plan, options.seed)
     if interruption.asked():
         return INTERRUPTED
     found = figures_of(plan, reads)
@@ -73,8 +73,8 @@ async def _slowest(bench: Workbench, interruption: Interruption, address: str, h
     if not found and not hung:
         say("It was stopped before three rounds were whole.")
         return INTERRUPTED
-    if how.as_json:
-        document(schema.document(dry_run=False, drives=siblings_json(plan, reads, found)))
+    if options.as_json:
+        print_json(dry_run=False, drives=siblings_json(plan, reads, found))
     else:
         lines(table_lines(siblings_table(plan, reads, found)))
     say(slowest_words(reads, found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,11 +14,11 @@ import click
 from app.cli import confirm
 from app.cli.attach import follow
 from app.cli.grouping import GroupedCommand
-from app.cli.opening import begin_measuring, loaded_session, refuse_read_only, require_its_machine, workbench
-from app.cli.options import CONFIRM_HELP, current, policies_of
-from app.cli.output import document, lines, say
+from app.cli.opening import begin_measuring, loaded_session, on_workbench, refuse_read_only, require_its_machine
+from app.cli.options import CONFIRM_HELP, AskingOptions, current, gather_options, policies_of
+from app.cli.output import lines, print_json, say, say_all
 from app.cli.render import listing
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, INTERRUPTED
 from app.cli.sweep_background import HURRY, hand_over
 from app.cli.sweep_live import SweepFollower
@@ -32,7 +32,6 @@ from app.engine.sweep.runner import SweepRunner
 from app.engine.sweep.shipped import shipped
 from app.engine.sweep.survey import Survey, survey
 from app.engine.sweep.targets import look
-from app.engine.view import schema
 from app.engine.view.effects import Tier, tier
 from app.engine.view.noise_words import noise_json
 from app.engine.view.schema_sweep import design_json
@@ -46,17 +45,32 @@ _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepOptions:
-    """How a sweep is started."""
+class StartOptions(AskingOptions):
+    """The options of every command that starts a sweep."""
 
-    targets: dict[str, str]
     seed: int | None
-    dry_run: bool
-    order: bool
-    yes: bool
-    typed: str | None
+    order: bool = False
     detach: bool
-    as_json: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SweepOptions(StartOptions):
+    """The options of `sweep`."""
+
+    plan: str | None
+    targets: tuple[str, ...]
+    levels: str | None
+    drives: str | None
+    members: int | None
+    pool: str | None
+    strip: str | None
+    layout: str | None
+    spans: str | None
+    birth: tuple[str, ...]
+    assume_clean: bool
+    resume: str | None
+    listing: bool
+    handed_over: bool
 
 
 @click.command("sweep", cls=GroupedCommand)
@@ -81,74 +95,45 @@ class SweepOptions:
 @click.option("--list", "listing", is_flag=True, help="The plans that come with raidbench.")
 @click.option("--handed-over", is_flag=True, hidden=True, help="Requests to stop made meanwhile count.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
-def sweep_command(
-    plan: str | None,
-    targets: tuple[str, ...],
-    levels: str | None,
-    drives: str | None,
-    members: int | None,
-    pool: str | None,
-    strip: str | None,
-    layout: str | None,
-    spans: str | None,
-    birth: tuple[str, ...],
-    assume_clean: bool,
-    dry_run: bool,
-    order: bool,
-    yes: bool,
-    typed: str | None,
-    detach: bool,
-    resume: str | None,
-    seed: int | None,
-    listing: bool,
-    handed_over: bool,
-    as_json: bool,
-) -> int:
+@gather_options(_SweepOptions)
+def sweep_command(options: _SweepOptions) -> int:
     """Measure every combination of PLAN, a TOML file or the name of one that --list shows.
 
     Steps are ordered so that slow settings change least, the rest is drawn at random. Whatever happens, the settings
     are put back: at the end, after Ctrl-C, and after a crash when the sweep is resumed. It outlives its terminal:
     when that is closed it goes on, and `raidbench attach` shows it.
     """
-    if listing:
-        return _list(as_json)
-    if (plan is None) == (resume is None):
+    if options.listing:
+        return _list(options.as_json)
+    if (options.plan is None) == (options.resume is None):
         raise click.UsageError("Name a plan, or a session with --resume.")
-    if resume is not None:
-        if dry_run or targets or levels or seed is not None:
+    if options.resume is not None:
+        if options.dry_run or options.targets or options.levels or options.seed is not None:
             raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target, --level or --seed.")
-        return _resume(resume, detach=detach, handed_over=handed_over, as_json=as_json)
-    wanted = load_plan(plan or "")
-    if levels is not None:
-        wanted = with_levels(
-            wanted,
-            axis_of(
-                levels,
-                drives=drives,
-                members=members or 0,
-                pool=pool or "",
-                strip=strip,
-                assume_clean=assume_clean,
-                spans_words=spans,
-                layout=layout,
-                birth=policies_of(birth),
-            ),
+        return _resume(options.resume, options)
+    plan = _with_arrays(load_plan(options.plan or ""), options)
+    return start(plan, options, _targets(options.targets, plan.measure))
+
+
+def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
+    """Return the plan with the arrays that the options ask for. Raises UsageError, InvalidValueError, PlanError."""
+    drives, members, pool = options.drives, options.members or 0, options.pool or ""
+    if options.levels is not None:
+        axis = axis_of(
+            options.levels,
+            drives=drives,
+            members=members,
+            pool=pool,
+            strip=options.strip,
+            assume_clean=options.assume_clean,
+            spans_words=options.spans,
+            layout=options.layout,
+            birth=policies_of(options.birth),
         )
-    elif strip or spans or layout or birth or assume_clean:
+        return with_levels(plan, axis)
+    if options.strip or options.spans or options.layout or options.birth or options.assume_clean:
         raise click.UsageError("--strip, --spans, --layout, --set and --assume-clean belong to --level.")
-    elif drives or members or pool:
-        wanted = with_drives(wanted, drives=drives, members=members or 0, pool=pool or "")
-    how = SweepOptions(
-        targets=_targets(targets, wanted.measure),
-        seed=seed if seed is not None else wanted.seed,
-        dry_run=dry_run,
-        order=order,
-        yes=yes,
-        typed=typed,
-        detach=detach,
-        as_json=as_json,
-    )
-    return start(wanted, how)
+    return with_drives(plan, drives=drives, members=members, pool=pool) if drives or members or pool else plan
 
 
 def _targets(words: tuple[str, ...], measured: str) -> dict[str, str]:
@@ -170,16 +155,16 @@ def _list(as_json: bool) -> int:
     plans = {name: load_plan(str(file)) for name, file in shipped().items()}
     if as_json:
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
-        document(schema.document(plans=listed))
+        print_json(plans=listed)
         return DONE
     lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
     return DONE
 
 
-def start(plan: SweepPlan, how: SweepOptions) -> int:
-    """Show what the plan does, ask, and carry it out; the exit status."""
-    with _outliving_terminal(), workbench(dry=how.dry_run, hurry=HURRY, rights=True) as bench:
-        return run(lambda interruption: _plan_and_go(bench, interruption, plan, how))
+def start(plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]) -> int:
+    """Show what the plan does with targets by role, ask, and carry it out; the exit status."""
+    with _outliving_terminal():
+        return on_workbench(_plan_and_go, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
 @contextmanager
@@ -192,44 +177,46 @@ def _outliving_terminal() -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-async def _plan_and_go(bench: Workbench, interruption: Interruption, plan: SweepPlan, how: SweepOptions) -> int:
+async def _plan_and_go(
+    bench: Workbench, interruption: Interruption, plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]
+) -> int:
     await bench.hardware.probe()
-    known = await look(bench, plan, how.targets)
-    seed = how.seed if how.seed is not None else random.SystemRandom().randrange(2**31)
+    known = await look(bench, plan, targets)
+    seeds = (seed for seed in (options.seed, plan.seed) if seed is not None)
+    seed = next(seeds, random.SystemRandom().randrange(2**31))
     surveyed = await survey(bench, expand(plan, known, seed), known)
-    if how.dry_run:
-        if how.as_json:
+    if options.dry_run:
+        if options.as_json:
             noise = {column: noise_json(known) for column, known in surveyed.noise.items()}
             told = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
-            document(schema.document(dry_run=True, **told))
+            print_json(dry_run=True, **told)
         else:
             lines(plan_lines(surveyed, _speed(bench)))
-            if how.order:
+            if options.order:
                 lines(["", *order_lines(surveyed.design)])
             say("Dry run: nothing was changed or measured.")
         return DONE
-    _allowed(surveyed, how, _speed(bench))
+    _allowed(surveyed, options, _speed(bench))
     await begin_measuring(bench, fresh=True)
 
     runner = SweepRunner(bench)
     runner.begin(surveyed.design)
     assert bench.folder is not None
     say(f"Session {bench.folder.name} in {clean(str(bench.folder), 300)}")
-    if how.detach:
-        return await _hand_over(bench, as_json=how.as_json)
-    return await _go(bench, interruption, as_json=how.as_json)
+    if options.detach:
+        return await _hand_over(bench, as_json=options.as_json)
+    return await _go(bench, interruption, as_json=options.as_json)
 
 
-def _allowed(surveyed: Survey, how: SweepOptions, speed: float | None) -> None:
+def _allowed(surveyed: Survey, options: StartOptions, speed: float | None) -> None:
     """Return if it may begin, after showing what it does. Raises RefusedError."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
-    for row in plan_lines(surveyed, speed):
-        say(row)
+    say_all(plan_lines(surveyed, speed))
     if surveyed.design.alters:
         refuse_read_only()
-        typed = None if tier(surveyed.risk) is Tier.HARMLESS else how.typed
-        confirm.confirmed(surveyed.risk, surveyed.plates, yes=how.yes, typed=typed, what="Sweep")
+        typed = None if tier(surveyed.risk) is Tier.HARMLESS else options.typed
+        confirm.confirmed(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, what="Sweep")
 
 
 def _speed(bench: Workbench) -> float | None:
@@ -260,32 +247,31 @@ async def _go(bench: Workbench, interruption: Interruption, *, as_json: bool) ->
     return status_of(record)
 
 
-def _resume(name: str, *, detach: bool, handed_over: bool, as_json: bool) -> int:
+def _resume(name: str, options: _SweepOptions) -> int:
     loaded = loaded_session(name)
     if loaded.session.sweep is None:
         raise InvalidValueError(f"The session {loaded.folder.name} has no sweep.", hint="`raidbench log --list`")
     if is_written(loaded.folder):
         say("It is running; this only shows it.")
-
-        return follow(loaded.folder, as_json=as_json)
+        return follow(loaded.folder, as_json=options.as_json)
     if loaded.session.sweep.finished:
-        report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=as_json)
+        report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=options.as_json)
         return DONE
     require_its_machine(loaded.folder)
-    if not handed_over:
+    if not options.handed_over:
         STOP.remove(loaded.folder)
-    with _outliving_terminal(), workbench(hurry=HURRY, quiet=True, rights=True) as bench:
-        return run(lambda interruption: _go_on(bench, interruption, loaded.folder, detach=detach, as_json=as_json))
+    with _outliving_terminal():
+        return on_workbench(_go_on, loaded.folder, options, quiet=True, hurry=HURRY, rights=True)
 
 
-async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, *, detach: bool, as_json: bool) -> int:
+async def _go_on(bench: Workbench, interruption: Interruption, folder: Path, options: StartOptions) -> int:
     refuse_read_only()
     await _open(bench, folder)
     await bench.hardware.probe()
-    if detach:
-        return await _hand_over(bench, as_json=as_json)
+    if options.detach:
+        return await _hand_over(bench, as_json=options.as_json)
     await SweepRunner(bench).resume()
-    return await _go(bench, interruption, as_json=as_json)
+    return await _go(bench, interruption, as_json=options.as_json)
 
 
 async def _open(bench: Workbench, folder: Path) -> None:
@@ -305,7 +291,7 @@ async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     bench.close("handed over")  # the other process writes the session from now on
     pid = await hand_over(folder, current())
     if as_json:
-        document(schema.document(session=str(folder), pid=pid))
+        print_json(session=str(folder), pid=pid)
     say(f"It runs in the background (pid {pid}). Show it: `raidbench attach {folder.name}`")
     say(f"Stop it: `raidbench attach {folder.name} --stop`")
     return DONE

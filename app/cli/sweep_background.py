@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,10 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
     from backends.hosts.local.elevated import CONNECTED
 
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    lasting = replace(options, config=options.config and options.config.absolute())
+    before = lasting.again("no_helper", "demo", "demo_speed", "machine", "config")
     order = {
-        "argv": [*_before(options), "sweep", "--resume", str(folder), "--handed-over"],
+        "argv": [*before, "sweep", "--resume", str(folder), "--handed-over"],
         "environment": environment,
         "output": str(folder / OUTPUT),
         "nice": nice,
@@ -81,17 +84,3 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
     if word != "started" or not pid.isdigit():
         raise StorageError(f"The sweep did not start in the background: {answer or 'it said nothing'}.")
     return int(pid)
-
-
-def _before(options: Options) -> list[str]:
-    """The options before the command, as words."""
-    words = ["--no-helper"] if options.no_helper else []
-    if options.demo:
-        words.append(f"--demo={options.demo}")
-    if options.demo and options.demo_speed is not None:
-        words += ["--demo-speed", str(options.demo_speed)]
-    if options.machine is not None:
-        words += ["--machine", str(options.machine)]
-    if options.config is not None:
-        words += ["--config", str(options.config.absolute())]
-    return words

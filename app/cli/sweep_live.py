@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 import time
 from typing import TYPE_CHECKING
 
-from app.cli.bench_live import progress
-from app.cli.options import is_terminal
+from app.cli.bench_live import REDRAW_S, LiveLine, progress
 from app.cli.output import say
 from app.cli.sweep_text import step_line
 from app.engine.session.event_values import PhaseChanged, SampleTaken
@@ -20,13 +16,9 @@ from app.engine.view.names import worded_cell
 from app.engine.view.sweep_arrays import array_called
 from backends.text import clean
 from widgets.plain import units
-from widgets.plain.text import shorten
 
 if TYPE_CHECKING:
     from app.engine.session.state import Session
-
-_REDRAW = 0.2
-_CLEAR = "\r\x1b[K"
 
 
 class SweepFollower:
@@ -35,8 +27,7 @@ class SweepFollower:
     def __init__(self, *, speed: float = 1.0) -> None:
         """`speed`: how many times as fast the simulation runs, for the time that is left."""
         self._speed = speed
-        self._redraws = is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
-        self._drawn = False
+        self._line = LiveLine()
         self._last = 0.0
 
     def heard(self, session: Session, event: AnyEvent) -> None:
@@ -66,26 +57,13 @@ class SweepFollower:
 
     def clear(self) -> None:
         """Leave no half line behind."""
-        if self._drawn:
-            self._write(_CLEAR)
-        self._drawn = False
+        self._line.clear()
 
     def _draw(self, session: Session) -> None:
         now = time.monotonic()
-        record = session.sweep
-        if not self._redraws or record is None or now - self._last < _REDRAW:
-            return
-        self._last = now
-        width = max(20, shutil.get_terminal_size().columns - 1)
-        self._write(_CLEAR + shorten(status_line(session, self._speed), width, ".."))
-        self._drawn = self._redraws
-
-    def _write(self, text: str) -> None:
-        try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        except (OSError, ValueError):  # the terminal is gone; the sweep is not
-            self._redraws = False
+        if self._line.able and session.sweep is not None and now - self._last >= REDRAW_S:
+            self._last = now
+            self._line.draw(status_line(session, self._speed))
 
 
 def status_line(session: Session, speed: float = 1.0) -> str:

@@ -6,18 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.cli.devices_text import terminal_width
-from app.cli.output import document, lines, paint, say
+from app.cli.output import lines, paint, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED
-from app.cli.still_picture import picture_lines
 from app.engine.judge.kinds import SYNC
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Design, StepResult, SweepResult
 from app.engine.sweep.results import Results, results
 from app.engine.sweep.survey import Survey
-from app.engine.view import schema
 from app.engine.view.load_curve import curve_table
 from app.engine.view.names import worded, worded_cell
 from app.engine.view.published import WIDTH, published_tables
@@ -92,9 +89,10 @@ def _parted(*blocks: list[str]) -> list[str]:
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
     """What the sweep of a session found, and how it ended."""
     if as_json:
-        document(schema.document(sweep=sweep_json(record, results(record, session.runs), session=folder)))
+        print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
     else:
         told = worded(record)
+        from app.cli.plot import picture_lines
         from app.engine.picture.subject import of_sweep
 
         drawn = picture_lines(of_sweep(session, Path(folder)))

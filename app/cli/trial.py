@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import refuse_read_only, workbench
-from app.cli.output import ask_within, can_ask, document, lines, say
-from app.cli.running import run
+from app.cli.opening import on_workbench
+from app.cli.output import ask_within, can_ask, lines, print_json, say, say_all
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED
 from app.engine.view import change as view
 from app.engine.view.trials import trial_lines
@@ -49,14 +49,10 @@ async def decide(bench: Workbench, seconds: float) -> bool:
 @click.option("--json", "as_json", is_flag=True, help="What was kept, as JSON.")
 def keep_command(as_json: bool) -> int:
     """Keep the settings that are on trial, of every session of this user; as root, of every user."""
-    refuse_read_only()
-    with workbench(quiet=True, rights=True) as bench:
-        return run(lambda _interruption: _keep(bench, as_json))
+    return on_workbench(_keep, as_json, changes=True, quiet=True, rights=True)
 
 
-async def _keep(bench: Workbench, as_json: bool) -> int:
-    from app.engine.view import schema
-
+async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
     found = bench.changes.undecided.look_now()
     if not found:
         raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
@@ -64,11 +60,10 @@ async def _keep(bench: Workbench, as_json: bool) -> int:
     others = trial_lines([one for one in found if not one.is_decidable])
     if not chosen:
         raise RefusedError(" ".join(others), hint="Nothing was kept.")
-    for line in others:
-        say(line)
+    say_all(others)
     kept = await bench.changes.keep_trials(chosen)
     if as_json:
-        document(schema.document(kept=[_shown(trial.change, ended) for trial, ended in kept]))
+        print_json(kept=[_shown(trial.change, ended) for trial, ended in kept])
     else:
         lines(
             f"kept  {trial.change.target} {trial.change.key}: {clean(view.ended_words(trial.change, ended), 1000)}"

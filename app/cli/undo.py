@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import confirm
-from app.cli.confirm import above_lines, moved_lines, steps
-from app.cli.opening import begin, refuse_read_only, session_with_changes, workbench
-from app.cli.options import CONFIRM_HELP
-from app.cli.output import document, lines, report_error, say
+from app.cli.confirm import above_lines, confirm_harmless, moved_lines, steps
+from app.cli.opening import begin, on_workbench, session_with_changes
+from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
+from app.cli.output import lines, print_json, report_error, say, say_all
 from app.cli.render import marked, table_lines
-from app.cli.running import Interruption, run
+from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.engine.view import change as view
 from app.engine.view import schema
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _UndoOptions:
+class _UndoOptions(AskingOptions):
     """The options of `undo`."""
 
-    dry_run: bool
-    yes: bool
-    typed: str | None
-    as_json: bool
+    change: str | None
+    listing: bool
+    everything: bool
 
 
 @click.command("undo")
@@ -48,49 +47,41 @@ class _UndoOptions:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
 @click.option("--json", "as_json", is_flag=True, help="The outcome, the plan or the list as JSON.")
-def undo_command(
-    change: str | None,
-    listing: bool,
-    everything: bool,
-    dry_run: bool,
-    yes: bool,
-    typed: str | None,
-    as_json: bool,
-) -> int:
+@gather_options(_UndoOptions)
+def undo_command(options: _UndoOptions) -> int:
     """Take back the last change, the one named CHANGE, or all of the session.
 
     The session is the last one that has changes in force. CHANGE may be one that failed, too: a card may have done it
     after its tool gave up. What destroys data is confirmed by its word, one at a time: with --all it is left out unless
     there is a terminal to ask on.
     """
-    if change is not None and everything:
+    change, as_json = options.change, options.as_json
+    if change is not None and options.everything:
         raise click.UsageError("A change or --all, not both.")
     found = session_with_changes(change)
     if found is None:
         say("Nothing to undo: no change is in force.")
         if change is not None:
             raise NotFoundError(f"There is no change {clean(change, 40)} in force.")
+        nothing = {"in_force": []} if options.listing else {"dry_run": options.dry_run, "changes": []}
         if as_json:
-            document(schema.document(**({"in_force": []} if listing else {"dry_run": dry_run, "changes": []})))
+            print_json(**nothing)
         return DONE
     folder, records = found
-    if listing and as_json:
-        document(schema.document(session=str(folder), in_force=[schema.change_record(each) for each in records]))
+    if options.listing and as_json:
+        print_json(session=str(folder), in_force=[schema.change_record(each) for each in records])
         return DONE
-    if listing:
+    if options.listing:
         say(f"Session {folder.name}, newest first:")
         lines(table_lines(view.in_force(records)))
         return DONE
-    chosen = _chosen(records, change, everything)
-    how = _UndoOptions(dry_run=dry_run, yes=yes, typed=typed, as_json=as_json)
-    if not dry_run:
-        refuse_read_only()
-    with workbench(dry=dry_run, rights=True) as bench:
-        return run(lambda interruption: _undo(bench, interruption, folder, chosen, how))
+    chosen = _chosen(records, options)
+    return on_workbench(_undo, folder, chosen, options, changes=True, dry=options.dry_run, rights=True)
 
 
-def _chosen(records: tuple[ChangeRecord, ...], change: str | None, everything: bool) -> list[ChangeRecord]:
-    if everything:
+def _chosen(records: tuple[ChangeRecord, ...], options: _UndoOptions) -> list[ChangeRecord]:
+    change = options.change
+    if options.everything:
         return list(records)
     if change is None:
         return [records[0]]
@@ -102,36 +93,29 @@ def _chosen(records: tuple[ChangeRecord, ...], change: str | None, everything: b
 
 
 async def _undo(
-    bench: Workbench,
-    interruption: Interruption,
-    folder: Path,
-    chosen: list[ChangeRecord],
-    how: _UndoOptions,
+    bench: Workbench, interruption: Interruption, folder: Path, chosen: list[ChangeRecord], options: _UndoOptions
 ) -> int:
-    for row in (*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])):
-        say(row)
+    say_all((*table_lines(view.in_force(chosen)), *above_lines([record.change for record in chosen])))
     say()
     await begin(bench, folder)
     plans = await _plans(bench, chosen)
     say("What is run:")
-    for row in [line for plan in plans.values() for line in steps(plan.writes)]:
-        say(row)
-    for sentence in view.not_understood(plans.values()):
-        say(sentence)
+    say_all([line for plan in plans.values() for line in steps(plan.writes)])
+    say_all(view.not_understood(plans.values()))
     say()
-    if how.dry_run:
-        if how.as_json:
-            document(schema.document(dry_run=True, changes=[_shown(each, plans.get(each.id)) for each in chosen]))
+    if options.dry_run:
+        if options.as_json:
+            print_json(dry_run=True, changes=[_shown(each, plans.get(each.id)) for each in chosen])
         say("Dry run: nothing was changed.")
         return DONE
     if len(chosen) > 1 or all(plan.risk is not Risk.DESTROYS_DATA for plan in plans.values()):
-        confirm.confirmed(Risk.NONE, (), yes=how.yes, typed=None, what="Undo")
+        confirm_harmless("Undo", yes=options.yes)
     told: list[dict[str, Any]] = []
     try:
-        return await _take_back(bench, interruption, chosen, plans, how, told)
+        return await _take_back(bench, interruption, chosen, plans, options, told)
     finally:
-        if how.as_json and told:
-            document(schema.document(dry_run=False, changes=told, session=str(folder)))
+        if options.as_json and told:
+            print_json(dry_run=False, changes=told, session=str(folder))
 
 
 async def _take_back(
@@ -139,7 +123,7 @@ async def _take_back(
     interruption: Interruption,
     chosen: list[ChangeRecord],
     plans: Mapping[str, Change],
-    how: _UndoOptions,
+    options: _UndoOptions,
     told: list[dict[str, Any]],
 ) -> int:
     """One after the other; what came of each is put into `told`. Raises RaidbenchError where there is only one."""
@@ -148,7 +132,7 @@ async def _take_back(
         for at, record in enumerate(chosen):
             plan = plans.get(record.id)
             try:
-                word = None if plan is None else await _named(bench, record, plan, how.typed)
+                word = None if plan is None else await _named(bench, record, plan, options.typed)
                 ended = await bench.changes.undo(record.id, confirm=word, shown=plan)
             except RaidbenchError as error:
                 if len(chosen) == 1:
@@ -159,7 +143,7 @@ async def _take_back(
                 told.append({**_shown(record, plan), "outcome": None, "error": error.message})
                 continue
             told.append({**_shown(record, plan), "outcome": schema.ended(ended), "error": None})
-            if not how.as_json:
+            if not options.as_json:
                 words = clean(view.ended_words(record.change, ended), 1000)
                 sign = marked(outcome_cell(ended.result))
                 head = f"{sign}  {record.id}  {record.change.target} {record.change.key}: {words}"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.opening import workbench
+from app.cli.opening import on_workbench
 from app.cli.options import current
-from app.cli.output import data, document, lines, narrated, say
-from app.cli.running import run
+from app.cli.output import data, lines, narrated, print_json, say
+from app.cli.running import Interruption
 from app.cli.status import DONE, FOUND, UNDECIDED
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
@@ -79,21 +79,21 @@ def watch_command(
     from app.engine.check.checking import known_ids
 
     ignore = known_ids(ignored)
-    with workbench() as bench:
-        found = run(lambda _: _watch(bench, file, baseline, ignore))
+    found = on_workbench(_watch, file, baseline, ignore)
     _tell(found, as_json=as_json)
     status = FOUND if found.compared.has_news else UNDECIDED if found.compared.news else DONE
     if baseline is not None and not found.skipped:
-        from app.cli.baseline import check_command
+        from app.cli.baseline import CheckOptions, check_baseline
 
-        assert check_command.callback is not None
         with narrated():
-            worse = check_command.callback(baseline, None, 5.0, None, False, False)
+            worse = check_baseline(CheckOptions(name=baseline))
         status = FOUND if FOUND in (status, worse) else status
     return status
 
 
-async def _watch(bench: Workbench, file: Path | None, baseline: str | None, ignore: frozenset[str]) -> _Watched:
+async def _watch(
+    bench: Workbench, _: Interruption, file: Path | None, baseline: str | None, ignore: frozenset[str]
+) -> _Watched:
     from app.engine.check import remembered
     from app.engine.check.checking import judged
     from app.engine.check.gather import gather, readings_of
@@ -203,10 +203,10 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
 def _tell(found: _Watched, *, as_json: bool) -> None:
     from app.engine.check.standing import News
     from app.engine.view import check as check_view
-    from app.engine.view import desired, schema
+    from app.engine.view import desired
 
     if as_json:
-        body = schema.document(
+        print_json(
             changed=None if found.changed is None else list(found.changed),
             **check_view.findings_json(found.checked),
             drift=[desired.drift_json(drift) for drift in found.drifts],
@@ -215,7 +215,6 @@ def _tell(found: _Watched, *, as_json: bool) -> None:
             ],
             baseline_skipped=found.skipped or None,
         )
-        document(body)
         return
     if found.changed is None:
         say("This is the first watch: the next one tells what has changed.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.bench_job import job_of
+from app.cli.bench_job import JobOptions, job_of
 from app.engine.config import Config
 from tests.cli.conftest import Cli, Outcome
 
@@ -34,12 +34,12 @@ def test_an_end_by_amount_is_taken(demo: Cli, command: tuple[str, ...], option: 
 
 @pytest.mark.parametrize("key", ["io_size", "number_ios"])
 def test_such_a_job_bears_no_name_of_a_workload_that_ends_by_time(key: str) -> None:
-    job, name, _ = job_of({key: "8192"}, profile="randread-4k", jobfile=None, config=Config())
+    job, name, _ = job_of(JobOptions(texts={key: "8192"}, profile="randread-4k"), Config())
     assert (job.ramp, name) == (0, None)
 
 
 def test_a_run_time_of_ones_own_keeps_the_name() -> None:
-    _, name, told = job_of({"runtime": "7"}, profile="randread-4k", jobfile=None, config=Config())
+    _, name, told = job_of(JobOptions(texts={"runtime": "7"}, profile="randread-4k"), Config())
     assert (name, told) == ("randread-4k", True)
 
 
@@ -59,8 +59,8 @@ def test_an_option_replaces_what_a_job_file_says_of_the_same(
 ) -> None:
     file = tmp_path / "job.fio"
     file.write_text(f"[a]\n{lines}\nruntime=9\n")
-    before, *_ = job_of({}, profile=None, jobfile=file, config=Config())
-    after, *_ = job_of(texts, profile=None, jobfile=file, config=Config())
+    before, *_ = job_of(JobOptions(texts={}, jobfile=file), Config())
+    after, *_ = job_of(JobOptions(texts=texts, jobfile=file), Config())
     ((key, value),) = texts.items()
     assert getattr(before, gone) is not None
     assert (getattr(after, gone), after.texts()[key]) == (None, value)

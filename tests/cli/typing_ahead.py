@@ -43,7 +43,7 @@ print(answer)
 """
 
 COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
-    "_harmless": (("set", "megaraid:/c0/v1", "read_ahead=read-ahead"), "y"),
+    "confirm_harmless": (("set", "megaraid:/c0/v1", "read_ahead=read-ahead"), "y"),
     "_dangerous": (("set", "megaraid:/c0/v1", "write_cache=always-write-back"), "yes"),
     "_destroying": (("bench", "/dev/sdc", "--rw", "randwrite", "--runtime", "1", "--ramp", "0"), "a66d13"),
 }
