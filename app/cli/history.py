@@ -17,9 +17,9 @@ from app.cli.past_runs import AskedRuns, chosen
 from app.cli.render import table_lines
 from app.cli.standing import status_of_history
 from app.cli.status import DONE
-from app.engine.history.earlier_runs import Condition, PastRun
-from app.engine.history.index import known_runs
-from app.engine.history.series import RunSeries, series_of
+from app.engine.past_runs.earlier_runs import Condition, PastRun
+from app.engine.past_runs.index import known_runs
+from app.engine.past_runs.series import RunSeries, series_of
 from app.engine.view.history import change_lines, episode_lines, history_document, history_table
 from app.engine.view.table import filled
 from backends.errors import InvalidValueError

@@ -9,7 +9,7 @@ from app.cli.opening import workbench
 from app.cli.options import current
 from app.cli.output import say
 from app.cli.running import run as run_to_end
-from app.engine.history.earlier_runs import PastRun, known_as
+from app.engine.past_runs.earlier_runs import PastRun, known_as
 from backends.errors import NotFoundError
 from backends.text import clean
 from backends.values import dataclass

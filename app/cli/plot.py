@@ -26,7 +26,7 @@ from widgets.plain.picture.look import PALETTE, PictureLook, too_small
 from widgets.plain.picture.values import Picture, PictureKind, Unit
 
 if TYPE_CHECKING:
-    from app.engine.history.earlier_runs import PastRun
+    from app.engine.past_runs.earlier_runs import PastRun
     from app.engine.picture.subject import PlacedRun, Subject
     from app.engine.session.figures import Sample
     from app.engine.session.store import Loaded
@@ -250,7 +250,7 @@ def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
 
 def _past() -> tuple[Sequence[PastRun], Sequence[Loaded]]:
     """Every known run, and the session of the options, which may lie elsewhere."""
-    from app.engine.history.index import known_runs
+    from app.engine.past_runs.index import known_runs
 
     also = () if current().session is None else (loaded_session(),)
     known = known_runs(current().paths, also)

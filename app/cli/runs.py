@@ -102,8 +102,8 @@ def _sessions() -> Iterator[Loaded]:
 
 def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
-    from app.engine.history.earlier_runs import job_words
-    from app.engine.history.index import known_runs
+    from app.engine.past_runs.earlier_runs import job_words
+    from app.engine.past_runs.index import known_runs
 
     job = job_words(run.start.work)
     root = current().paths.sessions

@@ -169,7 +169,7 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
     """Why a baseline is not measured now, "" where it is. Raises RefusedError for one that writes, NotFoundError."""
     from app.engine.fio.job import Job
     from app.engine.history.baselines import Baselines
-    from app.engine.history.earlier_runs import node_of
+    from app.engine.past_runs.earlier_runs import node_of
     from backends.topology import kernel_name
 
     baseline = Baselines(bench.paths).load(name)

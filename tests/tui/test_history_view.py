@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.history.earlier_runs import past_runs
+from app.engine.past_runs.earlier_runs import past_runs
 from app.engine.session.figures import RunStatus
 from app.engine.session.store import load
 from app.tui.screens.bench.reopened import RunScreen

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import series_of
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import series_of
 from app.engine.picture.subject import Subject, of_target
 from app.engine.session.state import Session
 from app.engine.session.store import Loaded, load

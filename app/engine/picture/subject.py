@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import RunSeries
 from app.engine.judge.comparison import Comparison
 from app.engine.judge.grouping import condition, pairs_of
 from app.engine.judge.recorded import shown_experiment
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import RunSeries
 from app.engine.picture.naming import job_words, names_of, settings_of, short_target, what_of
 from app.engine.session.figures import RunStatus
 from app.engine.session.labels import within

@@ -12,8 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.known_noise import known_noise
-from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, plan_ab
+from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
 from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.judge.grouping import pairs_of

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import series_of
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import series_of
 from app.engine.picture.histories import history_picture
 from app.engine.picture.subject import PlacedRun
 from app.engine.session.pool import each_folder

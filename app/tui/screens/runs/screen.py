@@ -30,7 +30,7 @@ from widgets.pane import Pane
 from widgets.plain import units
 
 if TYPE_CHECKING:
-    from app.engine.history.earlier_runs import PastRun
+    from app.engine.past_runs.earlier_runs import PastRun
 
 
 _FRAME = 3
@@ -267,7 +267,7 @@ class RunsScreen(WorkbenchScreen):
         self.run_worker(partial(self._load_history, folder, run), thread=True, group="history", exclusive=True)
 
     def _load_history(self, folder: Path, run: RunRecord) -> None:
-        from app.engine.history.index import known_runs
+        from app.engine.past_runs.index import known_runs
         from app.engine.session.store import Loaded
 
         bench = self.workbench_app.workbench
