@@ -199,7 +199,7 @@ def _values_of_front(option: str, last: str) -> Iterable[Item]:
 
 
 def _commands(_: Words | None = None) -> Iterator[Item]:
-    return (Item(name, told) for name, (_, told) in COMMANDS.items())
+    return (Item(name, command.help) for name, command in COMMANDS.items())
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------

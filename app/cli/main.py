@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -18,6 +17,7 @@ from app.cli.names import COMMANDS
 from app.cli.options import FiniteRange, Options, is_terminal, is_utf8, remember
 from app.cli.output import ReaderGoneError, say
 from app.cli.status import DONE, USAGE, sentence
+from app.doors import imported
 from app.engine.themes import THEMES
 from app.startup import import_asyncio
 from backends.racks.machines import FIRST, HOSTS, STATES
@@ -84,15 +84,14 @@ class CommandGroup(click.Group):
         if entry is None:
             return None
         import_asyncio()
-        module = importlib.import_module(entry[0])
-        command = getattr(module, f"{cmd_name}_command")
+        command = imported(entry.path)
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in `--help`, from the table above."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry[1]) for name, entry in COMMANDS.items()])
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def main(
         self,

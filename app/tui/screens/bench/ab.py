@@ -290,10 +290,7 @@ class Experimenting:
         folder, session = self._app.workbench.folder, self._app.session
         if folder is None or getattr(self._app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
             return
-        from app.tui.screens.explore.offers import ExploreOrigin
-        from app.tui.screens.explore.screen import ExploreScreen
-
-        self._app.push_screen(ExploreScreen(ExploreOrigin(session=session, folder=folder, first=record.id)))
+        self._app.do("plots.explore", session=session, folder=folder, first=record.id)
 
 
 def begin_staged(app: Port, say: Callable[[str], None]) -> None:

@@ -201,21 +201,18 @@ class CompareScreen(WorkbenchScreen):
 
     def action_explore(self) -> None:
         """Pictures of both: the arms of an A/B, else the two runs."""
-        from app.tui.screens.explore.offers import ExploreOrigin
-        from app.tui.screens.explore.screen import ExploreScreen
-
-        a, b = (PlacedRun(run=side.run, folder=side.folder) for side in self._sides)
+        a, b = self._sides
         mark, other = a.run.start.mark, b.run.start.mark
         together = mark is not None and other is not None and mark.experiment == other.experiment
         own = self.workbench_app.session
-        origin = ExploreOrigin(
+        self.workbench_app.do(
+            "plots.explore",
             session=own if a.folder == self.workbench_app.workbench.folder else Session(runs=(a.run,)),
             folder=a.folder,
-            marked=(a, b),
-            cursor=b,
+            marked=[(side.folder, side.run) for side in self._sides],
+            cursor=(b.folder, b.run),
             first=mark.experiment if mark is not None and together else "",
         )
-        self.app.push_screen(ExploreScreen(origin))
 
     def action_more(self) -> None:
         """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.engine.judge.repeats import Repeats
-from app.engine.picture.subject import MOST, PlacedRun
+from app.engine.picture.subject import MOST
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.engine.view.table import Cell, filled
@@ -142,8 +142,7 @@ class RunsScreen(WorkbenchScreen):
 
     def _may_read(self) -> bool:
         """Whether reading what fio wrote would disturb nothing that is measured."""
-        followed = self.workbench_app.sweeping.follower
-        return not self.workbench_app.workbench.jobs.running and not (followed is not None and followed.running)
+        return not self.workbench_app.measuring
 
     def _read_sparks(self, runs: dict[str, Place]) -> None:
         missing = self._sparks.missing(runs.values())
@@ -241,20 +240,16 @@ class RunsScreen(WorkbenchScreen):
 
     def action_explore(self) -> None:
         """Pictures of the marked runs, else of what the run under the cursor belongs to."""
-        from app.tui.screens.explore.offers import ExploreOrigin
-        from app.tui.screens.explore.screen import ExploreScreen
-
         session = self.workbench_app.session
         runs = self._all(session)
         folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own, None))
-        marked = [PlacedRun(run=runs[key][1], folder=runs[key][0]) for key in self._marked if key in runs]
-        origin = ExploreOrigin(
+        self.workbench_app.do(
+            "plots.explore",
             session=(self._earlier or {}).get(folder, session),
             folder=folder,
-            marked=marked,
-            cursor=None if run is None or run.end is None else PlacedRun(run=run, folder=folder),
+            marked=[runs[key] for key in self._marked if key in runs],
+            cursor=None if run is None or run.end is None else (folder, run),
         )
-        self.app.push_screen(ExploreScreen(origin))
 
     def action_history(self) -> None:
         """The runs of all sessions that measured the same as the run under the cursor."""

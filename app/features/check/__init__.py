@@ -1,0 +1,13 @@
+"""Findings: what of the set-up costs speed or safety."""
+
+from app.doors import Door, DoorCommand
+
+DOOR = Door(
+    commands={
+        "check": DoorCommand(
+            path="app.cli.check:check_command",
+            help="What of the set-up costs speed or safety, without any load.",
+            rank=30,
+        ),
+    },
+)

@@ -1,0 +1,16 @@
+"""Fleet: many hosts at once."""
+
+from app.doors import Door, DoorCommand
+
+DOOR = Door(
+    commands={
+        "hosts": DoorCommand(
+            path="app.cli.hosts_command:hosts_command",
+            help="Many hosts: what is not equal among them, and what each needs.",
+            rank=310,
+        ),
+    },
+    screens={
+        "hosts": "app.tui.screens.hosts.screen:HostsScreen",
+    },
+)

@@ -1,0 +1,32 @@
+"""Sweeps: many set-ups measured under many workloads."""
+
+from app.doors import Door, DoorCommand
+
+DOOR = Door(
+    commands={
+        "sweep": DoorCommand(
+            path="app.cli.sweep:sweep_command",
+            help="Measure many set-ups under many workloads, and put everything back.",
+            rank=150,
+        ),
+        "curve": DoorCommand(
+            path="app.cli.curve:curve_command",
+            help="Measure throughput against latency, and find the knee.",
+            rank=160,
+        ),
+        "attach": DoorCommand(
+            path="app.cli.attach:attach_command",
+            help="Show a sweep that runs in the background, or stop it.",
+            rank=170,
+        ),
+    },
+    screens={
+        "sweep": "app.tui.screens.sweep.screen:SweepScreen",
+    },
+    background={
+        "sweep": "app.tui.screens.sweep.control:Sweeping",
+    },
+    actions={
+        "sweep.compare_levels": "app.tui.screens.sweep.control:compare_levels",
+    },
+)
