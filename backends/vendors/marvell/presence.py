@@ -6,6 +6,7 @@ import re
 
 from backends.answers import Whole
 from backends.host import Host
+from backends.protocol import RootReads
 
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
 """Where the program is looked for."""
@@ -69,3 +70,7 @@ async def on_bus(host: Host) -> bool:
     """Whether a SATA controller of Marvell's (PCI vendor 1b4b) is there."""
     paths = [f"{path}/vendor" for path in await host.list("/sys/bus/pci/drivers/ahci/*:*:*.*")]
     return "0x1b4b" in {text.strip() for text in (await host.read_many(paths)).values()}
+
+
+ROOT_READS: RootReads = {(*PLACES, *NVME_PLACES): (*READS, DRIVE_READ)}
+"""What root starts for a user: it reads, and changes nothing."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from backends.answers import Whole, line_end
+from backends.protocol import DEVICE, RootReads
 from backends.subject import misnamed_reason
 from backends.text import clean
 from backends.values import dataclass
@@ -78,3 +79,9 @@ def parse_unused(text: str) -> Unused | None:
     """The line `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`; None if there is none."""
     found = _UNUSED.search(text[:20_000])
     return None if found is None else Unused(before_bytes=int(found[1]) * 512, after_bytes=int(found[2]) * 512)
+
+
+ROOT_READS: RootReads = {
+    ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
+}
+"""What root starts for a user: it reads, and changes nothing."""
