@@ -49,7 +49,7 @@ class DoorCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class FeatureDoor:
     """What a feature offers to the rest of the program. Paths are `module:name`; to import a door imports none."""
 
     commands: Mapping[str, DoorCommand] = field(default_factory=dict)
@@ -62,15 +62,15 @@ class Door:
     """Functions that others call if the feature is there, by name: open a sheet, draw a picture."""
 
 
-def door(feature: str) -> Door:
+def door(feature: str) -> FeatureDoor:
     """Return the door of a feature."""
     found = importlib.import_module(f"app.features.{feature}").DOOR
-    assert isinstance(found, Door)
+    assert isinstance(found, FeatureDoor)
     return found
 
 
 @cache
-def doors() -> Mapping[str, Door]:
+def doors() -> Mapping[str, FeatureDoor]:
     """Return the doors of all features, by name."""
     return {feature: door(feature) for feature in FEATURES}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from app.cli.devices_text import terminal_width
 from app.cli.output import SIGNS, lines, say
 from app.cli.render import fitted_lines, table_lines
-from app.cli.still_picture import picture_lines
+from app.doors import action
 from app.engine.session.figures import Advice, Sample
 from app.engine.session.state import RunRecord
 from app.engine.view.caches import cache_line
@@ -46,9 +46,8 @@ def summary(
     if last.start.simulated:
         lines(["SIMULATED"])
     if session is not None:
-        from app.engine.picture.subject import PlacedRun, of_runs
-
-        lines(picture_lines(of_runs([PlacedRun(run=last, folder=session)]), tuple(samples)))
+        draw = action("plots.run_lines")
+        lines([] if draw is None else draw(last, session, tuple(samples)))
     for each in {each.key: each for record in records for each in record.figures.advice}.values():
         if each.key not in said:
             advice(each)

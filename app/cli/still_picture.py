@@ -7,10 +7,27 @@ from typing import TYPE_CHECKING
 from app.cli.devices_text import terminal_width
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from app.engine.picture.subject import Subject
     from app.engine.session.figures import Sample
+    from app.engine.session.state import RunRecord, Session
 
 _WIDEST, _HEIGHT = 120, 20
+
+
+def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list[str]:
+    """Return the picture of a run; `samples`: its own, which need not be read again."""
+    from app.engine.picture.subject import PlacedRun, of_runs
+
+    return picture_lines(of_runs([PlacedRun(run=run, folder=folder)]), samples)
+
+
+def sweep_lines(session: Session, folder: Path) -> list[str]:
+    """Return the picture of the sweep of a session."""
+    from app.engine.picture.subject import of_sweep
+
+    return picture_lines(of_sweep(session, folder))
 
 
 def picture_lines(subject: Subject | None, samples: tuple[Sample, ...] = ()) -> list[str]:

@@ -23,12 +23,13 @@ from app.engine.view.comparison_words import letters, sentence
 from app.engine.view.names import key_value, worded
 from backends.values import dataclass
 from widgets.plain import units
+from widgets.plain.picture.values import MOST_CURVES
 
 MOST_SIGNS = 6
 """Signs and colours there are."""
 
-MOST = 4
-"""Curves over one another; more cannot be told apart."""
+
+MOST = MOST_CURVES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

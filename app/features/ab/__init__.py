@@ -1,8 +1,8 @@
 """Experiments: one setting measured against another value, in pairs."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "ab": DoorCommand(
             path="app.cli.ab:ab_command",

@@ -1,5 +1,5 @@
 """Advice: what spoils the figures of a run."""
 
-from app.doors import Door
+from app.doors import FeatureDoor
 
-DOOR = Door()
+DOOR = FeatureDoor()

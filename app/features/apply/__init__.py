@@ -1,8 +1,8 @@
 """Settings as a file: written, compared, applied."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "export": DoorCommand(
             path="app.cli.export:export_command",

@@ -1,8 +1,8 @@
 """Arrays: created and deleted."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "array": DoorCommand(
             path="app.cli.array:array_command",

@@ -1,8 +1,8 @@
 """Findings: what of the set-up costs speed or safety."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "check": DoorCommand(
             path="app.cli.check:check_command",

@@ -1,8 +1,8 @@
 """Doctor: what works here, and what is missing."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "doctor": DoorCommand(
             path="app.cli.doctor:doctor_command",

@@ -1,8 +1,8 @@
 """Fleet: many hosts at once."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "hosts": DoorCommand(
             path="app.cli.hosts_command:hosts_command",

@@ -1,8 +1,8 @@
 """History: the runs of all sessions, and named baselines."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "history": DoorCommand(
             path="app.cli.history:history_command",

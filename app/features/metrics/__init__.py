@@ -1,8 +1,8 @@
 """Metrics: settings, states and findings for a monitoring."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "metrics": DoorCommand(
             path="app.cli.metrics:metrics_command",

@@ -1,8 +1,8 @@
 """Report: a session as a document."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "report": DoorCommand(
             path="app.cli.report:report_command",

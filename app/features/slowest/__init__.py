@@ -1,8 +1,8 @@
 """Slowest member: the drives of an array read in turn."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "slowest": DoorCommand(
             path="app.cli.slowest:slowest_command",

@@ -1,8 +1,8 @@
 """Sweeps: many set-ups measured under many workloads."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "sweep": DoorCommand(
             path="app.cli.sweep:sweep_command",

@@ -1,8 +1,8 @@
 """Watch: what changed since last time."""
 
-from app.doors import Door, DoorCommand
+from app.doors import DoorCommand, FeatureDoor
 
-DOOR = Door(
+DOOR = FeatureDoor(
     commands={
         "watch": DoorCommand(
             path="app.cli.watch:watch_command",

@@ -47,6 +47,11 @@ ASKING = "Asking every drive what lies on it ..."
 TICK = "Space ticks a free drive; their order is that of the ticks."
 
 
+def open_new_array(app: Port) -> None:
+    """Open the sheet on which drives are ticked to make an array of."""
+    app.push_screen(NewArrayScreen(app))
+
+
 class NewArrayScreen(WorkbenchScreen):
     """The drives of the machine, ticked to make an array of, and the arrays that were made here."""
 

@@ -12,25 +12,24 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.engine.judge.repeats import Repeats
-from app.engine.picture.subject import MOST
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.engine.view.table import Cell, filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
-from app.tui.screens.bench.ab import ended_line
 from app.tui.screens.bench.reopened import RunScreen
+from app.tui.screens.bench.summary import ended_line
 from app.tui.screens.runs.compare import ComparedRun, CompareScreen
-from app.tui.screens.runs.figures import Place, Sparks
-from app.tui.screens.runs.history import earlier_sessions, earlier_with_runs, places_of
+from app.tui.screens.runs.figures import Place, Sparks, earlier_sessions, earlier_with_runs, places_of
 from app.tui.screens.runs.preview import RunPreview
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.plain import units
+from widgets.plain.picture.values import MOST_CURVES
 
 if TYPE_CHECKING:
-    from app.engine.past_runs.earlier_runs import PastRun
+    pass
 
 
 _FRAME = 3
@@ -192,7 +191,7 @@ class RunsScreen(WorkbenchScreen):
         if key in self._marked:
             self._marked.remove(key)
         else:
-            self._marked = [*self._marked, key][-MOST:]
+            self._marked = [*self._marked, key][-MOST_CURVES:]
         self.on_screen_resume()
 
     def action_compare(self) -> None:
@@ -258,34 +257,7 @@ class RunsScreen(WorkbenchScreen):
         if key is None or key not in runs:
             self.say("There is no run yet: go to Bench (2) and press r.")
             return
-        folder, run = runs[key]
-        self.run_worker(partial(self._load_history, folder, run), thread=True, group="history", exclusive=True)
-
-    def _load_history(self, folder: Path, run: RunRecord) -> None:
-        from app.engine.past_runs.index import known_runs
-        from app.engine.session.store import Loaded
-
-        bench = self.workbench_app.workbench
-        own = Loaded(folder=bench.folder or folder, session=bench.session, passed_over=0)
-        known = known_runs(bench.paths, also=(own,))
-        name = f"{folder.name}/{run.id}"
-        found = next((each for each in known.runs if each.name == name), None)
-        alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
-        held = f"{own.folder.name}/{bench.session.baseline}"
-        baseline = next((each for each in alike if each.name == held), None)
-        self.app.call_from_thread(self._show_history, found, alike, baseline, known.notes)
-
-    def _show_history(
-        self, found: PastRun | None, alike: tuple[PastRun, ...], baseline: PastRun | None, notes: tuple[str, ...]
-    ) -> None:
-        from app.tui.screens.runs.history import HistoryScreen
-
-        for note in notes:
-            self.say(note)
-        if found is None:
-            self.say("This run is not in the history.")
-        elif self.is_active:
-            self.app.push_screen(HistoryScreen(found, alike, baseline))
+        self.workbench_app.do("history.show", *runs[key])
 
     def action_baseline(self) -> None:
         """Mark the run under the cursor as baseline, or take the mark away."""
