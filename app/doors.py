@@ -13,6 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from backends.errors import NotFoundError
 from backends.values import dataclass
 
 FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -20,17 +21,17 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "ab": (),
         "sweep": ("ab",),
         "plots": ("sweep",),
-        "history": ("plots",),
+        "history": (),
         "check": (),
         "advice": (),
         "apply": (),
         "arrays": (),
         "metrics": ("check",),
-        "watch": ("apply", "check", "history", "metrics"),
-        "fleet": ("apply", "check"),
+        "watch": ("apply", "check", "history"),
+        "fleet": ("apply", "check", "doctor"),
         "slowest": (),
-        "doctor": ("fleet",),
-        "report": ("ab", "advice", "check", "fleet", "history", "plots", "sweep"),
+        "doctor": (),
+        "report": ("sweep",),
     }
 )
 """Every feature, and the features that it may import; there is no circle."""
@@ -59,9 +60,10 @@ class FeatureDoor:
     background: Mapping[str, str] = field(default_factory=dict)
     """Classes of the work that goes on behind the screens (`app.tui.background`), by the screen that shows it."""
     actions: Mapping[str, str] = field(default_factory=dict)
-    """Functions that others call if the feature is there, by name: open a sheet, draw a picture."""
+    """Functions that others call if the feature is there, by name (`action`): open a sheet, draw a picture."""
 
 
+@cache
 def door(feature: str) -> FeatureDoor:
     """Return the door of a feature."""
     found = importlib.import_module(f"app.features.{feature}").DOOR
@@ -81,7 +83,18 @@ def imported(path: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def needed_action(name: str) -> Callable[..., Any]:
+    """Return a function of a feature that somebody asked for. Raises NotFoundError where there is no such feature."""
+    found = action(name)
+    if found is None:
+        raise NotFoundError(f"This raidbench has no {name.partition('.')[0]}.")
+    return found
+
+
 def action(name: str) -> Callable[..., Any] | None:
-    """Return a function of a feature; None where no feature has it."""
-    path = next((door.actions[name] for door in doors().values() if name in door.actions), None)
-    return None if path is None else imported(path)
+    """Return a function of a feature by the names of both, `plots.explore`; None where there is no such feature.
+
+    No other door is looked at. Raises KeyError where the feature has no such function.
+    """
+    feature, _, own = name.partition(".")
+    return imported(door(feature).actions[own]) if feature in FEATURES else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -48,24 +49,29 @@ def test_features_import_each_other_only_along_the_list() -> None:
 
 
 def test_what_the_doors_name_is_there() -> None:
-    for door in doors().values():
+    for feature, door in doors().items():
         for path in door.screens.values():
             assert issubclass(imported(path), WorkbenchScreen)
         for path in door.background.values():
             assert issubclass(imported(path), BackgroundWork)
         for name, path in door.actions.items():
             assert callable(imported(path))
-            assert action(name) is imported(path)
+            assert action(f"{feature}.{name}") is imported(path)
 
 
 def test_no_two_doors_offer_the_same() -> None:
-    for kind in ("commands", "screens", "background", "actions"):
+    for kind in ("commands", "screens", "background"):
         names = [name for door in doors().values() for name in getattr(door, kind)]
         assert len(names) == len(set(names))
 
 
-def test_an_action_that_no_feature_offers_is_none() -> None:
+def test_an_action_of_a_feature_that_is_gone_is_none() -> None:
     assert action("nobody.does_this") is None
+
+
+def test_an_action_that_a_feature_lacks_is_a_mistake() -> None:
+    with pytest.raises(KeyError):
+        action("plots.nothing")
 
 
 def test_every_command_of_a_door_is_reached_by_its_name_in_the_order_of_their_ranks() -> None:
@@ -89,3 +95,61 @@ def test_to_import_a_door_imports_nothing_else_of_the_program(feature: str) -> N
     code += "print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["app.features", f"app.features.{feature}"]
+
+
+WITHOUT = """
+import sys
+import app.doors
+
+gone = app.doors.FEATURES.keys() & {feature!r}.split()
+modules = {{
+    path.partition(":")[0]
+    for feature in gone
+    for door in (app.doors.door(feature),)
+    for path in (
+        *(command.path for command in door.commands.values()),
+        *door.screens.values(), *door.background.values(), *door.actions.values(),
+    )
+}}
+
+class Gone:
+    def find_spec(self, name, path=None, target=None):
+        if name in modules or name.startswith(tuple(f"app.features.{{one}}" for one in gone)):
+            raise ImportError(f"{{name}} is gone")
+
+for name in [*modules, *(f"app.features.{{one}}" for one in gone)]:
+    sys.modules.pop(name, None)
+sys.meta_path.insert(0, Gone())
+app.doors.FEATURES = {{name: uses for name, uses in app.doors.FEATURES.items() if name not in gone}}
+app.doors.door.cache_clear()
+
+from app.cli.main import cli
+from app.cli.names import COMMANDS
+import app.tui.app
+
+commands = [name for name in COMMANDS]
+statuses = [cli.main(words, standalone_mode=False) for words in {words!r}]
+print("left:", *commands, *statuses)
+"""
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [pytest.param(name, marks=() if name in ("fleet", "metrics", "plots") else pytest.mark.long) for name in FEATURES],
+)
+def test_the_program_works_without_a_feature(feature: str, tmp_path: Path) -> None:
+    """Whatever the door names cannot be imported: the other commands and the screens are there all the same."""
+    bench = ["--demo", "--demo-speed", "50", "bench", "/c0/v1", "--profile", "randread-4k", "--runtime", "2"]
+    words = [["--demo", "devices"], bench, ["--demo", "runs"]]
+    words += [] if feature == "report" else [["--demo", "report"]]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(feature=feature, words=words)],
+        cwd=ROOT,
+        env={**os.environ, "RAIDBENCH_STATE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    own = set(doors()[feature].commands)
+    assert done.returncode == 0, done.stderr
+    left = done.stdout.splitlines()[-1].removeprefix("left: ").split()
+    assert left == [*(name for name in COMMANDS if name not in own), *("0" for _ in words)]

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -23,12 +23,12 @@ from app.cli.output import ReaderGoneError, document, lines, say
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
+from app.doors import needed_action
 from app.engine.config import Config
 from app.engine.fio.fields import FIELDS
 from app.engine.fio.job import Job
 from app.engine.fio.render import section_names
 from app.engine.fio.sections import with_size
-from app.engine.joint.words import LEASE_S, LEASES
 from app.engine.judge.repeats import spreads
 from app.engine.measure.beginning import run_sections
 from app.engine.measure.measurer import Preparation, Request
@@ -36,6 +36,7 @@ from app.engine.measure.preparation import NamedTarget, require_reading, require
 from app.engine.measure.wear import wear_words
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import RunStatus
+from app.engine.session.joint_names import LEASE_S, LEASES
 from app.engine.session.state import RunRecord
 from app.engine.view import schema, schema_compare
 from app.engine.workbench import Workbench
@@ -130,22 +131,19 @@ def bench_command(
     alone = "" if nodes is None else "Many hosts run one job"
     job, name, told = job_of(texts, profile=profile, jobfile=jobfile, config=config, section=section, alone=alone)
     if nodes is not None:
-        from app.cli.bench_hosts import SentHow, measure_on_hosts
-
         if not job.runtime:
             raise InvalidValueError(
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
         words = _words_for_hosts(targets, texts if jobfile is None else job.texts(), profile or config.profile)
-        how = SentHow(stagger_s=stagger or 0.0, lease_s=lease or LEASE_S, as_json=as_json, dry_run=dry_run)
-        return measure_on_hosts(nodes, ", ".join(targets), words, how)
+        how = {"stagger_s": stagger or 0.0, "lease_s": lease or LEASE_S, "as_json": as_json, "dry_run": dry_run}
+        return cast("int", needed_action("fleet.measure")(nodes, ", ".join(targets), words, **how))
 
     async def work(interruption: Interruption) -> int:
         if not go_on_stdin:
             return await measure(interruption, None)
-        from app.cli.bench_leash import on_leash
-
-        return await on_leash(bench, lease or LEASE_S, partial(measure, interruption))
+        on_leash = needed_action("fleet.on_leash")
+        return cast("int", await on_leash(bench, lease or LEASE_S, partial(measure, interruption)))
 
     async def measure(interruption: Interruption, leash: Leash | None) -> int:
         found = [await resolve(bench, target) for target in targets]

@@ -26,7 +26,8 @@ from app.engine.joint.conductor import Conductor
 from app.engine.joint.outcome import kept
 from app.engine.joint.reach import Reach
 from app.engine.joint.record import JointFolder, JointRecord
-from app.engine.joint.words import AHEAD_S, LEASE_S
+from app.engine.joint.words import AHEAD_S
+from app.engine.session.joint_names import LEASE_S
 from app.engine.ssh.calling import PROGRAM, ssh_argv, ssh_options
 from app.engine.ssh.names import hosts_named
 from app.engine.view import schema
@@ -116,11 +117,14 @@ def _rack_of(options: Options, host: str, folder: Path) -> Path:
     return folder
 
 
-def measure_on_hosts(nodes: str, target: str, words: Sequence[str], how: SentHow) -> int:
+def measure_on_hosts(
+    nodes: str, target: str, words: Sequence[str], *, stagger_s: float, lease_s: int, as_json: bool, dry_run: bool
+) -> int:
     """Run `bench` with these words on all of them. Raises what reading their names and keeping the record does.
 
-    `target`: as it is told of. `words`: what stands behind `bench` on each host.
+    `target`: as it is told of. `words`: what stands behind `bench` on each host. The others: see `SentHow`.
     """
+    how = SentHow(stagger_s=stagger_s, lease_s=lease_s, as_json=as_json, dry_run=dry_run)
     options = current()
     if options.machine is not None:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")

@@ -8,8 +8,8 @@ import click
 
 from app.cli.devices_text import terminal_width
 from app.cli.folding import folded
-from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
+from app.cli.options import over_hosts
 from app.cli.output import document, goes_on, lines, paint, say
 from app.cli.running import run
 from app.cli.status import DONE, FOUND, NAGIOS

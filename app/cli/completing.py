@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.cli.names import COMMANDS
+from app.doors import action
 from backends.racks.machines import HOSTS, STATES
 
 if TYPE_CHECKING:
@@ -356,9 +357,8 @@ def _profiles(_: Words) -> Iterator[Item]:
 
 
 def _plans(line: Words) -> Iterator[Item]:
-    from app.engine.sweep.shipped import shipped
-
-    yield from (Item(name) for name in shipped())
+    shipped = action("sweep.shipped")
+    yield from (Item(name) for name in (() if shipped is None else shipped()))
     if line.last.startswith((".", "/", "~")):
         yield Item(line.last, kind="file")
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
+from app.cli.options import over_hosts
 from app.cli.output import data, document, goes_on, say
 from app.cli.running import run
 from app.cli.status import DONE

@@ -6,12 +6,13 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.doors import action
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
@@ -57,6 +58,18 @@ class Percent(click.ParamType[float]):
 
 
 PERCENT = Percent()
+
+
+Function = Callable[..., int]
+
+
+def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
+    """Let a command with `--json` ask many hosts, where there is the feature that does.
+
+    `alone`: parameters that are for one host; `schema`: the form of the document.
+    """
+    offered = action("fleet.over_hosts")
+    return (lambda function: function) if offered is None else offered(*alone, schema=schema)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

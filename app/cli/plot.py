@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.devices_text import terminal_width
 from app.cli.opening import loaded_session
 from app.cli.options import current, is_terminal, is_utf8
 from app.cli.output import document, lines, say
@@ -246,6 +247,29 @@ def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
 
     also = () if current().session is None else (loaded_session(),)
     return all_sessions(last, runs, current().paths.sessions, also)
+
+
+HISTORY_WIDTH, HISTORY_HEIGHT = 100, 20
+"""Columns of the picture below `history` where no terminal says how many, and its rows."""
+
+
+def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
+    """Return the picture of what a run measured in all sessions; None where there is nothing to draw.
+
+    Why some runs are not in it is said besides.
+    """
+    from app.engine.picture.asked import Wish
+    from app.engine.picture.making import picture
+    from widgets.plain.picture.painting import painted
+    from widgets.plain.picture.values import PictureKind
+
+    subject = everywhere(last, runs)
+    if subject is None:
+        return None
+    made = picture(subject, PictureKind.HISTORY, Wish(), lambda _: ())
+    if made.data is not None and made.why:
+        say(clean(made.why, 300))
+    return painted(made, look_of((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
 
 
 def _past() -> tuple[Sequence[PastRun], Sequence[Loaded]]:

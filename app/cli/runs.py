@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 import click
 
 from app.cli.devices_text import terminal_width
-from app.cli.hosts import over_hosts
 from app.cli.opening import loaded_session
-from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current
+from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current, over_hosts
 from app.cli.output import document, goes_on, lines, paint, say
 from app.cli.render import table_lines
 from app.cli.status import DONE

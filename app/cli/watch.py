@@ -244,7 +244,7 @@ def _news_words(news: News | None) -> str:
 
 
 def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[str, ...]) -> str:
-    from app.engine.metrics.unit import units_text
+    from app.engine.change.timer_unit import units_text
     from backends.again import lasting
 
     words = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]

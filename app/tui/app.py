@@ -23,7 +23,7 @@ from textual.worker import Worker
 
 from app.commands import COMMANDS as TABLE
 from app.commands import HOSTS, SCREENS
-from app.doors import action, doors, imported
+from app.doors import doors, imported, needed_action
 from app.engine.session.state import Session
 from app.engine.themes import THEMES
 from app.screen_bar import Waiting
@@ -38,7 +38,7 @@ from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.suspending import why_not_suspended
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
-from backends.errors import RaidbenchError, StorageError
+from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
 if TYPE_CHECKING:
@@ -389,9 +389,13 @@ class WorkbenchApp(SessionApp):
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call what a feature calls by this name (`app.doors`) with the app first; None where no feature has it."""
-        function = action(name)
-        return None if function is None else function(self, *arguments, **named)
+        """Call what a feature calls by this name (`app.doors`) with the app first; say so where none does."""
+        try:
+            function = needed_action(name)
+        except NotFoundError as error:
+            self.tell(error)
+            return None
+        return function(self, *arguments, **named)
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""

@@ -7,8 +7,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.engine.ab.interrupted import CutShort, cut_short, put_back
 from app.engine.change.unfinished import still_running
+from app.engine.interrupted import CutShort, cut_short, put_back
 from app.engine.measure.leftovers import Leftover, leftover_scratch
 from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.marks import EXPERIMENT

@@ -138,7 +138,7 @@ class Port(Protocol):
         """A notice with something worth copying: the path that it names, say."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call what a feature calls by this name (`app.doors`) with the app first; None where no feature has it."""
+        """Call what a feature calls by this name (`app.doors`) with the app first; say so where none does."""
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""

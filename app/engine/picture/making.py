@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from app.engine.judge.comparison import Comparison
@@ -10,7 +10,7 @@ from app.engine.picture.asked import AskedPicture, Intervals, Made, NothingError
 from app.engine.picture.histories import history
 from app.engine.picture.latencies import histogram, percentiles
 from app.engine.picture.setups import boxes, scatter
-from app.engine.picture.subject import PlacedRun, Subject, of_runs, of_sweep, side_by_side
+from app.engine.picture.subject import PlacedRun, Subject, of_experiment, of_runs, of_sweep, side_by_side
 from app.engine.picture.sweeps import curve
 from app.engine.picture.timelines import timeline
 from app.engine.session.figures import Sample
@@ -101,3 +101,30 @@ def sweep_picture(session: Session, folder: Path) -> Picture | None:
     """Return the picture that tells most of a sweep; None where nothing of it was measured."""
     subject = of_sweep(session, folder)
     return None if subject is None else picture(subject, usual(subject), Wish(), _unread)
+
+
+def session_lines(
+    session: Session, runs: Sequence[RunRecord], samples: Mapping[str, Sequence[Sample]], size: tuple[int, int]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the pictures of a session as a heading and lines: of each A/B, of its sweep, of these runs.
+
+    `samples`: the intervals of runs, by id; `size`: columns and rows.
+    """
+    from widgets.plain.picture.look import PictureLook
+    from widgets.plain.picture.painting import painted
+
+    look = PictureLook(width=size[0], height=size[1], palette=())
+    for subject in _subjects(session, runs):
+        shown = picture(subject, usual(subject), Wish(), lambda placed: samples.get(placed.run.id, ()))
+        if shown.data is not None:
+            yield subject.heading, tuple(painted(shown, look))
+
+
+def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[Subject]:
+    for record in session.experiments:
+        if (subject := of_experiment(session, Path(), record)) is not None:
+            yield subject
+    if (swept := of_sweep(session, Path())) is not None:
+        yield swept
+    for run in runs:
+        yield of_runs([PlacedRun(run=run, folder=Path())])

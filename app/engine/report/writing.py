@@ -8,7 +8,6 @@ from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.joint.record import joint_records
 from app.engine.report.blocks import Report
 from app.engine.report.csv import runs_csv, samples_csv
 from app.engine.report.fio_plot import fio_plot_files
@@ -16,7 +15,7 @@ from app.engine.report.html import to_html
 from app.engine.report.markdown import picture_name, to_markdown
 from app.engine.report.model import curves_wanted, report_of
 from app.engine.report.pictures import with_pictures
-from app.engine.report.raw import intervals, read_raw, to_json
+from app.engine.report.raw import intervals, joint_records, read_raw, to_json
 from app.engine.report.svg import to_svg
 from app.engine.session.paths import share
 from app.engine.session.redaction import redacted

@@ -11,7 +11,7 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
-        "ab.measure_staged": "app.tui.screens.bench.ab:begin_staged",
-        "ab.go_on": "app.tui.screens.bench.ab:go_on",
+        "measure_staged": "app.tui.screens.bench.ab:begin_staged",
+        "go_on": "app.tui.screens.bench.ab:go_on",
     },
 )

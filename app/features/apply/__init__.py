@@ -16,6 +16,6 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
-        "apply.export": "app.tui.screens.devices.exporting:export_settings",
+        "export": "app.tui.screens.devices.exporting:export_settings",
     },
 )

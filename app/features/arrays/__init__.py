@@ -11,6 +11,6 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
-        "arrays.create": "app.tui.screens.devices.new_array:open_new_array",
+        "create": "app.tui.screens.devices.new_array:open_new_array",
     },
 )

@@ -10,4 +10,7 @@ DOOR = FeatureDoor(
             rank=30,
         ),
     },
+    actions={
+        "session": "app.engine.check.recording:check_session",
+    },
 )

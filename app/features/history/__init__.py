@@ -16,6 +16,6 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
-        "history.show": "app.tui.screens.history.screen:show_history",
+        "show": "app.tui.screens.history.screen:show_history",
     },
 )

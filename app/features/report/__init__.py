@@ -11,6 +11,6 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
-        "report.ask": "app.tui.export:ask_export",
+        "ask": "app.tui.export:ask_export",
     },
 )

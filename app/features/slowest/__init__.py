@@ -11,6 +11,6 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
-        "slowest.show": "app.tui.screens.devices.slowest:show_slowest",
+        "show": "app.tui.screens.devices.slowest:show_slowest",
     },
 )

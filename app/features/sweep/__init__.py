@@ -27,6 +27,9 @@ DOOR = FeatureDoor(
         "sweep": "app.tui.screens.sweep.control:Sweeping",
     },
     actions={
-        "sweep.compare_levels": "app.tui.screens.sweep.control:compare_levels",
+        "give_up": "app.engine.sweep.runner:give_up",
+        "shipped": "app.engine.sweep.shipped:shipped",
+        "screen_options": "app.cli.sweep_background:screen_options",
+        "compare_levels": "app.tui.screens.sweep.control:compare_levels",
     },
 )

@@ -76,12 +76,15 @@ def open_explore(
     marked: Sequence[Place] = (),
     cursor: Place | None = None,
     first: str = "",
+    everywhere: bool = False,
 ) -> None:
     """Show pictures of marked runs, else of what the run under the cursor belongs to.
 
     `session`, `folder`: of the runs; `first`: the key of the offer that is shown first, "" where that is left to what
-    is marked.
+    is marked; `everywhere`: begin with all sessions of what the run under the cursor measured.
     """
+    if everywhere and cursor is not None:
+        first = everywhere_key(_placed(cursor))
     origin = ExploreOrigin(
         session=session,
         folder=folder,

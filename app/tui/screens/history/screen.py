@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 
+from app.doors import action
 from app.engine.past_runs.earlier_runs import PastRun
 from app.engine.past_runs.series import series_of
-from app.engine.picture.histories import history_picture
-from app.engine.picture.subject import PlacedRun
 from app.engine.session.state import Session
 from app.engine.session.store import Loaded, load
 from app.engine.view.history import change_lines, headline_text, history_table
@@ -22,7 +21,6 @@ from app.engine.view.table import filled, picked
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from app.tui.screens.bench.reopened import RunScreen
-from app.tui.screens.explore.offers import everywhere_key
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
@@ -119,7 +117,8 @@ class HistoryScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """The list has the keys, its cursor on the run that was asked about."""
-        shown = history_picture(self._run, tuple(self._runs.values()), self._baseline)
+        draw = action("plots.history")
+        shown = None if draw is None else draw(self._run, tuple(self._runs.values()), self._baseline)
         self.query_one(PictureView).show(shown)
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
@@ -205,8 +204,7 @@ class HistoryScreen(WorkbenchScreen):
             self.say("The session of this run is still being read.")
             return
         folder = self._folder(run)
-        first = everywhere_key(PlacedRun(run=record, folder=folder))
-        self.workbench_app.do("plots.explore", session=session, folder=folder, cursor=(folder, record), first=first)
+        self.workbench_app.do("plots.explore", session=session, folder=folder, cursor=(folder, record), everywhere=True)
 
     def action_step(self, rows: int) -> None:
         """The run before, or after."""

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from app.engine.joint.conductor import Conductor
 from app.engine.joint.outcome import kept
 from app.engine.joint.record import JointFolder, JointRecord
-from app.engine.joint.words import LEASE_S
+from app.engine.session.joint_names import LEASE_S
 from app.engine.session.state import Session
 from app.engine.view.joint import joint_sentences, joint_table, live_table, rates_now, together_now
 from app.tui import render
