@@ -16,7 +16,8 @@ ALIKE := tests/backends/bcache tests/backends/dm tests/backends/fusionio tests/b
 	tests/backends/mdraid tests/backends/nvme tests/backends/racks tests/backends/scsi tests/backends/smcli \
 	tests/backends/told tests/backends/zfs tests/engine/advisor tests/engine/arrays tests/engine/check \
 	tests/engine/desired tests/engine/history tests/engine/joint tests/engine/judge tests/engine/members \
-	tests/engine/picture tests/engine/sweep tests/engine/view tests/recordings tests/screenshots tests/widgets
+	tests/engine/past_runs tests/engine/picture tests/engine/sweep tests/engine/view tests/recordings \
+	tests/screenshots tests/widgets
 # The first time both cores compile a part of the tests and of what they import: else every worker compiles all of it.
 APART := tests/backends tests/priv tests/tui tests/widgets
 COMPILED = @[ -e .venv/.compiled ] || { \

@@ -328,6 +328,13 @@ def at_place(place: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+RootReads = Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]
+"""By the names and places of a program: what may follow it, each word a pattern for the whole word."""
+
+DEVICE = "DEVICE"
+"""In such a table: the node of a block device, or of an NVMe or SCSI generic character device."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vendor:
     """What a module in backends.vendors exports as `VENDOR`. Importing that module should cost next to nothing."""
@@ -340,5 +347,9 @@ class Vendor:
     """Whether a host may have any of its things, at next to no cost; else its backend is not made to look for them."""
     drivers: tuple[str, ...] = ()
     """Kernel drivers of the cards behind which all of its disks are; none where it may tell of any disk."""
+    root_reads: str = ""
+    """Where its `RootReads` stand, `package.module:NAME`: what root starts for a user. Only vendors that lie in
+    `backends.vendors` are asked for them.
+    """
     declares: tuple[str, ...] = ()
     """Where its settings stand, each `package.module:SETTINGS`: what tells of another machine names them by these."""

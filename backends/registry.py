@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import math
+import os
 import pkgutil
 import sys
 import time
@@ -91,6 +92,24 @@ def declared() -> Mapping[str, Setting]:
         for setting in at_place(place):
             found[setting.key] = min(found.get(setting.key, setting), setting, key=lambda one: len(one.label))
     return found
+
+
+def own_vendors() -> Iterator[Vendor]:
+    """Yield the vendors of the modules that lie beside `backends/vendors/__init__.py`, and no others.
+
+    No entry point and no folder that was added to the search path of the package counts. Raises what importing raises,
+    ImportError of a module that is read from somewhere else.
+    """
+    folder = os.path.dirname(str(backends.vendors.__file__))
+    for name in sorted(module.name for module in pkgutil.iter_modules([folder])):
+        if name.startswith("_"):
+            continue
+        module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
+        file = str(module.__file__)
+        if file not in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):
+            raise ImportError(f"{name} is read from {file}, not from {folder}", name=name)
+        assert isinstance(module.VENDOR, Vendor)
+        yield module.VENDOR
 
 
 def _modules() -> list[tuple[str, Callable[[], object]]]:

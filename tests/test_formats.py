@@ -121,7 +121,7 @@ READS: dict[Kept, Callable[[Path], None]] = {
     Kept.STREAM: stream,
     Kept.JOINT: joint,
 }
-"""What is read of a newer program's. An index is made anew (tests/engine/history); for a device see below."""
+"""What is read of a newer program's. An index is made anew (tests/engine/past_runs); for a device see below."""
 
 
 def record(folder: Path, **fields: object) -> None:

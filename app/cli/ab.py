@@ -23,8 +23,16 @@ from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.known_noise import known_noise
-from app.engine.ab.plan import NULL_PAIRS, REST_SECONDS, AbPlan, continued, looks_that_detect, plan_ab, plan_null
+from app.engine.ab.plan import (
+    NULL_PAIRS,
+    REST_SECONDS,
+    AbPlan,
+    continued,
+    known_noise,
+    looks_that_detect,
+    plan_ab,
+    plan_null,
+)
 from app.engine.judge.pairs import STANDARD, UNTIL, one_look
 from app.engine.judge.recorded import shown_experiment
 from app.engine.judge.stats import THRESHOLD_PERCENT

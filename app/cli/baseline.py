@@ -21,12 +21,12 @@ from app.cli.status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
 from app.engine.fio.job import Job
 from app.engine.history.baselines import Baseline, Baselines, baseline_of
 from app.engine.history.checking import check
-from app.engine.history.earlier_runs import node_of, thing_of
-from app.engine.history.index import known_runs
 from app.engine.judge.regression import LATER_THRESHOLD_PERCENT
 from app.engine.judge.repeats import Repeats
 from app.engine.judge.verdict import FEWEST_RUNS
 from app.engine.measure.preparation import Request
+from app.engine.past_runs.earlier_runs import node_of, thing_of
+from app.engine.past_runs.index import known_runs
 from app.engine.session.state import RunRecord
 from app.engine.session.store import Loaded
 from app.engine.view.baseline import baseline_json, baselines_table, check_json, check_sentence

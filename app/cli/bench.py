@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -16,18 +16,17 @@ from app.cli.bench_live import RunTeller, advice, summary
 from app.cli.bench_target import resolve
 from app.cli.confirm import confirmed
 from app.cli.grouping import GroupedCommand
-from app.cli.hosts import typed_words
 from app.cli.opening import begin_measuring, on_workbench
-from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options
+from app.cli.options import CONFIRM_HELP, FiniteRange, current, gather_options, typed_words
 from app.cli.output import ReaderGoneError, document, lines, print_json, say, say_all
 from app.cli.running import Interruption
 from app.cli.status import DONE, FAILED, INTERRUPTED
 from app.cli.steady import steady_options
+from app.doors import needed_action
 from app.engine.config import Config
 from app.engine.fio.job import Job
 from app.engine.fio.render import section_names
 from app.engine.fio.sections import with_size
-from app.engine.joint.words import LEASE_S, LEASES
 from app.engine.judge.repeats import spreads
 from app.engine.measure.beginning import run_sections
 from app.engine.measure.measurer import Preparation, Request
@@ -35,6 +34,7 @@ from app.engine.measure.preparation import NamedTarget, require_reading, require
 from app.engine.measure.wear import wear_words
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.figures import RunStatus, Sample
+from app.engine.session.joint_names import LEASE_S, LEASES
 from app.engine.session.state import RunRecord
 from app.engine.view import schema, schema_compare
 from app.engine.workbench import Workbench
@@ -111,22 +111,19 @@ def bench_command(options: BenchOptions) -> int:
     alone = "" if options.nodes is None else "Many hosts run one job"
     asked = job_of(options.job, config, alone=alone)
     if options.nodes is not None:
-        from app.cli.bench_hosts import measure_on_hosts
-
         if not asked.job.runtime:
             raise InvalidValueError(
                 "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
             )
         texts = options.job.texts if options.job.jobfile is None else asked.job.texts()
         words = _words_for_hosts(texts, options.job.profile or config.profile)
-        return measure_on_hosts(options, words)
+        return cast("int", needed_action("fleet.measure")(options, words))
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
         if not options.go_on_stdin:
             return await measure(bench, interruption, None)
-        from app.cli.bench_leash import on_leash
-
-        return await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption))
+        on_leash = needed_action("fleet.on_leash")
+        return cast("int", await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
 
     async def measure(bench: Workbench, interruption: Interruption, leash: Leash | None) -> int:
         found = [await resolve(bench, target) for target in options.targets]

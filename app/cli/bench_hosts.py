@@ -26,7 +26,8 @@ from app.engine.joint.conductor import Conductor
 from app.engine.joint.outcome import kept
 from app.engine.joint.reach import Reach
 from app.engine.joint.record import JointFolder, JointRecord
-from app.engine.joint.words import AHEAD_S, LEASE_S
+from app.engine.joint.words import AHEAD_S
+from app.engine.session.joint_names import LEASE_S
 from app.engine.ssh.calling import PROGRAM, ssh_argv, ssh_options
 from app.engine.ssh.names import hosts_named
 from app.engine.view.joint import joint_json, joint_sentences, joint_table

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.cli.output import ReaderGoneError, can_redraw, document, lines, say, terminal_width
 from app.cli.render import fitted_lines, table_lines
+from app.doors import action
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import AnyEvent, LiveEvent
 from app.engine.session.figures import DIRECTIONS, Advice, DirectionSample, Phase, Sample, SectionSample
@@ -226,10 +227,8 @@ def summary(
     if last.start.simulated:
         lines(["SIMULATED"])
     if session is not None:
-        from app.cli.plot import picture_lines
-        from app.engine.picture.subject import PlacedRun, of_runs
-
-        lines(picture_lines(of_runs([PlacedRun(run=last, folder=session)]), tuple(samples)))
+        draw = action("plots.run_lines")
+        lines([] if draw is None else draw(last, session, tuple(samples)))
     for each in {each.key: each for record in records for each in record.figures.advice}.values():
         if each.key not in said:
             advice(each)

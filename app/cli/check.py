@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.hosts import over_hosts
 from app.cli.opening import on_workbench
+from app.cli.options import over_hosts
 from app.cli.output import goes_on, lines, paint, print_json, say, say_all, terminal_width
 from app.cli.render import folded
 from app.cli.running import Interruption

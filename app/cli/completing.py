@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.cli.names import COMMANDS
+from app.doors import action
 from backends.racks.machines import HOSTS, STATES
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _themes(_: Words) -> Iterator[Item]:
 
 
 def _commands(_: Words | None = None) -> Iterator[Item]:
-    return (Item(name, told) for name, (_, told) in COMMANDS.items())
+    return (Item(name, command.help) for name, command in COMMANDS.items())
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------
@@ -328,9 +329,8 @@ def _profiles(_: Words) -> Iterator[Item]:
 
 
 def _plans(line: Words) -> Iterator[Item]:
-    from app.engine.sweep.shipped import shipped
-
-    yield from (Item(name) for name in shipped())
+    shipped = action("sweep.shipped")
+    yield from (Item(name) for name in (() if shipped is None else shipped()))
     if line.last.startswith((".", "/", "~")):
         yield Item(line.last, kind="file")
 

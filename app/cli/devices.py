@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.hosts import over_hosts
 from app.cli.opening import host_of, on_workbench, remember_look, tell_trials, warn_of_journal
-from app.cli.options import current
+from app.cli.options import current, over_hosts
 from app.cli.output import document, goes_on, print_json, say
 from app.cli.running import Interruption, run
 from app.cli.status import DONE

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import click
 
-from app.cli.hosts import over_hosts
 from app.cli.opening import workbench
-from app.cli.options import current
+from app.cli.options import current, over_hosts
 from app.cli.output import goes_on, lines, paint, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE, FOUND
-from app.engine.doctor import Finding, Grade, examine
-from app.engine.hosts.readiness import READS_IN_USE
+from app.engine.doctor import READS_IN_USE, Finding, Grade, examine
 from backends.host import Host
 from backends.text import clean
 from backends.version import program_version

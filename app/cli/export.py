@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.cli.hosts import over_hosts
 from app.cli.opening import on_workbench
+from app.cli.options import over_hosts
 from app.cli.output import data, goes_on, print_json, say
 from app.cli.running import Interruption
 from app.cli.status import DONE

@@ -16,8 +16,9 @@ from app.cli.past_runs import all_runs, chosen
 from app.cli.render import table_lines
 from app.cli.standing import status_of_history
 from app.cli.status import DONE
-from app.engine.history.earlier_runs import Condition, PastRun
-from app.engine.history.series import RunSeries, series_of
+from app.doors import action
+from app.engine.past_runs.earlier_runs import Condition, PastRun
+from app.engine.past_runs.series import RunSeries, series_of
 from app.engine.view.history import change_lines, episode_lines, history_document, history_table
 from app.engine.view.table import filled
 from backends.errors import InvalidValueError
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 _SPAN = re.compile(r"(\d+) ?([hdw])")
 _SECONDS = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
-PLOT_HEIGHT = 20
-PLOT_WIDTH = 100
-"""Where no terminal says how wide it is."""
 
 
 @click.command("history")
@@ -100,22 +98,14 @@ def _told(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Ite
 
 
 def _drawn(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
-    """The picture of `plot`, as wide as the terminal; why some runs are not in it is said besides."""
-    from app.cli.plot import everywhere, look_of
-    from app.engine.picture.making import picture
-    from widgets.plain.picture.painting import painted
-    from widgets.plain.picture.values import PictureKind
-
+    """The picture of `plot`, as wide as the terminal."""
+    draw = action("plots.history_lines")
     last = next((run for run in reversed(runs) if run.condition in series), None)
-    subject = None if last is None else everywhere(last, runs)
-    if subject is None:
+    drawn = None if last is None or draw is None else draw(last, runs)
+    if drawn is None:
         say("No whole run outside an A/B or a sweep yet: nothing to draw.")
-        return
-    made = picture(subject, PictureKind.HISTORY)
-    look = look_of((terminal_width() or PLOT_WIDTH, PLOT_HEIGHT))
-    yield from ("", *painted(made, look))
-    if made.data is not None and made.why:
-        say(clean(made.why, 300))
+    else:
+        yield from ("", *drawn)
 
 
 def moment_of(text: str) -> float:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from app.cli.options import FiniteRange
+from app.cli.options import FiniteRange, is_typed, typed_words
 from app.cli.output import with_text
 from app.engine.ssh.calling import PROGRAM, SECONDS
 
@@ -44,7 +43,7 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
                     return function(**parameters)
             context = click.get_current_context()
             for name in alone:
-                if _typed(context, name):
+                if is_typed(context, name):
                     raise click.UsageError(f"{_option(context, name)} is for one host, not for --hosts.")
             from app.cli.hosts_asking import over
 
@@ -110,34 +109,6 @@ def words_of(context: click.Context) -> tuple[str, ...]:
     options, arguments = typed_words(context, _OWN)
     after = ("--", *arguments) if arguments else ()
     return (str(context.info_name), *options, *after)
-
-
-def typed_words(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the options and the arguments that were typed, as words, without those of these parameters."""
-    options: list[str] = []
-    arguments: list[str] = []
-    for param in context.command.params:
-        if param.name in besides or not _typed(context, param.name):
-            continue
-        values = list(_values(context.params[param.name]))
-        if isinstance(param, click.Argument):
-            arguments += values
-        elif isinstance(param, click.Option) and param.is_flag:
-            options.append(param.opts[-1])
-        else:
-            options += [f"{param.opts[-1]}={value}" for value in values]
-    return options, arguments
-
-
-def _values(value: object) -> Iterator[str]:
-    if isinstance(value, tuple | list):
-        yield from map(str, value)
-    else:
-        yield str(value)
-
-
-def _typed(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def _option(context: click.Context, name: str) -> str:

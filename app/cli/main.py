@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
@@ -19,6 +18,7 @@ from app.cli.names import COMMANDS
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import ReaderGoneError, say
 from app.cli.status import DONE, USAGE, sentence
+from app.doors import action, imported, needed_action
 from app.engine.themes import THEMES
 from app.startup import import_asyncio
 from backends.racks.machines import FIRST, HOSTS, STATES
@@ -85,15 +85,14 @@ class CommandGroup(click.Group):
         if entry is None:
             return None
         import_asyncio()
-        module = importlib.import_module(entry[0])
-        command = getattr(module, f"{cmd_name}_command")
+        command = imported(entry.path)
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in `--help`, from the table above."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry[1]) for name, entry in COMMANDS.items()])
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
     def main(
         self,
@@ -236,9 +235,8 @@ def cli(
 def _fleet(nodes: str, seconds: float | None, program: str | None) -> Fleet:
     """The hosts that the workbench begins with. Raises ToolMissingError, InvalidValueError."""
     import_asyncio()
-    from app.cli.hosts_asking import fleet_named
-
-    return fleet_named(nodes, seconds=seconds, program=program)
+    fleet: Fleet = needed_action("fleet.named")(nodes, seconds=seconds, program=program)
+    return fleet
 
 
 _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
@@ -267,7 +265,6 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
     with curtain("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.opening import host_of, remember_look, require_its_machine, workbench_on
         from app.cli.steady import steady_plan
-        from app.cli.sweep_background import HURRY, hand_over
         from app.engine.measure.priority import lower_priority
         from app.engine.session.store import latest
 
@@ -284,6 +281,8 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
         nice = lower_priority()
         bench = workbench_on(host_of(options, child_nice=nice))
         bench.rated = config.endurance_tbw
+        screen_options = action("sweep.screen_options")
+        swept = {} if screen_options is None else screen_options(options, nice)
     status = run(
         bench,
         ScreenOptions(
@@ -302,9 +301,8 @@ def _open_workbench(options: Options, hosts: Callable[[], Fleet] | None) -> int:
             state_file=None if config.state_file is None else Path(config.state_file),
             config=options.config or bench.paths.config,
             steady=steady_plan(config, cap=None, round_s=None),
-            hand_over=None if options.read_only else partial(hand_over, options=options, nice=nice),
-            sweep_speed=options.demo_speed or HURRY,
             fleet=fleet,
+            **swept,
         ),
     )
     remember_look(bench.hardware.machine, bench.session.inventory)

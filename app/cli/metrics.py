@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from app.cli.hosts import over_hosts
 from app.cli.opening import host_of
-from app.cli.options import current
+from app.cli.options import current, over_hosts
 from app.cli.output import data, goes_on, print_json, say
 from app.cli.running import run
 from app.cli.status import DONE
@@ -79,7 +78,7 @@ def _give(text: str, output: Path | None) -> int:
 
 
 def _units(which: str, file: Path, no_serials: bool) -> str:
-    from app.engine.metrics.unit import units_text
+    from app.engine.change.timer_unit import units_text
     from backends.again import lasting
 
     command = (*lasting(), "metrics", "--output", str(file.absolute()), *(["--no-serials"] if no_serials else []))

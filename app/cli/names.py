@@ -2,42 +2,81 @@
 
 from __future__ import annotations
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "devices": ("app.cli.devices", "Everything found: controllers, arrays, drives."),
-    "show": ("app.cli.devices", "Facts and settings of one target, and what may be changed."),
-    "check": ("app.cli.check", "What of the set-up costs speed or safety, without any load."),
-    "array": ("app.cli.array", "The arrays, the drives that one can be made of, and what makes one."),
-    "set": ("app.cli.change", "Change settings, after showing the exact commands."),
-    "undo": ("app.cli.undo", "Take back changes of the session."),
-    "keep": ("app.cli.trial", "Keep what is on trial."),
-    "persist": ("app.cli.persist", "Keep settings after a reboot."),
-    "export": ("app.cli.export", "The settings of the machine as a file."),
-    "apply": ("app.cli.apply", "Make the machine what such a file says, or tell how it differs."),
-    "bench": ("app.cli.bench", "Measure a device, an array or a scratch file with fio."),
-    "slowest": ("app.cli.slowest", "Which member of an array is slower than its siblings."),
-    "precondition": ("app.cli.precondition", "Write a device in full, twice, before it is measured."),
-    "ab": ("app.cli.ab", "Measure one setting against another value, in pairs, and put it back."),
-    "sweep": ("app.cli.sweep", "Measure many set-ups under many workloads, and put everything back."),
-    "curve": ("app.cli.curve", "Measure throughput against latency, and find the knee."),
-    "attach": ("app.cli.attach", "Show a sweep that runs in the background, or stop it."),
-    "profiles": ("app.cli.profiles", "The workloads by name."),
-    "runs": ("app.cli.runs", "The runs of the session."),
-    "compare": ("app.cli.runs", "Two runs, their repeats or an experiment side by side, and what they show."),
-    "watch": ("app.cli.watch", "What has changed since last time, what is wrong, what drifted."),
-    "metrics": ("app.cli.metrics", "Settings, states and findings as figures for a monitoring."),
-    "history": ("app.cli.history", "The runs of all sessions, and where their level changed."),
-    "plot": ("app.cli.plot", "A picture of runs, an A/B, a sweep or all sessions of a target."),
-    "baseline": ("app.cli.baseline", "Save runs under a name, and measure the same again after an update."),
-    "log": ("app.cli.log", "The session as it was."),
-    "report": ("app.cli.report", "The session as a document."),
-    "archive": ("app.cli.archive", "The session as one file, for another machine."),
-    "recover": ("app.cli.recover", "Restore what a crash left."),
-    "doctor": ("app.cli.doctor", "What works here, what is missing, what to do."),
-    "hosts": ("app.cli.hosts_command", "Many hosts: what is not equal among them, and what each needs."),
-    "capture": ("app.cli.capture", "Record this machine for a test or a bug report."),
-    "keys": ("app.cli.keys", "The keys of the workbench."),
-    "version": ("app.cli.about", "The version; with --json also Python, form and file formats."),
-    "help": ("app.cli.about", "What a command does, and its options."),
-    "glossary": ("app.cli.glossary", "The words that are used here, and what they mean."),
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from app.doors import DoorCommand, doors
+
+_CORE: dict[str, DoorCommand] = {
+    "devices": DoorCommand(
+        path="app.cli.devices:devices_command", help="Everything found: controllers, arrays, drives.", rank=10
+    ),
+    "show": DoorCommand(
+        path="app.cli.devices:show_command", help="Facts and settings of one target, and what may be changed.", rank=20
+    ),
+    "set": DoorCommand(
+        path="app.cli.change:set_command", help="Change settings, after showing the exact commands.", rank=50
+    ),
+    "undo": DoorCommand(path="app.cli.undo:undo_command", help="Take back changes of the session.", rank=60),
+    "keep": DoorCommand(path="app.cli.trial:keep_command", help="Keep what is on trial.", rank=70),
+    "persist": DoorCommand(path="app.cli.persist:persist_command", help="Keep settings after a reboot.", rank=80),
+    "bench": DoorCommand(
+        path="app.cli.bench:bench_command", help="Measure a device, an array or a scratch file with fio.", rank=110
+    ),
+    "precondition": DoorCommand(
+        path="app.cli.precondition:precondition_command",
+        help="Write a device in full, twice, before it is measured.",
+        rank=130,
+    ),
+    "profiles": DoorCommand(path="app.cli.profiles:profiles_command", help="The workloads by name.", rank=180),
+    "runs": DoorCommand(path="app.cli.runs:runs_command", help="The runs of the session.", rank=190),
+    "compare": DoorCommand(
+        path="app.cli.runs:compare_command",
+        help="Two runs, their repeats or an experiment side by side, and what they show.",
+        rank=200,
+    ),
+    "log": DoorCommand(path="app.cli.log:log_command", help="The session as it was.", rank=260),
+    "archive": DoorCommand(
+        path="app.cli.archive:archive_command", help="The session as one file, for another machine.", rank=280
+    ),
+    "recover": DoorCommand(path="app.cli.recover:recover_command", help="Restore what a crash left.", rank=290),
+    "capture": DoorCommand(
+        path="app.cli.capture:capture_command", help="Record this machine for a test or a bug report.", rank=320
+    ),
+    "keys": DoorCommand(path="app.cli.keys:keys_command", help="The keys of the workbench.", rank=330),
+    "version": DoorCommand(
+        path="app.cli.about:version_command",
+        help="The version; with --json also Python, form and file formats.",
+        rank=340,
+    ),
+    "help": DoorCommand(path="app.cli.about:help_command", help="What a command does, and its options.", rank=350),
+    "glossary": DoorCommand(
+        path="app.cli.glossary:glossary_command", help="The words that are used here, and what they mean.", rank=360
+    ),
 }
-"""Module and one line of help by command: help needs no import, a command only its own."""
+"""The commands that belong to no feature."""
+
+
+class CommandTable(Mapping[str, DoorCommand]):
+    """The commands of the core and of all features. Who asks for one of the core looks at no door."""
+
+    def __getitem__(self, name: str) -> DoorCommand:
+        found = _CORE.get(name)
+        return _all()[name] if found is None else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_all())
+
+    def __len__(self) -> int:
+        return len(_all())
+
+
+@cache
+def _all() -> dict[str, DoorCommand]:
+    """Return every command, in the order of `--help`."""
+    found = _CORE | {name: command for door in doors().values() for name, command in door.commands.items()}
+    return dict(sorted(found.items(), key=lambda item: item[1].rank))
+
+
+COMMANDS = CommandTable()
+"""Every command by name, in the order of `--help`."""

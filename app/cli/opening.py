@@ -12,13 +12,14 @@ from app.cli.options import Options, current
 from app.cli.output import say
 from app.cli.rights import helper_of
 from app.cli.running import InterruptedByUserError, Interruption, run
+from app.doors import action
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Inventory
 from backends.text import clean
 
 if TYPE_CHECKING:
-    from app.engine.ab.interrupted import CutShort
     from app.engine.change.undecided import UndecidedTrials
+    from app.engine.interrupted import CutShort
     from app.engine.measure.conditions.facts import RunFacts
     from app.engine.session.figures import Advice
     from app.engine.session.journal import Journal
@@ -220,7 +221,7 @@ def experiments_cut_short() -> tuple[CutShort, ...]:
     paths = current().paths
     if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
         return ()
-    from app.engine.ab.interrupted import cut_short
+    from app.engine.interrupted import cut_short
 
     return cut_short(paths)
 
@@ -248,10 +249,9 @@ async def begin(bench: Workbench, folder: Path | None = None, *, fresh: bool = F
 
 async def begin_measuring(bench: Workbench, *, fresh: bool = False) -> None:
     """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
-    from app.engine.check.checking import check_session
-
     await begin(bench, fresh=fresh)
-    await check_session(bench, bench.hardware.machine)
+    if (check_session := action("check.session")) is not None:
+        await check_session(bench, bench.hardware.machine)
 
 
 def refuse_read_only() -> None:

@@ -6,14 +6,16 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from app.doors import action
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
@@ -81,6 +83,18 @@ class Percent(click.ParamType[float]):
 
 
 PERCENT = Percent()
+
+
+Function = Callable[..., int]
+
+
+def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
+    """Let a command with `--json` ask many hosts, where there is the feature that does.
+
+    `alone`: parameters that are for one host; `schema`: the form of the document.
+    """
+    offered = action("fleet.over_hosts")
+    return (lambda function: function) if offered is None else offered(*alone, schema=schema)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,3 +273,32 @@ def policies_of(words: Sequence[str]) -> dict[str, str]:
             )
         found[key] = value
     return found
+
+
+def typed_words(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the options and the arguments that were typed, as words, without those of these parameters."""
+    options: list[str] = []
+    arguments: list[str] = []
+    for param in context.command.params:
+        if param.name in besides or not is_typed(context, param.name):
+            continue
+        values = list(_values(context.params[param.name]))
+        if isinstance(param, click.Argument):
+            arguments += values
+        elif isinstance(param, click.Option) and param.is_flag:
+            options.append(param.opts[-1])
+        else:
+            options += [f"{param.opts[-1]}={value}" for value in values]
+    return options, arguments
+
+
+def _values(value: object) -> Iterator[str]:
+    if isinstance(value, tuple | list):
+        yield from map(str, value)
+    else:
+        yield str(value)
+
+
+def is_typed(context: click.Context, name: str) -> bool:
+    """Return whether a parameter was given on the command line."""
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE

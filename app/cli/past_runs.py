@@ -10,7 +10,7 @@ from app.cli.opening import loaded_session, on_workbench
 from app.cli.options import current
 from app.cli.output import say
 from app.cli.running import Interruption
-from app.engine.history.earlier_runs import PastRun, known_as
+from app.engine.past_runs.earlier_runs import PastRun, known_as
 from backends.errors import NotFoundError
 from backends.text import clean
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def all_runs() -> tuple[tuple[PastRun, ...], tuple[Loaded, ...]]:
     """Return every known run, and the session of the options, which may lie elsewhere; what is wrong is said."""
-    from app.engine.history.index import known_runs
+    from app.engine.past_runs.index import known_runs
 
     also = () if current().session is None else (loaded_session(),)
     known = known_runs(current().paths, also)

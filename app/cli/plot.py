@@ -26,9 +26,10 @@ from widgets.plain.picture.look import PALETTE, PictureLook, too_small
 from widgets.plain.picture.values import Picture, PictureKind, Unit
 
 if TYPE_CHECKING:
-    from app.engine.history.earlier_runs import PastRun
+    from app.engine.past_runs.earlier_runs import PastRun
     from app.engine.picture.subject import PlacedRun, Subject
     from app.engine.session.figures import Sample
+    from app.engine.session.state import RunRecord, Session
 
 _PIPE = (80, 20)
 """Columns and rows where no terminal says."""
@@ -143,6 +144,20 @@ def look_of(size: tuple[int, int], *, plain: bool = False) -> PictureLook:
         palette=PALETTE if current().coloured and not plain else (),
         ascii=current().ascii or (not plain and not draws_signs(sys.stdout)),
     )
+
+
+def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list[str]:
+    """Return the picture of a run; `samples`: its own, which need not be read again."""
+    from app.engine.picture.subject import PlacedRun, of_runs
+
+    return picture_lines(of_runs([PlacedRun(run=run, folder=folder)]), samples)
+
+
+def sweep_lines(session: Session, folder: Path) -> list[str]:
+    """Return the picture of the sweep of a session."""
+    from app.engine.picture.subject import of_sweep
+
+    return picture_lines(of_sweep(session, folder))
 
 
 def picture_lines(subject: Subject | None, samples: tuple[Sample, ...] = ()) -> list[str]:
@@ -265,6 +280,27 @@ def everywhere(last: PastRun, runs: Sequence[PastRun]) -> Subject | None:
 
     also = () if current().session is None else (loaded_session(),)
     return all_sessions(last, runs, current().paths.sessions, also)
+
+
+HISTORY_WIDTH, HISTORY_HEIGHT = 100, 20
+"""Columns of the picture below `history` where no terminal says how many, and its rows."""
+
+
+def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
+    """Return the picture of what a run measured in all sessions; None where there is nothing to draw.
+
+    Why some runs are not in it is said besides.
+    """
+    from app.engine.picture.making import picture
+    from widgets.plain.picture.painting import painted
+
+    subject = everywhere(last, runs)
+    if subject is None:
+        return None
+    made = picture(subject, PictureKind.HISTORY)
+    if made.data is not None and made.why:
+        say(clean(made.why, 300))
+    return painted(made, look_of((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
 
 
 def _target(name: str) -> Subject:

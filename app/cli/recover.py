@@ -18,8 +18,9 @@ from app.cli.recover_left import Left, array_rows, file_rows, intent_rows, json_
 from app.cli.render import marked
 from app.cli.running import Interruption, run
 from app.cli.status import DONE, FAILED, INTERRUPTED
-from app.engine.ab.interrupted import put_back
+from app.doors import needed_action
 from app.engine.arrays.made_here import ArrayEntry
+from app.engine.interrupted import put_back
 from app.engine.measure.leftovers import Leftover
 from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.journal import OpenChange
@@ -220,10 +221,8 @@ async def _told(work: Awaitable[int]) -> int:
 
 async def _give_up(other: Workbench) -> tuple[str, ...]:
     """Put the settings of a session's sweep back; what could not be."""
-    from app.engine.sweep.runner import SweepRunner
-
-    record = await SweepRunner(other).give_up()
-    return () if record.end is None else record.end.left
+    left: tuple[str, ...] = await needed_action("sweep.give_up")(other)
+    return left
 
 
 async def _one_session(

@@ -7,9 +7,9 @@ from typing import Any
 
 from app.cli.confirm import steps
 from app.cli.opening import experiments_cut_short, sweeps_cut_short
-from app.engine.ab.interrupted import CutShort
 from app.engine.arrays.made_here import ArrayEntry, ArrayStage
 from app.engine.change.unfinished import still_running
+from app.engine.interrupted import CutShort
 from app.engine.measure.leftovers import Leftover, leftover_scratch
 from app.engine.measure.scratch_hold import leftover_in_use
 from app.engine.session.journal import OpenChange

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from app.cli.hosts import over_hosts
 from app.cli.opening import loaded_session
-from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current
+from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current, over_hosts
 from app.cli.output import goes_on, lines, paint, print_json, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.status import DONE
@@ -95,8 +94,8 @@ def _sessions() -> Iterator[Loaded]:
 
 def _earlier(run: RunRecord, *besides: Loaded) -> Iterator[tuple[RunRecord, ...]]:
     """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
-    from app.engine.history.earlier_runs import job_words
-    from app.engine.history.index import known_runs
+    from app.engine.past_runs.earlier_runs import job_words
+    from app.engine.past_runs.index import known_runs
 
     job = job_words(run.start.work)
     root = current().paths.sessions

@@ -7,8 +7,9 @@ import contextlib
 import json
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.cli.rights import companion
 from backends.errors import StorageError
@@ -30,6 +31,14 @@ _BEGIN_SECONDS = 30.0
 
 _KEPT = ("HOME", "PATH", "RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "LANG", "LC_ALL")
 """Variables that decide where things lie."""
+
+
+def screen_options(options: Options, nice: int | None) -> dict[str, Any]:
+    """Return how the workbench starts sweeps: fields of its `ScreenOptions`."""
+    return {
+        "hand_over": None if options.read_only else partial(hand_over, options=options, nice=nice),
+        "sweep_speed": options.demo_speed or HURRY,
+    }
 
 
 async def hand_over(folder: Path, options: Options, nice: int | None = None) -> int:

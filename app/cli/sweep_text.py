@@ -9,6 +9,7 @@ from pathlib import Path
 from app.cli.output import lines, paint, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.status import DONE, FAILED, INTERRUPTED, REFUSED
+from app.doors import action
 from app.engine.judge.kinds import SYNC
 from app.engine.session.state import Session
 from app.engine.session.sweep_record import SweepRecord
@@ -92,10 +93,8 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
         print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
     else:
         told = worded(record)
-        from app.cli.plot import picture_lines
-        from app.engine.picture.subject import of_sweep
-
-        drawn = picture_lines(of_sweep(session, Path(folder)))
+        draw = action("plots.sweep_lines")
+        drawn = [] if draw is None else draw(session, Path(folder))
         lines(result_lines(told, results(told, session.runs), drawn))
     say(_ending(record, folder, session))
 

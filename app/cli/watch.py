@@ -169,7 +169,7 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
     """Why a baseline is not measured now, "" where it is. Raises RefusedError for one that writes, NotFoundError."""
     from app.engine.fio.job import Job
     from app.engine.history.baselines import Baselines
-    from app.engine.history.earlier_runs import node_of
+    from app.engine.past_runs.earlier_runs import node_of
     from backends.topology import kernel_name
 
     baseline = Baselines(bench.paths).load(name)
@@ -243,7 +243,7 @@ def _news_words(news: News | None) -> str:
 
 
 def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[str, ...]) -> str:
-    from app.engine.metrics.unit import units_text
+    from app.engine.change.timer_unit import units_text
     from backends.again import lasting
 
     words = [*lasting(), "watch", *([str(file.absolute())] if file is not None else [])]

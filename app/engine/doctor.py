@@ -22,6 +22,9 @@ from backends.protocol import Finds
 from backends.text import clean
 from backends.values import dataclass
 
+READS_IN_USE = "reads in use"
+"""The finding that says whether what is mounted can be measured by reading."""
+
 
 class Grade(StrEnum):
     """How a thing is."""

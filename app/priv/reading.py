@@ -1,5 +1,6 @@
 """What the helper reads: files by pattern, programs by the words that they may be given. Closed tables.
 
+Which programs those are is declared beside each vendor (`ROOT_READS`), of this installation alone.
 Nothing here changes a machine. A change is planned anew by the helper itself (`desk`), whatever words it came with.
 """
 
@@ -11,114 +12,32 @@ import stat
 from collections.abc import Sequence
 
 from backends.hosts.local.programs import find_program, resolve_roots
-from backends.topology.mapped import STATUS, TABLE
-from backends.topology.room_look import THIN_COUNT
-from backends.vendors.areca import presence as areca
-from backends.vendors.fusionio import tool as fusionio
-from backends.vendors.lvm import asking
-from backends.vendors.lvm.facts import LVS, PVS
-from backends.vendors.marvell import presence as marvell
-from backends.vendors.megaraid.presence import MEGACLI, STORCLI_7, STORCLI_7_PLACES, STORCLI_8, STORCLI_8_PLACES
-from backends.vendors.nvme.identify import CURRENT, SUPPORTED
-from backends.vendors.scsi import hdparm, sdparm, smartctl
-from backends.vendors.smartarray.presence import ARCCONF, ARCCONF_PLACES, SSACLI, SSACLI_PLACES
-from backends.vendors.smcli import presence as smcli
-from backends.vendors.smcli import words as smcli_words
-from backends.vendors.threeware import presence as threeware
+from backends.protocol import DEVICE, at_place
+from backends.registry import own_vendors
 
 _MOUNTS = "/proc/1/mountinfo"
 _SPACE = "/proc/1/ns/mnt"
 
-DEVICE = "DEVICE"
-"""In the table below: the node of a block device, or of an NVMe or SCSI generic character device."""
-
 _NODE = re.compile(r"/dev(/[A-Za-z0-9][A-Za-z0-9_.:+-]*){1,3}", re.ASCII)
 _CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
-_ANY_CARD = r"-a\d{1,3}"
-_CARD = r"/c\d{1,3}"
-_PROPERTIES = "patrolread|cc|perfmode|aso|ncq|copyback|cachebypass"
 
-_STORCLI = (
-    ("show",),
-    (_CARD, "show"),
-    (_CARD, "show", f"all|{_PROPERTIES}"),
-    (rf"{_CARD}/(vall|v\d{{1,4}})", "show"),
-    (rf"{_CARD}/(vall|v\d{{1,4}})", "show", "all|autobgi"),
-    (rf"{_CARD}(/eall)?/sall", "show"),
-    (rf"{_CARD}(/eall)?/sall", "show", "all|rebuild"),
-    (rf"{_CARD}/(cv|bbu)", "show", "all"),
-)
+def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return what may follow a program, by its name or place: what the vendors of this installation declare.
 
-_MEGACLI = (
-    ("-v",),
-    ("-adpCount",),
-    ("-AdpAllInfo", f"-aALL|{_ANY_CARD}"),
-    ("-AdpGetPciInfo|-LdPdInfo|-PDList|-AdpBbuCmd", _ANY_CARD),
-    ("-LDInfo", "-LALL", _ANY_CARD),
-    ("-ELF", "-ControllerFeatures", _ANY_CARD),
-    ("-AdpPR|-AdpCcSched", "-Info", _ANY_CARD),
-    ("-AdpGetProp", "NCQDsply", _ANY_CARD),
-    ("-LDBI", "-GetSetting", "-LALL", _ANY_CARD),
-    ("-LDInit|-LDBI|-LDCC", "-ShowProg", "-LALL", _ANY_CARD),
-    ("-PDRbld", "-ShowProg", r"-PhysDrv\[\d{0,5}:\d{1,5}(,\d{0,5}:\d{1,5}){0,255}\]", _ANY_CARD),
-)
+    A vendor of another package is not asked: what root starts for a user is decided by the files that
+    `installation.trouble` has judged to be root's. Raises ValueError where two vendors declare one program.
+    """
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for vendor in own_vendors():
+        for names, shapes in (at_place(vendor.root_reads) if vendor.root_reads else {}).items():
+            if not found.keys().isdisjoint(names):
+                raise ValueError(f"{vendor.name} declares a program that another vendor declares, too")
+            found |= dict.fromkeys(names, shapes)
+    return found
 
-_SLOT = r"slot=[0-9]{1,3}[A-Za-z]?"
 
-_SSACLI = (
-    ("ctrl", "all", "show"),
-    ("ctrl", _SLOT, "show", "config", "detail"),
-    ("ctrl", _SLOT, "modify", r"[a-z]{2,40}=\?"),
-    ("ctrl", _SLOT, "ld", r"\d{1,5}", "modify", r"[a-z]{2,40}=\?"),
-)
-
-_ARCCONF = (
-    ("list|getversion|setcache",),
-    ("getconfig", r"\d{1,3}", "al"),
-    ("getstatus", r"\d{1,3}"),
-)
-
-_NVME = tuple(
-    ("|".join(words), DEVICE, *more)
-    for words, more in (
-        (("id-ctrl", "id-ns", "smart-log"), ()),
-        (("id-ctrl", "id-ns", "smart-log"), ("-o", "json")),
-        (("list-ns",), ("--all",)),
-        (("get-feature",), (r"--feature-id=\d{1,3}", f"--sel=({CURRENT}|{SUPPORTED})")),
-    )
-)
-
-_PROGRAMS: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
-    ("nvme",): _NVME,
-    ("hdparm",): ((*map(re.escape, hdparm.READ), DEVICE),),
-    ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
-    ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
-    (fusionio.STATUS,): tuple(tuple(map(re.escape, words)) for words in fusionio.READS),
-    smcli.PLACES: (
-        ("-d",),
-        *(
-            ("-n", r"[A-Za-z0-9_#][A-Za-z0-9_#-]{0,63}", "-c", f"show {one.system} profile;")
-            for one in smcli_words.DIALECTS
-        ),
-    ),
-    threeware.PLACES: threeware.READS,
-    areca.PLACES: (*areca.READS, areca.DRIVE_READ, areca.UNRECORDED),
-    (*marvell.PLACES, *marvell.NVME_PLACES): (*marvell.READS, marvell.DRIVE_READ),
-    ("lvs",): (tuple(map(re.escape, LVS)), asking.WITHOUT, tuple(map(re.escape, THIN_COUNT))),
-    ("pvs",): (tuple(map(re.escape, PVS)),),
-    ("dmsetup",): (TABLE, STATUS, ("status",)),
-    ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
-    (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
-        (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
-    ),
-    (*SSACLI, *SSACLI_PLACES): _SSACLI,
-    (*ARCCONF, *ARCCONF_PLACES): _ARCCONF,
-    MEGACLI: tuple((*words, "-NoLog") for words in _MEGACLI),
-}
-"""By the names and places of a program: what may follow it, each word a pattern for the whole word."""
-
-_SHAPES = {name: shapes for names, shapes in _PROGRAMS.items() for name in names}
+_SHAPES = _declared()
 
 
 def may_read(path: str) -> bool:

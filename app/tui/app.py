@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ScreenError
@@ -23,6 +23,7 @@ from textual.worker import Worker
 
 from app.commands import COMMANDS as TABLE
 from app.commands import HOSTS, SCREENS
+from app.doors import doors, imported, needed_action
 from app.engine.session.state import Session
 from app.engine.themes import THEMES
 from app.screen_bar import Waiting
@@ -33,35 +34,39 @@ from app.tui.findings import Findings
 from app.tui.following import SessionApp
 from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
-from app.tui.screens.sweep.control import Sweeping
 from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.suspending import why_not_suspended
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
-from backends.errors import RaidbenchError, StorageError
+from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from app.engine.fio.job import Job
     from app.engine.workbench import Workbench
+    from app.tui.background import BackgroundWork
     from app.tui.port import Port
-    from app.tui.screens.hosts.joint import JointMeasuring
-    from app.tui.screens.sweep.draft import WantedArrays
     from backends.change import Change
 
 STOP_SECONDS = 40.0
 """How long leaving waits for fio to bring its I/O to an end before it is killed with the program."""
 
 
-def _screen(name: str) -> Callable[[], WorkbenchScreen]:
-    """Makes a screen of `app.tui.screens`, which is imported when it is first shown."""
+_CORE = {name: f"app.tui.screens.{name}.screen:{name.title()}Screen" for name in ("devices", "bench", "runs", "log")}
+"""Classes of the screens that belong to no feature."""
 
-    def make() -> WorkbenchScreen:
-        module = importlib.import_module(f"app.tui.screens.{name}.screen")
-        screen: WorkbenchScreen = getattr(module, f"{name.title()}Screen")()
-        return screen
 
-    return make
+def _screens() -> dict[str, str | Callable[[], Screen[Any]]]:
+    """Return what makes each screen; its class is imported when it is first shown."""
+    paths = _CORE | {name: path for door in doors().values() for name, path in door.screens.items()}
+    return {name: partial(_made, paths[name]) for name in (HOSTS, *SCREENS) if name in paths}
+
+
+def _made(path: str) -> WorkbenchScreen:
+    screen: WorkbenchScreen = imported(path)()
+    return screen
 
 
 def _commands() -> type[Provider]:
@@ -77,7 +82,7 @@ class WorkbenchApp(SessionApp):
     TITLE = "raidbench"
     CSS_PATH = Path(__file__).with_name("raidbench.tcss")
     DEFAULT_MODE = "devices"  # else an empty screen is laid out and drawn before it
-    MODES: ClassVar = {name: _screen(name) for name in (HOSTS, *SCREENS)}
+    MODES: ClassVar = _screens()
     COMMANDS: ClassVar = {_commands}
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar = [
@@ -117,14 +122,12 @@ class WorkbenchApp(SessionApp):
         """Keys of the keymap, for the footer."""
         self.wanted_device: tuple[str, str] | None = None
         """Address and node of the device that the Bench screen is to measure."""
-        self.wanted_arrays: WantedArrays | None = None
-        """Of what drives the Sweep screen is to compare levels; None once it has them."""
-        self.joint: JointMeasuring | None = None
-        """The run on many hosts that goes on, or was the last; None before the first."""
         self.job_choice: tuple[Job, str | None] | None = None
         """The job of the Bench screen and the name of its workload; None before it was shown."""
-        self.sweeping = Sweeping(self)
-        """The sweep that is shown."""
+        self.background: dict[str, BackgroundWork] = {
+            screen: imported(path)(self) for door in doors().values() for screen, path in door.background.items()
+        }
+        """What goes on behind the screens, by the screen that shows it."""
         self.findings = Findings(workbench)
         """What of the machine wants a look."""
         self.drifted = Drifted(workbench, self.options.state_file)
@@ -170,7 +173,8 @@ class WorkbenchApp(SessionApp):
         await leaving.offer_recovery()
         await leaving.offer_experiments()
         await leaving.offer_cleaning()
-        await self.sweeping.find()
+        for work in tuple(self.background.values()):
+            await work.find()
 
     async def look_for_hardware(self) -> None:
         """Ask every backend; a session that cannot be written any more is told, and ends nothing."""
@@ -256,14 +260,17 @@ class WorkbenchApp(SessionApp):
             if isinstance(screen, WorkbenchScreen) and screen.there and self.is_running:
                 screen.show_lines(self.session)
 
-    def show_sweep(self) -> None:
-        """Bring what shows the sweep up to date: its screen, and the header of any."""
-        from app.tui.screens.sweep.screen import SweepScreen
+    @property
+    def measuring(self) -> bool:
+        """Whether a job or anything in the background measures on this machine now."""
+        return self.workbench.jobs.running or any(work.measuring for work in self.background.values())
 
+    def show_background(self, screen: str) -> None:
+        """Bring what shows work in the background up to date: its screen, and the header of any."""
         self.show_header()
-        screen = self.front
-        if isinstance(screen, SweepScreen) and screen.there:
-            screen.show_sweep()
+        front = self.front
+        if front is not None and screen == front.NAME and front.there:
+            front.show_background()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
         """Stage a value, or take it back with None."""
@@ -285,11 +292,6 @@ class WorkbenchApp(SessionApp):
         screen = self.front
         if isinstance(screen, BenchScreen) and screen.there:
             screen.take_device(name, device)
-
-    def compare_levels(self, wanted: WantedArrays) -> None:
-        """Take drives to the Sweep screen."""
-        self.wanted_arrays = wanted
-        self.switch_mode("sweep")
 
     def ask_export(self) -> None:
         """Ask for a file name, write the report of the session."""
@@ -385,6 +387,15 @@ class WorkbenchApp(SessionApp):
         self.notices.add(notice)
         self.show_notices()
         self.show_session(self.workbench.session)
+
+    def do(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """Call what a feature calls by this name (`app.doors`) with the app first; say so where none does."""
+        try:
+            function = needed_action(name)
+        except NotFoundError as error:
+            self.tell(error)
+            return None
+        return function(self, *arguments, **named)
 
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""

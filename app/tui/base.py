@@ -190,6 +190,9 @@ class WorkbenchScreen(SparseScreen[None]):
     def show(self, session: Session) -> None:
         """Bring the body up to date."""
 
+    def show_background(self) -> None:
+        """Bring up to date what goes on in the background, on the screen that shows it."""
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In a field a letter is a letter."""
         return not (action in ("filter", "search", "note", "open") and isinstance(self.focused, Input))

@@ -85,13 +85,13 @@ class HeaderLines(SteadyWidget):
 
     def show(self, session: Session, app: Port) -> None:
         """Take the words from the session."""
-        job, sweep = _job(session), _sweep(app)
-        running = {name for name, words in (("bench", job), ("sweep", sweep)) if words}
+        job, now = _job(session), time.time()
+        progress = {"bench": job} | {name: work.progress_text(now) for name, work in app.background.items()}
+        running = {name for name, words in progress.items() if words}
+        at_work = next(filter(None, progress.values()), "")
         self.told = Told(
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
-            state=tuple(
-                _state(session, app, job or sweep) if self.of_host is None else _of_other(session, job or sweep)
-            ),
+            state=tuple(_state(session, app, at_work) if self.of_host is None else _of_other(session, at_work)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
             troubles=0 if self.of_host is not None else len(app.findings.troubles(session.inventory)),
             hosts=app.options.fleet is not None,
@@ -184,13 +184,3 @@ def _job(session: Session) -> str:
     from app.tui.screens.bench.live_view import short_progress
 
     return short_progress(session, session.active, time.time())
-
-
-def _sweep(app: Port) -> str:
-    """The running sweep, likewise."""
-    followed = app.sweeping.follower
-    if followed is None or not followed.running or followed.record is None:
-        return ""
-    from app.tui.screens.sweep.results_view import short
-
-    return short(followed.record, time.time(), app.sweeping.speed or 1.0)

@@ -7,8 +7,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.engine.ab.interrupted import CutShort, cut_short, put_back
 from app.engine.change.unfinished import still_running
+from app.engine.interrupted import CutShort, cut_short, put_back
 from app.engine.measure.leftovers import Leftover, leftover_scratch
 from app.engine.measure.scratch_hold import remove_scratch
 from app.engine.session.marks import EXPERIMENT
@@ -53,33 +53,13 @@ class Leaving:
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # its device is locked until then
-        if not await self._hosts_may_be_left():
-            return
-        if not await self._app.sweeping.may_leave():
-            return
+        for work in reversed(tuple(self._app.background.values())):  # what began last is asked about first
+            if not await work.may_leave():
+                return
         changes = self._workbench.changes.undoable()
         if changes and not await self._changes(changes):
             return
         await self._app.stop_and_exit(0)
-
-    async def _hosts_may_be_left(self) -> bool:
-        """Ask about a run on many hosts; whether to go on leaving. Stopped, what was measured by then is kept."""
-        joint = self._app.joint
-        if joint is None or not joint.running:
-            return True
-        question = QuestionDialog(
-            f"{units.plural(len(joint.hosts), 'host')} are measuring together.",
-            (
-                KeyedAnswer(key="s", label="Stop them and leave", value="stop"),
-                KeyedAnswer(key="escape", label="Stay", value="stay"),
-            ),
-            "Their figures so far are kept in the session.",
-        )
-        if await self._app.push_screen_wait(question) != "stop":
-            return False
-        joint.stop()
-        await joint.wait()
-        return True
 
     async def _withdraw(self, question: QuestionDialog) -> None:
         """Take back the question about a job that has ended by itself: it would swallow the keys for nothing."""

@@ -5,7 +5,7 @@ Whoever writes a screen reads here what it can ask for; `app.tui.app` alone know
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -17,19 +17,13 @@ if TYPE_CHECKING:
 
     from app.engine.fio.job import Job
     from app.engine.session.state import Session
-    from app.engine.session.sweep_steps import Design
-    from app.engine.sweep.following import Follower
-    from app.engine.sweep.plan import SweepPlan
-    from app.engine.sweep.survey import Survey
-    from app.engine.sweep.targets import Known
     from app.engine.workbench import Workbench
     from app.screen_bar import Waiting
+    from app.tui.background import BackgroundWork
     from app.tui.drifted import Drifted
     from app.tui.findings import Findings
     from app.tui.notices import Notices
     from app.tui.options import ScreenOptions
-    from app.tui.screens.hosts.joint import JointMeasuring
-    from app.tui.screens.sweep.draft import WantedArrays
     from backends.change import Change
     from backends.errors import RaidbenchError
 
@@ -62,43 +56,6 @@ class OnTrial(Protocol):
         """Wait until it is decided, one way or the other."""
 
 
-class ShownSweep(Protocol):
-    """The sweep that is shown; it runs in a process of its own."""
-
-    stopping: bool
-    """Whether it was asked to stop."""
-
-    @property
-    def follower(self) -> Follower | None:
-        """What is read of it; None before there is any."""
-
-    @property
-    def running(self) -> bool:
-        """Whether it goes on."""
-
-    @property
-    def speed(self) -> float | None:
-        """How many times as fast the simulation runs; None of a real machine."""
-
-    async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> Known:
-        """What has to be known of the targets. Raises RaidbenchError."""
-
-    async def survey(self, design: Design, known: Known) -> Survey:
-        """What a sweep puts at risk. Raises RaidbenchError."""
-
-    async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
-        """Look anew, ask, hand it over; whether it runs."""
-
-    async def go_on(self, folder: Path) -> bool:
-        """Let one go on that was stopped or cut short; whether it runs."""
-
-    def stop(self) -> bool:
-        """Ask it to stop after putting everything back; False when none runs."""
-
-    async def may_leave(self) -> bool:
-        """Ask what becomes of it; whether to go on leaving."""
-
-
 class Port(Protocol):
     """The app, as far as it is anybody's business."""
 
@@ -126,10 +83,8 @@ class Port(Protocol):
     """Keys of the keymap, by command."""
     wanted_device: tuple[str, str] | None
     """Address and node of the device that the Bench screen is to measure."""
-    wanted_arrays: WantedArrays | None
-    """Of what drives the Sweep screen is to compare levels; None once it has them."""
-    joint: JointMeasuring | None
-    """The run on many hosts that goes on, or was the last; None before the first."""
+    background: dict[str, BackgroundWork]
+    """What goes on behind the screens, by the screen that shows it."""
     job_choice: tuple[Job, str | None] | None
     """The job of the Bench screen and the name of its workload; None before it was shown."""
 
@@ -138,8 +93,8 @@ class Port(Protocol):
         """What is on trial."""
 
     @property
-    def sweeping(self) -> ShownSweep:
-        """The sweep that is shown."""
+    def measuring(self) -> bool:
+        """Whether a job or anything in the background measures on this machine now."""
 
     def stage(self, target: str, key: str, value: str | None) -> None:
         """Stage a value, or take it back with None."""
@@ -155,9 +110,6 @@ class Port(Protocol):
 
     def measure_device(self, name: str, device: str) -> None:
         """Take a device to the Bench screen."""
-
-    def compare_levels(self, wanted: WantedArrays) -> None:
-        """Take drives to the Sweep screen."""
 
     def ask_export(self) -> None:
         """Ask for a file name, write the report of the session."""
@@ -185,14 +137,17 @@ class Port(Protocol):
     def tell_place(self, message: str, place: str) -> None:
         """A notice with something worth copying: the path that it names, say."""
 
+    def do(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """Call what a feature calls by this name (`app.doors`) with the app first; say so where none does."""
+
     def action_go(self, screen: str) -> None:
         """Bring a screen to the front."""
 
     def show_header(self) -> None:
         """Bring the header up to date."""
 
-    def show_sweep(self) -> None:
-        """Bring what shows the sweep up to date."""
+    def show_background(self, screen: str) -> None:
+        """Bring what shows work in the background up to date: its screen, and the header of any."""
 
     def refresh_screen(self) -> None:
         """Bring the screen in front up to date with what is not in the session."""

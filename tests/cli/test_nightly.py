@@ -17,14 +17,14 @@ from app.cli.standing import STATUS, status_of_history
 from app.cli.status import DONE, FOUND, UNDECIDED
 from app.engine.history.baselines import Baseline, baseline_of
 from app.engine.history.checking import check
-from app.engine.history.earlier_runs import PastRun, job_words
-from app.engine.history.series import series_of
 from app.engine.judge.regression import LaterVerdict
+from app.engine.past_runs.earlier_runs import PastRun, job_words
+from app.engine.past_runs.series import series_of
 from app.engine.session.state import RunRecord
 from app.engine.session.store import load
 from app.engine.view.baseline import check_sentence
 from tests.engine import sessions
-from tests.engine.history.test_series import DAY, past
+from tests.engine.past_runs.test_series import DAY, past
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/cli.md"
 WWN = "naa.5000c500a1b2c3d4"

@@ -307,7 +307,7 @@ async def leave_with(
     [
         lambda app, screen: screen.on_screen_resume(),
         lambda app, screen: app.refresh_screen(),
-        lambda app, screen: app.show_sweep(),
+        lambda app, screen: app.show_background("sweep"),
         lambda app, screen: app.notify("late"),
         lambda app, screen: app.screen.set_focus(None),
         lambda app, screen: screen.query_one(DeviceList),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
+import backends.vendors
 from app.priv import reading
+from backends import registry
 from backends.change import Change
 from backends.host import Command, Completed, Host
 from backends.hosts.wrapped import HostWrapper
@@ -186,3 +192,68 @@ async def test_what_is_asked_of_other_cards_is_in_the_table(backend: type[Finds]
             await one.read(array.target)
     assert listening.reads
     assert refused(listening.reads) == []
+
+
+# -- who may add to the table ------------------------------------------------------------------------------------------
+
+STARTED = {
+    "CmdTool2", "CmdTool264", "CmdTool2_64", "MegaCli", "MegaCli64", "SMcli", "arcconf", "areca-cli", "cli64",
+    "dmsetup", "fio-status", "hdparm", "hpacucli", "hpssacli", "lvs", "mdadm", "megacli", "megacli64", "megaraid-cli",
+    "mnv_cli", "mvcli", "nvme", "perccli", "perccli2", "perccli64", "pvs", "sdparm", "smartctl", "ssacli", "storcli",
+    "storcli2", "storcli64", "tw-cli", "tw_cli",
+}  # fmt: skip
+"""Every program that root starts for a user. One more is a decision, taken here, too."""
+
+OTHER_VENDOR = """
+from backends.protocol import Vendor
+
+ROOT_READS = {("id",): (("-u",),)}
+VENDOR = Vendor(name="other", backend=lambda host: host, root_reads=f"{__name__}:ROOT_READS")
+"""
+
+
+def test_root_starts_these_programs_and_no_others() -> None:
+    assert {os.path.basename(name) for name in reading._SHAPES} == STARTED
+
+
+def test_a_vendor_of_another_package_adds_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other_vendor.py").write_text(OTHER_VENDOR)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = EntryPoint(name="other", value="other_vendor:VENDOR", group=registry.GROUP)
+    found = registry.find_vendors(plugins=[point])
+
+    assert "other" in {vendor.name for vendor in found.vendors}
+    assert reading._declared() == reading._SHAPES
+    assert "id" not in reading._SHAPES
+
+
+def test_a_folder_on_the_search_path_of_the_vendors_adds_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other.py").write_text(OTHER_VENDOR)
+    monkeypatch.setattr(backends.vendors, "__path__", [*backends.vendors.__path__, str(tmp_path)])
+    found = registry.find_vendors(plugins=())
+    monkeypatch.delitem(sys.modules, "backends.vendors.other")
+
+    assert "other" in {vendor.name for vendor in found.vendors}
+    assert reading._declared() == reading._SHAPES
+
+
+def test_a_module_in_the_place_of_a_vendor_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "areca.py").write_text(OTHER_VENDOR)
+    monkeypatch.setattr(backends.vendors, "__path__", [str(tmp_path), *backends.vendors.__path__])
+    monkeypatch.setattr(backends.vendors, "areca", sys.modules["backends.vendors.areca"])
+    monkeypatch.delitem(sys.modules, "backends.vendors.areca")
+    try:
+        with pytest.raises(ImportError, match="areca is read from"):
+            reading._declared()
+    finally:
+        sys.modules.pop("backends.vendors.areca", None)
+
+
+def test_two_vendors_cannot_declare_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    vendors = tuple(registry.own_vendors())
+    twice = replace(next(vendor for vendor in vendors if vendor.name == "areca"), name="again")
+    monkeypatch.setattr(reading, "own_vendors", lambda: (*vendors, twice))
+    with pytest.raises(ValueError, match="again declares a program"):
+        reading._declared()

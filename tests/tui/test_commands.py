@@ -15,12 +15,12 @@ from app.tui.screens.devices.new_array import NewArrayScreen
 from app.tui.screens.devices.screen import DevicesScreen
 from app.tui.screens.devices.slowest import SlowestScreen
 from app.tui.screens.explore.screen import ExploreScreen
+from app.tui.screens.history.screen import HistoryScreen
 from app.tui.screens.hosts.host import HostScreen
 from app.tui.screens.hosts.joint import JointScreen
 from app.tui.screens.hosts.screen import HostsScreen
 from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
-from app.tui.screens.runs.history import HistoryScreen
 from app.tui.screens.runs.screen import RunsScreen
 from app.tui.screens.sweep.screen import SweepScreen
 from tests.tui.stage import Table, app_of, notices, opened, text_of, until

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.engine.history.earlier_runs import past_runs
+from app.engine.past_runs.earlier_runs import past_runs
 from app.engine.session.figures import RunStatus
 from app.engine.session.store import load
 from app.tui.screens.bench.reopened import RunScreen
-from app.tui.screens.runs.history import HistoryScreen
+from app.tui.screens.history.screen import HistoryScreen
 from app.tui.screens.runs.screen import RunsScreen
 from tests.engine import sessions
 from tests.tui.conftest import stillness

@@ -15,7 +15,7 @@ from app.engine.hosts.raw import RawAnswer
 from app.engine.session.joint_names import joint_folders
 from app.tui.screens.devices.screen import DevicesScreen
 from app.tui.screens.hosts.host import HostScreen
-from app.tui.screens.hosts.joint import JointScreen
+from app.tui.screens.hosts.joint import JointMeasuring, JointScreen
 from app.tui.screens.hosts.screen import NOBODY, HostsScreen
 from backends.errors import ToolMissingError
 from tests.engine.joint.test_conductor import HostDouble
@@ -30,6 +30,13 @@ from widgets.question import QuestionDialog
 def hosts_of(pilot: Pilot[int]) -> list[str]:
     """The rows, from the top."""
     return [row.key for row in pilot.app.screen.query_one("#hosts", KeyedTable).rows]
+
+
+def joint_of(pilot: Pilot[int]) -> JointMeasuring | None:
+    """The run on many hosts, if there is one."""
+    work = app_of(pilot).background.get("joint")
+    assert work is None or isinstance(work, JointMeasuring)
+    return work
 
 
 async def told(pilot: Pilot[int], words: str) -> None:
@@ -195,7 +202,7 @@ async def test_marked_hosts_measure_together(tmp_path: Path) -> None:
     fleet.doubles = Doubles(HostDouble("n1"), HostDouble("n5", dies=4))
     async with opened(set_table(tmp_path, fleet=fleet.fleet())) as pilot:
         await measuring(pilot, *"sda")
-        await until(pilot, lambda: (joint := app_of(pilot).joint) is not None and not joint.running)
+        await until(pilot, lambda: (joint := joint_of(pilot)) is not None and not joint.running)
         await told(pilot, "Together: 1 of 2 hosts")
         assert fleet.asked[-1] == (("n1", "n5"), ("--profile=randread-4k", "--", "sda"))
         assert "n5 is not in the sum, lost" in " ".join(text_of(pilot).split())
@@ -233,4 +240,4 @@ async def test_no_device_is_written_over_there(tmp_path: Path) -> None:
         await heard(pilot)
         await pilot.press(*"sda", "enter")
         await until(pilot, lambda: "No device is written over" in notices(pilot))
-        assert app_of(pilot).joint is None
+        assert joint_of(pilot) is None

@@ -24,7 +24,7 @@ SCREENS = tuple(WorkbenchApp.MODES)
 NEWS: tuple[Callable[[WorkbenchApp], object], ...] = (
     lambda app: app.refresh_screen(),
     lambda app: app.show_header(),
-    lambda app: app.show_sweep(),
+    lambda app: app.show_background("sweep"),
     lambda app: app.tell_briefly("read"),  # show_notices
     lambda app: app.show_session(app.workbench.session),
 )

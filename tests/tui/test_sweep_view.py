@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.arrays.candidates import WantedArrays
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.session.sweep_record import CurrentStep
 from app.engine.session.sweep_steps import Design, Destroyed
@@ -15,7 +16,7 @@ from app.engine.sweep.results import results
 from app.engine.sweep.survey import Survey
 from app.engine.view.sweep import cell_words, matrix, names_at, ranking, turned, why_left_out
 from app.engine.view.table import Tone, text_of
-from app.tui.screens.sweep.draft import LEVEL_AXIS, Draft, DraftAxis, WantedArrays, axes_of, plan_text
+from app.tui.screens.sweep.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of, plan_text
 from app.tui.screens.sweep.plan_view import axis_rows, fold_words, plan_groups, question
 from app.tui.screens.sweep.results_view import grid, short, state_words
 from backends.model import Level

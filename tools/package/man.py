@@ -48,7 +48,7 @@ def pages(date: str, version: str) -> dict[str, str]:
         command = cli.get_command(top, name)
         assert command is not None
         called = click.Context(command, info_name=name, parent=top)
-        made[f"man1/raidbench-{name}.1"] = _command(called, COMMANDS[name][1], date, version)
+        made[f"man1/raidbench-{name}.1"] = _command(called, COMMANDS[name].help, date, version)
     return made
 
 
@@ -76,7 +76,7 @@ def _top(context: click.Context, date: str, version: str) -> str:
             *roff.paragraphs(context.command.epilog or ""),
             *_options(context),
             roff.heading("COMMANDS"),
-            *roff.entries((f"raidbench-{name}(1)", told) for name, (_, told) in COMMANDS.items()),
+            *roff.entries((f"raidbench-{name}(1)", command.help) for name, command in COMMANDS.items()),
             *_common(),
             *_see(*(f"raidbench-{name}(1)" for name in COMMANDS), "raidbench.toml(5)", "fio(1)"),
         ]

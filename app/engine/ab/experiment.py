@@ -6,10 +6,10 @@ import asyncio
 import time
 from dataclasses import replace
 
-from app.engine.ab.interrupted import open_experiments
 from app.engine.ab.plan import AbPlan, ended
 from app.engine.change.trial import why_not_unattended
 from app.engine.change.untold import untold
+from app.engine.interrupted import open_experiments
 from app.engine.judge.comparison import compare_experiment
 from app.engine.judge.pairs import Letter, reached
 from app.engine.judge.recorded import verdicts_of

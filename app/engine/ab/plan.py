@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from typing import TYPE_CHECKING
 
 from app.engine.change.trial import why_not_tried
 from app.engine.judge.comparison import Comparison, compare_experiment
@@ -11,14 +12,20 @@ from app.engine.judge.noise import RunNoise, pairs_for, sight
 from app.engine.judge.pairs import FEWEST_PAIRS, RULE, STANDARD, Letter, letters_of, one_look, order, reached, switches
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
+from app.engine.measure.beginning import run_started
 from app.engine.measure.idle_wait import drawn_pause
 from app.engine.measure.measurer import Preparation
+from app.engine.past_runs.earlier_runs import job_words, thing_of
+from app.engine.past_runs.series import noise_on
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
 from backends.change import Change
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Target
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
 
 REST_SECONDS = 5.0
 """Idle time before each run, so that every run begins alike."""
@@ -260,3 +267,12 @@ def ended(until_percent: float | None, comparison: Comparison | None) -> bool:
     if until_percent is None:
         return judgement.verdict is not Verdict.NOT_DECIDED
     return (judgement.interval.percent_high - judgement.interval.percent_low) / 2 <= until_percent
+
+
+def known_noise(bench: Workbench, ready: Preparation) -> RunNoise | None:
+    """Return how far earlier runs of this job on this target lay apart; None where too few are known."""
+    from app.engine.past_runs.index import known_runs
+
+    start = run_started("", ready, {}, kept=False, simulated=bench.simulated)
+    thing = thing_of(start, bench.session.inventory, bench.host.name)
+    return noise_on((start.simulated, thing, job_words(start.work)), known_runs(bench.paths).runs)

@@ -11,10 +11,11 @@ from backends.errors import BlockedError, InvalidValueError, NotFoundError, Raid
 from backends.free_drives import kernel_candidates, kernel_disks
 from backends.health import FOREIGN, cautions, health_at, reasons_against
 from backends.making import ArrayPlan, ArrayWish, Candidate, require_free_drive
-from backends.model import Drive, Inventory, Problem, State, Target
+from backends.model import Drive, Inventory, Level, Problem, State, Target
 from backends.protocol import MakesArrays
 from backends.suggestions import suggested
 from backends.text import clean
+from backends.values import dataclass
 
 if TYPE_CHECKING:
     from backends.registry import Machine
@@ -28,6 +29,20 @@ _WHY_NOT = {
     State.FOREIGN: FOREIGN,
 }
 """What stands against a drive of a card whose tool is asked for nothing more than a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedArrays:
+    """Drives that arrays of several levels are to be made of, and the first of these arrays."""
+
+    drives: tuple[str, ...]
+    """Addresses of the drives that arrays are made of."""
+    level: Level
+    """The first level."""
+    strip_bytes: int | None = None
+    """Its strip, None for the maker's usual one."""
+    spans: int | None = None
+    """Its spans, None for the usual ones."""
 
 
 async def candidates_of(

@@ -1,1 +1,1 @@
-"""What was measured before: all runs of all sessions, what changed among them, and named baselines."""
+"""Named baselines, and runs of now held against one."""

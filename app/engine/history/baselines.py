@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.engine.history.earlier_runs import thing_of
 from app.engine.judge.grouping import condition
 from app.engine.judge.verdict import FEWEST_RUNS
+from app.engine.past_runs.earlier_runs import thing_of
 from app.engine.session import wire
 from app.engine.session.events import InventorySeen, MachineFacts, RunEnded, RunStarted
 from app.engine.session.figures import RunStatus

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from app.engine.history.baselines import Baseline
-from app.engine.history.earlier_runs import PastRun, job_words
-from app.engine.history.series import Difference
 from app.engine.judge.caveats import forbidden, weakened
 from app.engine.judge.comparison import differing
 from app.engine.judge.grouping import engine_of
@@ -16,6 +14,8 @@ from app.engine.judge.nights import NightChart, night_chart
 from app.engine.judge.reasons import Doubt
 from app.engine.judge.regression import LaterJudgement, LaterVerdict, apart, judge_later
 from app.engine.judge.stats import Spread, geometric_mean
+from app.engine.past_runs.earlier_runs import PastRun, job_words
+from app.engine.past_runs.series import Difference
 from app.engine.session.figures import RunStatus
 from app.engine.session.state import RunRecord
 from backends.values import dataclass

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from app.engine.doctor import READS_IN_USE
 from backends import json_text
 from backends.values import dataclass
 from backends.version import program_version
-
-READS_IN_USE = "reads in use"
-"""The finding of `doctor` that says whether what is mounted can be measured by reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from app.engine.joint.heard import (
 from app.engine.joint.reach import HostLine, Reach, why_gone
 from app.engine.joint.record import JointFolder
 from app.engine.joint.window import Span
-from app.engine.joint.words import LEASE_S
+from app.engine.session.joint_names import LEASE_S
 from backends.errors import RaidbenchError, StorageError
 from backends.values import dataclass
 

@@ -18,12 +18,6 @@ from backends.values import dataclass
 PROTOCOL = 1
 """Raised when a word or a line changes its meaning."""
 
-LEASE_S = 5
-"""Seconds of silence after which a run stops by itself, unless told otherwise."""
-
-LEASES = (2, 300)
-"""Seconds of silence that may be granted, at least and at most."""
-
 WORD_BYTES = 200
 """A word with its line end is never longer."""
 

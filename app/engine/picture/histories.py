@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import RunSeries, SeriesPoint, series_of, what_differs
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import Difference, RunSeries, SeriesPoint, series_of, what_differs
 from app.engine.picture.asked import MEBI, AskedPicture, Made, NothingError, Wish
 from app.engine.picture.subject import Subject, short_target
 from app.engine.view.figures import figure_label
-from app.engine.view.history import brief
-from app.engine.view.names import setting_words
+from app.engine.view.names import key_name, key_value, setting_words
 from widgets.plain import units
 from widgets.plain.picture.values import HistoryData, MeasuredPoint, Picture, Stage, Unit
 
@@ -102,5 +101,12 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
         percent, differs = levels.get(first.name), what_differs(before.runs[-1], first)
         if percent is not None or differs:
             words = [] if percent is None else [f"{percent:+.1f} %"]
-            words += [brief(differs)] if differs else []
+            words += [_brief(differs)] if differs else []
             yield (before.runs[-1].at + first.at) / 2, ", ".join(words)
+
+
+def _brief(differs: Sequence[Difference]) -> str:
+    """Return the first difference, and how many more there are."""
+    key, _, after = differs[0]
+    more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""
+    return f"{key_name(key)} {key_value(key, after)}{more}"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
+from app.engine.judge.comparison import Comparison
 from app.engine.picture.asked import AskedPicture, Intervals, Made, NothingError, Wish, missing
 from app.engine.picture.histories import history
 from app.engine.picture.latencies import histogram, percentiles
 from app.engine.picture.setups import boxes, scatter
-from app.engine.picture.subject import PlacedRun, Subject
+from app.engine.picture.subject import PlacedRun, Subject, of_experiment, of_runs, of_sweep, side_by_side
 from app.engine.picture.sweeps import curve
 from app.engine.picture.timelines import timeline
 from app.engine.session.figures import Sample
-from widgets.plain.picture.values import Picture, PictureKind
+from app.engine.session.state import RunRecord, Session
+from widgets.plain.picture.values import Picture, PictureKind, Unit
 
 _MAKERS: dict[PictureKind, Callable[[AskedPicture], Made]] = {
     PictureKind.PERCENTILES: percentiles,
@@ -67,3 +70,70 @@ def usual(subject: Subject) -> PictureKind:
         if len(subject.runs) > 1
         else PictureKind.TIMELINE
     )
+
+
+# -- what screens of the core and of other features show without a question -------------------------------------------
+
+
+def run_picture(run: RunRecord, baseline: RunRecord | None) -> Picture:
+    """Return all latencies of a run by percentile, over those of the baseline."""
+    placed = PlacedRun(run=run, folder=Path())
+    subject = of_runs([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
+    return picture(subject, PictureKind.PERCENTILES)
+
+
+def sides_picture(
+    comparison: Comparison,
+    names: Sequence[str],
+    folders: Sequence[Path],
+    *,
+    kind: PictureKind | None,
+    unit: Unit,
+    intervals: Callable[[RunRecord, Path], Sequence[Sample]],
+) -> Picture:
+    """Return a picture of two sides that are compared; without a `kind` latencies, or the timeline where only that has
+    data.
+    """
+    subject, wish = side_by_side(comparison, names, folders), Wish(unit=unit)
+
+    def made(kind: PictureKind) -> Picture:
+        return picture(subject, kind, wish, lambda placed: intervals(placed.run, placed.folder))
+
+    first = made(kind or PictureKind.PERCENTILES)
+    if kind is not None or first.data is not None:
+        return first
+    second = made(PictureKind.TIMELINE)
+    return first if second.data is None else second
+
+
+def sweep_picture(session: Session, folder: Path) -> Picture | None:
+    """Return the picture that tells most of a sweep; None where nothing of it was measured."""
+    subject = of_sweep(session, folder)
+    return None if subject is None else picture(subject)
+
+
+def session_lines(
+    session: Session, runs: Sequence[RunRecord], samples: Mapping[str, Sequence[Sample]], size: tuple[int, int]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the pictures of a session as a heading and lines: of each A/B, of its sweep, of these runs.
+
+    `samples`: the intervals of runs, by id; `size`: columns and rows.
+    """
+    from widgets.plain.picture.look import PictureLook
+    from widgets.plain.picture.painting import painted
+
+    look = PictureLook(width=size[0], height=size[1], palette=())
+    for subject in _subjects(session, runs):
+        shown = picture(subject, intervals=lambda placed: samples.get(placed.run.id, ()))
+        if shown.data is not None:
+            yield subject.heading, tuple(painted(shown, look))
+
+
+def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[Subject]:
+    for record in session.experiments:
+        if (subject := of_experiment(session, Path(), record)) is not None:
+            yield subject
+    if (swept := of_sweep(session, Path())) is not None:
+        yield swept
+    for run in runs:
+        yield of_runs([PlacedRun(run=run, folder=Path())])

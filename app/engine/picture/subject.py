@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import RunSeries, series_of
 from app.engine.judge.comparison import Comparison, varying
 from app.engine.judge.grouping import condition, pairs_of
 from app.engine.judge.recorded import shown_experiment
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import RunSeries, series_of
 from app.engine.session.events import RunStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.labels import within
@@ -30,12 +30,13 @@ from app.engine.view.names import key_value, setting_words, worded
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 from widgets.plain import units
+from widgets.plain.picture.values import MOST_CURVES
 
 MOST_SIGNS = 6
 """Signs and colours there are."""
 
-MOST = 4
-"""Curves over one another; more cannot be told apart."""
+
+MOST = MOST_CURVES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.doors import needed_action
 from app.engine.judge.grouping import repeats
 from app.engine.report import changes, experiments, runs, sweeping
 from app.engine.report.blocks import Graphs, Paragraph, Report, Section, Sentences, grid, section
@@ -11,7 +12,6 @@ from app.engine.report.raw import Raw
 from app.engine.report.series import MOST_RUNS, pictured, run_graphs
 from app.engine.session.events import NoteAdded
 from app.engine.session.state import Session
-from app.engine.view.joint import joint_sentences, joint_table
 from app.engine.view.session_summary import in_short
 from backends.text import clean
 from widgets.plain import units
@@ -90,9 +90,10 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
 
 def _on_many_hosts(raw: Raw) -> Iterator[Section]:
     for record in raw.joint:
+        table, sentences = needed_action("fleet.table")(record), needed_action("fleet.sentences")(record)
         heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"
         job = Paragraph(text=", ".join(f"{key}={text}" for key, text in record.job.items()))
-        yield from section(heading, grid(joint_table(record)), Sentences(items=tuple(joint_sentences(record))), job)
+        yield from section(heading, grid(table), Sentences(items=tuple(sentences)), job)
     yield from section("Runs on many hosts that cannot be read", Sentences(items=raw.joint_problems))
 
 

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from app.doors import action, needed_action
 from app.engine.fio.course import Course
 from app.engine.fio.curves import samples_of
 from app.engine.fio.job import Job
 from app.engine.fio.sections import JobSection
-from app.engine.joint.record import JointRecord, joint_records
 from app.engine.judge.recorded import shown_experiment
 from app.engine.session.events import NoteAdded, RulePersisted, RunStarted, last_check
 from app.engine.session.figures import Sample
 from app.engine.session.json_values import unstructure
 from app.engine.session.state import RunRecord, Session
 from app.engine.view import schema, schema_compare
-from app.engine.view.joint import joint_json
 from backends.errors import InvalidValueError
 from backends.input_file import open_input
 from backends.text import clean
 from backends.values import dataclass
+
+if TYPE_CHECKING:
+    from app.engine.joint.record import JointRecord
 
 # -- a report as JSON: the same objects as the commands give, in one document -----------------------------------------
 
@@ -50,7 +53,7 @@ def to_json(session: Session, *, folder: str, joint: Iterable[JointRecord] = ())
             for record in session.experiments
         ],
         findings=[] if checked is None else [unstructure(found) for found in checked.findings],
-        joint=[joint_json(record) for record in joint],
+        joint=[needed_action("fleet.document")(record) for record in joint],
         notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
         kept=[
             {"at": event.at, "target": str(event.target), "path": event.path, "values": dict(event.values)}
@@ -77,6 +80,12 @@ class Raw:
     """Runs on many hosts."""
     joint_problems: tuple[str, ...] = ()
     """Sentences about those that cannot be read."""
+
+
+def joint_records(folder: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ...]]:
+    """Return the runs on many hosts of a session, and sentences about those that cannot be read."""
+    read = action("fleet.records")
+    return ((), ()) if read is None else read(folder)
 
 
 def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:

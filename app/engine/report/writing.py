@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.joint.record import joint_records
-from app.engine.picture.making import picture
-from app.engine.picture.subject import PlacedRun, Subject, of_experiment, of_runs, of_sweep
+from app.doors import action
 from app.engine.report.blocks import Code, Report, section
 from app.engine.report.csv import runs_csv, samples_csv
 from app.engine.report.fio_plot import fio_plot_files
 from app.engine.report.html import to_html
 from app.engine.report.markdown import picture_name, to_markdown
 from app.engine.report.model import curves_wanted, report_of
-from app.engine.report.raw import Raw, intervals, read_raw, to_json
+from app.engine.report.raw import Raw, intervals, joint_records, read_raw, to_json
 from app.engine.report.series import pictured
 from app.engine.report.svg import to_svg
 from app.engine.session.documents import new_folder, write_file
-from app.engine.session.figures import Sample
 from app.engine.session.redaction import redacted
 from app.engine.session.state import Session
 from backends.errors import InvalidValueError, RefusedError
 from backends.redaction import Redactor
 from backends.text import clean
-from widgets.plain.picture.look import PictureLook
-from widgets.plain.picture.painting import painted
 
 
 class Form(StrEnum):
@@ -49,8 +44,6 @@ ENDINGS = ".md, .html, .csv or .json"
 
 _SIZE = (80, 20)
 """Columns and rows of a picture in a text: what a mail shows unbroken."""
-
-_NOWHERE = Path()
 
 
 def form_of(file: Path) -> Form:
@@ -151,25 +144,9 @@ def _with_pictures(report: Report, session: Session, raw: Raw) -> Report:
 
 
 def _pictures(session: Session, raw: Raw) -> Iterator[Code]:
-    def samples(placed: PlacedRun) -> Sequence[Sample]:
-        return raw.samples.get(placed.run.id, ())
-
-    width, height = _SIZE
-    look = PictureLook(width=width, height=height, palette=())
-    for subject in _pictured(session):
-        shown = picture(subject, intervals=samples)
-        if shown.data is not None:
-            yield Code(lines=tuple(painted(shown, look)), label=subject.heading)
-
-
-def _pictured(session: Session) -> Iterator[Subject]:
-    for record in session.experiments:
-        if (subject := of_experiment(session, _NOWHERE, record)) is not None:
-            yield subject
-    if (swept := of_sweep(session, _NOWHERE)) is not None:
-        yield swept
-    for run in pictured(session):
-        yield of_runs([PlacedRun(run=run, folder=_NOWHERE)])
+    draw = action("plots.session_lines")
+    for heading, lines in () if draw is None else draw(session, pictured(session), raw.samples, _SIZE):
+        yield Code(lines=lines, label=heading)
 
 
 def _write_markdown(

@@ -1,4 +1,4 @@
-"""Names of the hosts of runs on many hosts, which lie beside the log of the session that has them."""
+"""Runs on many hosts: their limits, and the names of the hosts, which are beside the log of the session."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backends.input_file import open_input
+
+LEASE_S = 5
+"""Seconds of silence after which a run stops by itself, unless told otherwise."""
+
+LEASES = (2, 300)
+"""Seconds of silence that may be granted, at least and at most."""
 
 PLACE = re.compile(r"j[1-9][0-9]{0,5}")
 """The folder of such a run, below `runs`."""

@@ -340,3 +340,9 @@ def _ended(
 
 def _words(error: RaidbenchError) -> str:
     return " ".join(filter(None, (error.message, error.hint)))
+
+
+async def give_up(bench: Workbench) -> tuple[str, ...]:
+    """Put the settings of the open session's sweep back; return sentences about what could not be."""
+    record = await SweepRunner(bench).give_up()
+    return () if record.end is None else record.end.left

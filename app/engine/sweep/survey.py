@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from app.engine.fio.job import Job
-from app.engine.history.earlier_runs import job_words, known_as
-from app.engine.history.index import known_runs
-from app.engine.history.noise import noise_on
 from app.engine.judge.noise import RunNoise
 from app.engine.measure.preparation import Preparation, Request
 from app.engine.measure.wear import amount_words, endurance_words
+from app.engine.past_runs.earlier_runs import job_words, known_as
+from app.engine.past_runs.index import known_runs
+from app.engine.past_runs.series import noise_on
 from app.engine.session.sweep_steps import MADE, Assignment, Design, Destroyed, SweepMaking
 from app.engine.sweep.estimate import writing_seconds
 from app.engine.sweep.targets import Holder, Known

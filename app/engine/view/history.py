@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import expm1
 
-from app.engine.history.earlier_runs import Condition, PastRun
-from app.engine.history.series import Difference, LevelChange, RunSeries, changed_since_before
 from app.engine.judge.nights import LEARNING, SIGHT, NightChart
 from app.engine.judge.regression import LaterVerdict
+from app.engine.past_runs.earlier_runs import Condition, PastRun
+from app.engine.past_runs.series import Difference, LevelChange, RunSeries, changed_since_before
 from app.engine.session.figures import RunStatus
 from app.engine.view import schema
 from app.engine.view.figures import figure_label, figure_name, shown
@@ -113,13 +113,6 @@ def chart_json(chart: NightChart) -> schema.Json:
         "seen_percent": chart.seen_percent,
         "seen_within": SIGHT,
     }
-
-
-def brief(differs: Sequence[Difference]) -> str:
-    """The first of what differs, and how many more."""
-    key, _, after = differs[0]
-    more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""
-    return f"{key_name(key)} {key_value(key, after)}{more}"
 
 
 def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> schema.Json:

@@ -10,5 +10,6 @@ VENDOR = Vendor(
     backend=lazily("backends.vendors.areca.backend:Areca"),
     present=where(CARDS),
     drivers=("arcmsr",),
+    root_reads="backends.vendors.areca.presence:ROOT_READS",
 )
 """Found by the registry."""

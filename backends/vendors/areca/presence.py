@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from backends.answers import Whole
+from backends.protocol import RootReads
 
 PLACES = ("/usr/local/sbin/cli64", "/root/cli64", "/opt/areca/cli64", "cli64", "areca-cli")
 """Where the program is looked for."""
@@ -28,3 +29,7 @@ WHOLE = Whole(
     statuses=frozenset(),
 )
 """All recorded answers end so, refusals too."""
+
+
+ROOT_READS: RootReads = {PLACES: (*READS, DRIVE_READ, UNRECORDED)}
+"""What root starts for a user: it reads, and changes nothing."""

@@ -2,5 +2,10 @@
 
 from backends.protocol import Vendor, lazily, where
 
-VENDOR = Vendor(name="dm", backend=lazily("backends.vendors.dm.backend:Dm"), present=where("/sys/block/dm-*"))
+VENDOR = Vendor(
+    name="dm",
+    backend=lazily("backends.vendors.dm.backend:Dm"),
+    present=where("/sys/block/dm-*"),
+    root_reads="backends.vendors.dm.backend:ROOT_READS",
+)
 """Found by the registry."""

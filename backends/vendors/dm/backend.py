@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target
+from backends.protocol import RootReads
 from backends.text import clean
 from backends.topology import Node, Topology, look
 from backends.topology.layers import MARK, lvm_name
@@ -204,3 +205,7 @@ def _selector(words: tuple[str, ...]) -> str:
         return words[at + 2] if int(words[at]) else ""
     except (ValueError, IndexError):
         return ""
+
+
+ROOT_READS: RootReads = {("dmsetup",): (TABLE, STATUS, ("status",))}
+"""What root starts for a user: it reads, and changes nothing."""

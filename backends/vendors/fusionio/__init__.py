@@ -8,5 +8,6 @@ VENDOR = Vendor(
     present=where("/sys/module/iomemory_vsl*"),
     drivers=("iomemory-vsl", "iomemory-vsl4"),
     declares=("backends.vendors.fusionio.sector:SETTINGS",),
+    root_reads="backends.vendors.fusionio.tool:ROOT_READS",
 )
 """Found by the registry. Without its driver nothing is run: an old fio-status then brought a DL580 Gen8 down."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 
 from backends.answers import Heard, Whole, judged, told_once
@@ -10,6 +11,7 @@ from backends.errors import RaidbenchError
 from backends.host import Command, Host
 from backends.json_text import document as read
 from backends.model import Problem
+from backends.protocol import RootReads
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import lacking, parse_document, parse_status, together
@@ -90,3 +92,7 @@ async def _heard(host: Host, whole: Whole, *argv: str) -> Heard:
     if whole is WHOLE_JSON and done.returncode > 0 and "{" not in done.stdout:
         return Heard()
     return judged(whole, command, "fusionio", done)
+
+
+ROOT_READS: RootReads = {(STATUS,): tuple(tuple(map(re.escape, words)) for words in READS)}
+"""What root starts for a user: it reads, and changes nothing."""

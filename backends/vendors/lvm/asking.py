@@ -10,10 +10,12 @@ from backends.changing import evidence_of
 from backends.errors import RaidbenchError, ToolFailedError, ToolTimeoutError
 from backends.host import STALL, Command, Completed, Host
 from backends.json_text import document, table
+from backends.protocol import RootReads
 from backends.text import clean, clean_lines
 from backends.topology import Tree, node_path, read_tree
+from backends.topology.room_look import THIN_COUNT
 from backends.values import dataclass
-from backends.vendors.lvm.facts import LVS, MISSING, LvFacts, parse_lvs
+from backends.vendors.lvm.facts import LVS, MISSING, PVS, LvFacts, parse_lvs
 from backends.vendors.lvm.inventory import NAME, by_group
 from backends.vendors.lvm.presence import MARK
 
@@ -139,3 +141,10 @@ def words_of(done: Completed, tool: str) -> str:
     told = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
     said = clean(clean_lines("\n".join(told), lines=6).replace("\n", " "), 300).rstrip(".")
     return f"{said}." if said else f"{tool} ended with status {done.returncode} and did not say why."
+
+
+ROOT_READS: RootReads = {
+    ("lvs",): (tuple(map(re.escape, LVS)), WITHOUT, tuple(map(re.escape, THIN_COUNT))),
+    ("pvs",): (tuple(map(re.escape, PVS)),),
+}
+"""What root starts for a user: it reads, and changes nothing."""

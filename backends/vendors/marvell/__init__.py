@@ -3,5 +3,10 @@
 from backends.protocol import Vendor, lazily
 from backends.vendors.marvell.presence import installed
 
-VENDOR = Vendor(name="marvell", backend=lazily("backends.vendors.marvell.backend:Marvell"), present=installed)
+VENDOR = Vendor(
+    name="marvell",
+    backend=lazily("backends.vendors.marvell.backend:Marvell"),
+    present=installed,
+    root_reads="backends.vendors.marvell.presence:ROOT_READS",
+)
 """Found by the registry."""

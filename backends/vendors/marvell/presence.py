@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from backends.answers import Whole
 from backends.host import Host
+from backends.protocol import RootReads
 from backends.text import clean
 
 PLACES = ("/opt/marvell/bin/mvcli", "/opt/dell/mvcli/mvcli", "mvcli")
@@ -93,3 +94,7 @@ def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
         if found:
             found[-1].setdefault(label, clean(value))
     return tuple(found)
+
+
+ROOT_READS: RootReads = {(*PLACES, *NVME_PLACES): (*READS, DRIVE_READ)}
+"""What root starts for a user: it reads, and changes nothing."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from backends.answers import Whole, line_end
 from backends.model import Fact
+from backends.protocol import DEVICE, RootReads
 from backends.subject import misnamed_reason
 from backends.text import clean
 from backends.topology.tree import number
@@ -175,3 +176,9 @@ def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> 
 def has_none(returncode: int, words: str) -> bool:
     """Whether mdadm says, by its status and on standard error, that the machine has no such firmware."""
     return returncode in (1, 2) and _NONE.search(words) is not None
+
+
+ROOT_READS: RootReads = {
+    ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
+}
+"""What root starts for a user: it reads, and changes nothing."""

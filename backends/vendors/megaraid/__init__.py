@@ -9,5 +9,6 @@ VENDOR = Vendor(
     present=anything,
     drivers=DRIVERS,
     declares=("backends.vendors.megaraid.settings:VOLUME_SETTINGS", "backends.vendors.megaraid.settings:CARD_SETTINGS"),
+    root_reads="backends.vendors.megaraid.presence:ROOT_READS",
 )
 """Found by the registry."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from backends.host import Host
+from backends.protocol import RootReads
 from backends.topology import Node
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
 
@@ -129,3 +130,41 @@ def pci_slot(text: str | None) -> str | None:
     """`00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` as sysfs has it behind the domain: `c1:00.0`; else None."""
     found = _PCI.fullmatch(text.strip()) if text is not None else None
     return f"{found[2]}:{found[3]}.{found[4]}".lower() if found is not None else None
+
+
+_ANY_CARD = r"-a\d{1,3}"
+_CARD = r"/c\d{1,3}"
+_PROPERTIES = "patrolread|cc|perfmode|aso|ncq|copyback|cachebypass"
+
+_STORCLI = (
+    ("show",),
+    (_CARD, "show"),
+    (_CARD, "show", f"all|{_PROPERTIES}"),
+    (rf"{_CARD}/(vall|v\d{{1,4}})", "show"),
+    (rf"{_CARD}/(vall|v\d{{1,4}})", "show", "all|autobgi"),
+    (rf"{_CARD}(/eall)?/sall", "show"),
+    (rf"{_CARD}(/eall)?/sall", "show", "all|rebuild"),
+    (rf"{_CARD}/(cv|bbu)", "show", "all"),
+)
+
+_MEGACLI = (
+    ("-v",),
+    ("-adpCount",),
+    ("-AdpAllInfo", f"-aALL|{_ANY_CARD}"),
+    ("-AdpGetPciInfo|-LdPdInfo|-PDList|-AdpBbuCmd", _ANY_CARD),
+    ("-LDInfo", "-LALL", _ANY_CARD),
+    ("-ELF", "-ControllerFeatures", _ANY_CARD),
+    ("-AdpPR|-AdpCcSched", "-Info", _ANY_CARD),
+    ("-AdpGetProp", "NCQDsply", _ANY_CARD),
+    ("-LDBI", "-GetSetting", "-LALL", _ANY_CARD),
+    ("-LDInit|-LDBI|-LDCC", "-ShowProg", "-LALL", _ANY_CARD),
+    ("-PDRbld", "-ShowProg", r"-PhysDrv\[\d{0,5}:\d{1,5}(,\d{0,5}:\d{1,5}){0,255}\]", _ANY_CARD),
+)
+
+ROOT_READS: RootReads = {
+    (*STORCLI_7, *STORCLI_7_PLACES, *STORCLI_8, *STORCLI_8_PLACES): tuple(
+        (*words, *ending) for words in _STORCLI for ending in (("J", "nolog"), ("J",))
+    ),
+    MEGACLI: tuple((*words, "-NoLog") for words in _MEGACLI),
+}
+"""What root starts for a user: it reads, and changes nothing."""

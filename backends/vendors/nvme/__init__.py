@@ -10,5 +10,6 @@ VENDOR = Vendor(
         "backends.vendors.nvme.settings:NAMESPACE_SETTINGS",
         "backends.vendors.nvme.settings:CONTROLLER_SETTINGS",
     ),
+    root_reads="backends.vendors.nvme.identify:ROOT_READS",
 )
 """Found by the registry."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from backends.json_text import keys_once
+from backends.protocol import DEVICE, RootReads
 from backends.text import clean
 from backends.vendors.nvme.facts import ControllerId, LbaFormat, NamespaceId, NvmeHealth, PowerState
 
@@ -366,3 +367,17 @@ def _words(inner: object) -> list[str]:
     """The list of abilities as words; empty if this is none."""
     known = ("saveable", "per-namespace", "changeable")
     return list(inner) if isinstance(inner, list) and all(one in known for one in inner) else []
+
+
+_ROOT_SHAPES = tuple(
+    ("|".join(words), DEVICE, *more)
+    for words, more in (
+        (("id-ctrl", "id-ns", "smart-log"), ()),
+        (("id-ctrl", "id-ns", "smart-log"), ("-o", "json")),
+        (("list-ns",), ("--all",)),
+        (("get-feature",), (r"--feature-id=\d{1,3}", f"--sel=({CURRENT}|{SUPPORTED})")),
+    )
+)
+
+ROOT_READS: RootReads = {("nvme",): _ROOT_SHAPES}
+"""What root starts for a user: it reads, and changes nothing."""

@@ -11,6 +11,7 @@ from backends.answers import CUT, Whole
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Completed, Denial, Host
 from backends.model import Problem
+from backends.protocol import DEVICE, RootReads
 from backends.subject import NEXT_STEP, REFUSED, misnamed_reason
 from backends.text import clean
 from backends.values import dataclass
@@ -174,3 +175,11 @@ class _Answer:
         """Why nothing can be told of the drive."""
         said = self.failure or words or "it says nothing of this drive"
         return f"{self.tool.rsplit('/', 1)[-1]}: {said}"
+
+
+ROOT_READS: RootReads = {
+    ("hdparm",): ((*map(re.escape, hdparm.READ), DEVICE),),
+    ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
+    ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
+}
+"""What root starts for a user: it reads, and changes nothing."""

@@ -9,5 +9,6 @@ VENDOR = Vendor(
     present=anything,
     drivers=DRIVERS,
     declares=("backends.vendors.smartarray.settings:OF_DRIVES", "backends.vendors.smartarray.settings:OF_CARDS"),
+    root_reads="backends.vendors.smartarray.presence:ROOT_READS",
 )
 """Found by the registry."""

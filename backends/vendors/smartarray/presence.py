@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.host import Host
+from backends.protocol import RootReads
 
 SSACLI = ("ssacli", "hpssacli", "hpacucli")
 """HPE's tool on PATH, newest name first: one grammar under three names."""
@@ -35,3 +36,22 @@ async def anything(host: Host) -> bool:
     """Whether a tool is installed or the kernel has a card."""
     tools = (*SSACLI_PLACES, *SSACLI, *ARCCONF_PLACES, *ARCCONF)
     return host.which(tools) is not None or bool(await kernel_cards(host))
+
+
+_SLOT = r"slot=[0-9]{1,3}[A-Za-z]?"
+
+_SSACLI = (
+    ("ctrl", "all", "show"),
+    ("ctrl", _SLOT, "show", "config", "detail"),
+    ("ctrl", _SLOT, "modify", r"[a-z]{2,40}=\?"),
+    ("ctrl", _SLOT, "ld", r"\d{1,5}", "modify", r"[a-z]{2,40}=\?"),
+)
+
+_ARCCONF = (
+    ("list|getversion|setcache",),
+    ("getconfig", r"\d{1,3}", "al"),
+    ("getstatus", r"\d{1,3}"),
+)
+
+ROOT_READS: RootReads = {(*SSACLI, *SSACLI_PLACES): _SSACLI, (*ARCCONF, *ARCCONF_PLACES): _ARCCONF}
+"""What root starts for a user: it reads, and changes nothing."""

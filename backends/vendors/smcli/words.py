@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from backends.protocol import RootReads
 from backends.text import clean
 from backends.values import dataclass
+from backends.vendors.smcli.presence import PLACES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,3 +66,12 @@ def sayable(name: str) -> bool:
         and name[0] != "-"
         and all(char.isascii() and (char.isalnum() or char in "_-#") for char in name)
     )
+
+
+ROOT_READS: RootReads = {
+    PLACES: (
+        ("-d",),
+        *(("-n", r"[A-Za-z0-9_#][A-Za-z0-9_#-]{0,63}", "-c", f"show {nouns.system} profile;") for nouns in DIALECTS),
+    )
+}
+"""What root starts for a user: it reads, and changes nothing."""

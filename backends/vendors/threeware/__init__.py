@@ -19,5 +19,6 @@ VENDOR = Vendor(
     present=anything,
     drivers=("3w-9xxx", "3w-sas", "3w-xxxx"),
     declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),
+    root_reads="backends.vendors.threeware.presence:ROOT_READS",
 )
 """Found by the registry."""

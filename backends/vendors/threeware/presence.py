@@ -1,6 +1,7 @@
 """Where tw_cli may be, what it is asked, and how its whole answers are known."""
 
 from backends.answers import Whole, line_end
+from backends.protocol import RootReads
 
 PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
 """Where the program is looked for."""
@@ -24,3 +25,7 @@ WHOLE = Whole(
     statuses=frozenset(),
 )
 """No answer has an end of its own; the counts are compared where the rows are known (`few`)."""
+
+
+ROOT_READS: RootReads = {PLACES: READS}
+"""What root starts for a user: it reads, and changes nothing."""

@@ -11,8 +11,8 @@ import pytest
 
 from app.engine.history.baselines import Baseline, Baselines, baseline_of
 from app.engine.history.checking import Check, check
-from app.engine.history.earlier_runs import PastRun, job_words
 from app.engine.judge.regression import LaterVerdict
+from app.engine.past_runs.earlier_runs import PastRun, job_words
 from app.engine.session.events import LoggedEvent
 from app.engine.session.figures import Advice
 from app.engine.session.paths import Paths
@@ -21,7 +21,7 @@ from app.engine.session.store import Loaded, load
 from app.engine.view.baseline import check_sentence
 from backends.errors import InvalidValueError, NotFoundError, StorageError
 from tests.engine import sessions
-from tests.engine.history.test_series import DAY, past
+from tests.engine.past_runs.test_series import DAY, past
 
 WWN = "naa.5000c500a1b2c3d4"
 

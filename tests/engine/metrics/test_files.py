@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.change.timer_unit import units_text
 from app.engine.metrics.alerts import ALERTS, board_text, rules_text
 from app.engine.metrics.exposing import write
 from app.engine.metrics.table import METRICS
-from app.engine.metrics.unit import units_text
 from backends.errors import RefusedError, StorageError
 
 NAMES = {one.name for one in METRICS}

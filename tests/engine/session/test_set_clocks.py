@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.engine.ab.interrupted import _in_force, open_experiments
 from app.engine.change import watchdog
 from app.engine.change.side_effects import without_earlier
 from app.engine.change.trial import check_seconds
+from app.engine.interrupted import _in_force, open_experiments
 from app.engine.judge.drift import RunPattern, disturbances
 from app.engine.judge.grouping import Order, Sides, sides_of
 from app.engine.session import journal, pool, store

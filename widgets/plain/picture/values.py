@@ -13,6 +13,10 @@ Bins = Sequence[tuple[int, int]]
 """A histogram as fio has it: (latency in ns, I/Os), ascending."""
 
 
+MOST_CURVES = 4
+"""Curves over one another; more cannot be told apart."""
+
+
 class PictureKind(StrEnum):
     """The seven pictures."""
 

@@ -1,4 +1,4 @@
-"""A/B of the one staged value: the question before it, its run, and the lines that screens show of it."""
+"""A/B of the one staged value: the question before it, and its run."""
 
 from __future__ import annotations
 
@@ -12,25 +12,23 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from app.engine.ab.experiment import run_experiment
-from app.engine.ab.known_noise import known_noise
-from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, plan_ab
+from app.engine.ab.plan import REST_SECONDS, AbPlan, continued, known_noise, plan_ab
 from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.judge.grouping import pairs_of
 from app.engine.judge.noise import RunNoise
 from app.engine.judge.pairs import QUICK, STANDARD, UNTIL
-from app.engine.judge.recorded import shown_experiment
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.event_values import Look
-from app.engine.session.state import ExperimentRecord, Session
+from app.engine.session.state import ExperimentRecord
 from app.engine.view import change as view
-from app.engine.view.comparison import ab_progress, experiment_brief, experiment_lines, order_words, threshold_words
-from app.engine.view.comparison_words import so_far
+from app.engine.view.comparison import order_words, threshold_words
 from app.engine.view.effects import effect_words
 from app.engine.view.noise_words import plan_noise_words
 from app.engine.view.percent import threshold_of
 from app.tui.screens.bench.allowing import allowed
+from app.tui.screens.bench.summary import ended_line
 from app.tui.screens.devices.changing import confirmation
 from backends.change import Change
 from backends.errors import BlockedError, RaidbenchError, RefusedError
@@ -45,38 +43,6 @@ from widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from app.tui.port import Port
-
-# -- a running or finished experiment as the lines that screens show --------------------------------------------------
-
-
-def running(session: Session) -> ExperimentRecord | None:
-    """The experiment that has not ended; after a crash one that never will."""
-    last = session.experiments[-1] if session.experiments else None
-    return last if last is not None and last.end is None else None
-
-
-def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
-    """`A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9], not yet
-    decided`. `left_of_run`: seconds of the run that goes on.
-    """
-    start = record.start
-    marks = [run.start.mark for run in session.runs if run.start.mark is not None]
-    own = [mark for mark in marks if mark.experiment == record.id]
-    if not own:
-        return f"A/B {record.id}: about to begin"
-    now = own[-1]
-    value = start.a if now.letter == "A" else start.b
-    at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
-    resting = "" if session.active is not None else ", at rest"
-    left = ab_progress(session, record, left_of_run).left_words
-    shown = so_far(session, record.id)
-    return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))
-
-
-def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
-    """What it has shown, or why it has not; whether the old value is back. `brief`: in a line or two."""
-    comparison = shown_experiment(session, record.id)
-    return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
@@ -291,10 +257,12 @@ class Experimenting:
         folder, session = self._app.workbench.folder, self._app.session
         if folder is None or getattr(self._app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
             return
-        from app.tui.screens.explore.offers import ExploreOrigin
-        from app.tui.screens.explore.screen import ExploreScreen
+        self._app.do("plots.explore", session=session, folder=folder, first=record.id)
 
-        self._app.push_screen(ExploreScreen(ExploreOrigin(session=session, folder=folder, first=record.id)))
+
+async def go_on(app: Port, experiment: str) -> bool:
+    """Measure the pairs that an experiment's plan has left; return whether they are measured."""
+    return await Experimenting(app).go_on(experiment)
 
 
 def begin_staged(app: Port, say: Callable[[str], None]) -> None:

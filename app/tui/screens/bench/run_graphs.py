@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from app.doors import action
 from app.engine.report.raw import intervals
 from app.engine.session.figures import RunFigures, RunStatus, Sample
 from app.engine.session.state import RunRecord, Session
@@ -29,7 +30,7 @@ from app.tui.still_picture import StillPicture
 from widgets.chart import LineChart, TimeMark
 from widgets.figure_rows import FigureRows
 from widgets.heat_plot import HeatChart
-from widgets.plain.picture.values import Picture, PictureKind
+from widgets.plain.picture.values import Picture
 from widgets.plain.text import clean, shorten
 from widgets.scale import time_end
 
@@ -372,14 +373,10 @@ _NOTHING = "no sample was kept of this run"
 """Of a run whose raw output is gone, or that was over before its first interval."""
 
 
-def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture:
+def _latencies(run: RunRecord, baseline: RunRecord | None) -> Picture | None:
     """All latencies of a run by percentile, over those of the baseline."""
-    from app.engine.picture.making import picture
-    from app.engine.picture.subject import PlacedRun, of_runs
-
-    placed = PlacedRun(run=run, folder=Path())
-    subject = of_runs([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
-    return picture(subject, PictureKind.PERCENTILES)
+    draw = action("plots.run")
+    return None if draw is None else draw(run, baseline)
 
 
 def _run_of(run: RunRecord, part: str) -> RunRecord:

@@ -19,7 +19,6 @@ from app.engine.view.device import in_force, in_force_of
 from app.engine.view.run import cpu_line, silence_words, stall_words
 from app.screen_bar import TALL
 from app.tui.notices import sentences
-from app.tui.screens.bench.ab import ended_line, progress_line, running
 from app.tui.screens.bench.advice import AdviceScreen
 from app.tui.screens.bench.curves import Curves, ramp_of
 from app.tui.screens.bench.live_view import advice_line, chart_seconds, machine_line, progress
@@ -27,7 +26,7 @@ from app.tui.screens.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.screens.bench.run_graphs import GraphKeys, RunGraphs, happened_in, length_of
 from app.tui.screens.bench.run_marks import change_marks, event_marks
 from app.tui.screens.bench.starting import StartingScreen
-from app.tui.screens.bench.summary import next_words, summary_lines
+from app.tui.screens.bench.summary import ended_line, next_words, progress_line, running, summary_lines
 from app.tui.screens.bench.target_line import job_line, target_line
 from backends.sizes import size_words
 from backends.text import clean

@@ -11,10 +11,9 @@ from app.engine.measure.preconditioning import WORKLOAD, precondition_request
 from app.engine.session.figures import Advice, RunStatus
 from app.engine.session.state import RunRecord
 from app.engine.view.run import result_line
-from app.tui.screens.bench.ab import running
 from app.tui.screens.bench.allowing import allowed
 from app.tui.screens.bench.choosing import ChoosingScreen
-from app.tui.screens.bench.summary import compared_with
+from app.tui.screens.bench.summary import compared_with, running
 from backends.errors import RaidbenchError
 
 _SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
@@ -122,9 +121,7 @@ class StartingScreen(ChoosingScreen):
 
     def action_ab(self) -> None:
         """Measure the staged value against the one in force."""
-        from app.tui.screens.bench.ab import begin_staged
-
-        begin_staged(self.workbench_app, self.say)
+        self.workbench_app.do("ab.measure_staged", self.say)
 
     def action_compare(self) -> None:
         """Show the run beside the baseline, or the run before it that measured the same."""

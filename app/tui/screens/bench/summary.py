@@ -1,11 +1,14 @@
-"""A run that is over in a few lines: its figures, what speaks against them, and what may be done next. Pure."""
+"""A run that is over, and an experiment, in a few lines: figures, what speaks against them, what to do next. No I/O."""
 
 from __future__ import annotations
 
 from app.engine.judge.grouping import condition
+from app.engine.judge.recorded import shown_experiment
 from app.engine.session.figures import RunStatus
-from app.engine.session.state import RunRecord, Session
+from app.engine.session.state import ExperimentRecord, RunRecord, Session
 from app.engine.view.caches import cache_line
+from app.engine.view.comparison import ab_progress, experiment_brief, experiment_lines
+from app.engine.view.comparison_words import so_far
 from app.engine.view.events import after_words
 from app.engine.view.run import result_line
 
@@ -41,3 +44,36 @@ def _same_job(one: RunRecord, other: RunRecord) -> bool:
     """Whether they measured the same, whatever the settings were."""
     (where, job, _, subject), (place, task, _, thing) = condition(one), condition(other)
     return (where, job, subject) == (place, task, thing)
+
+
+# -- a running or finished experiment as the lines that screens show --------------------------------------------------
+
+
+def running(session: Session) -> ExperimentRecord | None:
+    """The experiment that has not ended; after a crash one that never will."""
+    last = session.experiments[-1] if session.experiments else None
+    return last if last is not None and last.end is None else None
+
+
+def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
+    """`A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9], not yet
+    decided`. `left_of_run`: seconds of the run that goes on.
+    """
+    start = record.start
+    marks = [run.start.mark for run in session.runs if run.start.mark is not None]
+    own = [mark for mark in marks if mark.experiment == record.id]
+    if not own:
+        return f"A/B {record.id}: about to begin"
+    now = own[-1]
+    value = start.a if now.letter == "A" else start.b
+    at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
+    resting = "" if session.active is not None else ", at rest"
+    left = ab_progress(session, record, left_of_run).left_words
+    shown = so_far(session, record.id)
+    return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))
+
+
+def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
+    """What it has shown, or why it has not; whether the old value is back. `brief`: in a line or two."""
+    comparison = shown_experiment(session, record.id)
+    return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))

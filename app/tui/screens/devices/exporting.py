@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,18 @@ def _all_of(branch: Branch) -> Iterator[Thing]:
     yield branch.thing
     for one in branch.below:
         yield from _all_of(one)
+
+
+def export_settings(
+    app: Port, inventory: Inventory, thing: Thing | None, found: Collection[str], say: Callable[[str], None]
+) -> None:
+    """Ask where the settings of what a filter has `found`, else of the `thing` under the cursor, are written to."""
+    things = chosen(inventory, thing, found)
+    if things:
+        twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
+        SettingsExport(app, things, sum(one.target not in twins for one in things)).ask()
+    else:
+        say("There is no device under the cursor.")
 
 
 class SettingsExport:

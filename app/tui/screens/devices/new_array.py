@@ -9,13 +9,12 @@ from textual import on
 from textual.app import ComposeResult
 
 from app.engine.arrays.building import plate_of, plate_of_made
-from app.engine.arrays.candidates import candidates_of, maker_of, new_name, plan_array
+from app.engine.arrays.candidates import WantedArrays, candidates_of, maker_of, new_name, plan_array
 from app.engine.arrays.made_here import ArrayEntry
 from app.engine.session.state import Session
 from app.engine.view import making as view
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
-from app.tui.screens.sweep.draft import WantedArrays
 from backends.errors import RaidbenchError, RefusedError
 from backends.making import (
     LEVELS,
@@ -46,6 +45,11 @@ OFFERED: tuple[int | None, ...] = (None, *STRIPS)
 
 ASKING = "Asking every drive what lies on it ..."
 TICK = "Space ticks a free drive; their order is that of the ticks."
+
+
+def open_new_array(app: Port) -> None:
+    """Open the sheet on which drives are ticked to make an array of."""
+    app.push_screen(NewArrayScreen(app))
 
 
 class NewArrayScreen(WorkbenchScreen):
@@ -207,7 +211,7 @@ class NewArrayScreen(WorkbenchScreen):
         wish = self._wish("new")
         wanted = WantedArrays(drives=self._ticked, level=wish.level, strip_bytes=wish.strip_bytes, spans=wish.spans)
         await self.dismiss()
-        self._app.compare_levels(wanted)
+        self._app.do("sweep.compare_levels", wanted)
 
     def action_delete(self) -> None:
         """Delete the array under the cursor that was made here."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from app.engine.desired.drift import Drift
     from app.engine.view.trouble import Trouble
     from app.tui.screens.devices.changing import Changing
-    from app.tui.screens.devices.slowest import MemberReading
     from backends.change import Change
 
 THREE = 170
@@ -65,7 +64,6 @@ class DevicesScreen(DevicesAndOne):
         self._moved: frozenset[Target] | None = None
         self._filter: TextField | None = None
         self._offered: Trouble | None = None
-        self._readings: dict[Target, MemberReading] = {}  # of members in turn, by what has them
         self._drifts: tuple[Drift, ...] = ()
         self._aim: tuple[str, str] | None = None  # target and key that the cursor goes to once they are read
 
@@ -489,9 +487,7 @@ class DevicesScreen(DevicesAndOne):
 
     def action_ab(self) -> None:
         """Measure the staged value against the one in force."""
-        from app.tui.screens.bench.ab import begin_staged
-
-        begin_staged(self.workbench_app, self.say)
+        self.workbench_app.do("ab.measure_staged", self.say)
 
     def action_undo(self) -> None:
         """Take back the last change."""
@@ -557,44 +553,23 @@ class DevicesScreen(DevicesAndOne):
 
     def action_export(self) -> None:
         """Write the settings of the device, or of all that the filter finds, to a file."""
-        from app.tui.screens.devices.exporting import SettingsExport, chosen
-
-        inventory, found = self._inventory or Inventory(), self.devices.listing.found
+        found = self.devices.listing.found
         if found is not None and not found:
             self.say(f"Nothing matches {self.devices.words.strip()}: Esc shows all.")
             return
-        things = chosen(inventory, self._thing(), found or ())
-        if things:
-            twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-            SettingsExport(self.workbench_app, things, sum(one.target not in twins for one in things)).ask()
-        else:
-            self.say("There is no device under the cursor.")
+        self.workbench_app.do("apply.export", self._inventory or Inventory(), self._thing(), found or (), self.say)
 
     def action_slowest(self) -> None:
         """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
-        from app.engine.slowest import plan_reading
-        from app.tui.screens.devices.slowest import MemberReading, SlowestScreen
-
         thing = self._thing()
         if thing is None:
             self.say("There is no device under the cursor.")
-            return
-        reading = self._readings.get(thing.target)
-        if reading is None or not reading.running:
-            try:
-                plan = plan_reading(self.workbench_app.workbench, thing)
-            except RaidbenchError as error:
-                self.workbench_app.tell(error)
-                return
-            if reading is None or reading.plan != plan:
-                reading = self._readings[thing.target] = MemberReading(self.workbench_app, plan)
-        self.app.push_screen(SlowestScreen(reading))
+        else:
+            self.workbench_app.do("slowest.show", thing)
 
     def action_new_array(self) -> None:
         """Open the sheet on which drives are ticked to make an array of."""
-        from app.tui.screens.devices.new_array import NewArrayScreen
-
-        self.app.push_screen(NewArrayScreen(self.workbench_app))
+        self.workbench_app.do("arrays.create")
 
     def action_measure(self) -> None:
         """Take the device, or the folder of a filesystem, to the Bench screen."""

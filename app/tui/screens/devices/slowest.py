@@ -10,22 +10,48 @@ from textual.app import ComposeResult
 
 from app.engine.judge.siblings import SiblingFigures
 from app.engine.session.state import Session
-from app.engine.slowest import MemberPlan, MemberRead, figures_of, hung_members, member_reads
+from app.engine.slowest import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
 from app.engine.view.siblings import plan_words, siblings_table, slowest_words
+from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from backends.errors import RaidbenchError
+from backends.model import Target
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
 from widgets.pane import Pane
 
 if TYPE_CHECKING:
+    from app.engine.view.arrangement import Thing
     from app.tui.port import Port
 
 EXPLAINED = (
     "Each is read at random by 4 KiB, one at a time; nothing is written. It is slow where its latency lies above that "
     "of the others by more than 5 % and by more than chance, with the level held over all of them."
 )
+
+
+class MemberReadings(BackgroundWork):
+    """The readings of this start of raidbench, by what has the members."""
+
+    def __init__(self) -> None:
+        self.by_target: dict[Target, MemberReading] = {}
+
+
+def show_slowest(app: Port, thing: Thing) -> None:
+    """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
+    work = app.background.setdefault(SlowestScreen.NAME, MemberReadings())
+    assert isinstance(work, MemberReadings)
+    reading = work.by_target.get(thing.target)
+    if reading is None or not reading.running:
+        try:
+            plan = plan_reading(app.workbench, thing)
+        except RaidbenchError as error:
+            app.tell(error)
+            return
+        if reading is None or reading.plan != plan:
+            reading = work.by_target[thing.target] = MemberReading(app, plan)
+    app.push_screen(SlowestScreen(reading))
 
 
 class MemberReading:

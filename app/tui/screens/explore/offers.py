@@ -120,7 +120,7 @@ def _everywhere(run: PlacedRun, bench: Workbench) -> ExploreOffer:
 
 
 def _all_sessions(run: PlacedRun, bench: Workbench, *, baseline: bool) -> Subject | None:
-    from app.engine.history.index import known_runs
+    from app.engine.past_runs.index import known_runs
     from app.engine.picture.subject import all_sessions
     from app.engine.session.store import Loaded
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -35,6 +35,10 @@ from widgets.plain.picture.values import Picture, PictureKind, Unit
 from widgets.plain.text import clean, shorten
 from widgets.still_table import StillTable
 
+if TYPE_CHECKING:
+    from app.tui.port import Port
+    from app.tui.screens.runs.figures import Place
+
 KEYS = {
     PictureKind.PERCENTILES: "p",
     PictureKind.HISTOGRAM: "i",
@@ -62,6 +66,38 @@ WIDE, TALL = 170, 34
 
 _FILE = (100, 30)
 _BUSY = "A job is running: intervals are read when it is over, so that nothing is disturbed."
+
+
+def open_explore(
+    app: Port,
+    *,
+    session: Session,
+    folder: Path,
+    marked: Sequence[Place] = (),
+    cursor: Place | None = None,
+    first: str = "",
+    everywhere: bool = False,
+) -> None:
+    """Show pictures of marked runs, else of what the run under the cursor belongs to.
+
+    `session`, `folder`: of the runs; `first`: the key of the offer that is shown first, "" where that is left to what
+    is marked; `everywhere`: begin with all sessions of what the run under the cursor measured.
+    """
+    if everywhere and cursor is not None:
+        first = everywhere_key(_placed(cursor))
+    origin = ExploreOrigin(
+        session=session,
+        folder=folder,
+        marked=[_placed(place) for place in marked],
+        cursor=None if cursor is None else _placed(cursor),
+        first=first,
+    )
+    app.push_screen(ExploreScreen(origin))
+
+
+def _placed(place: Place) -> PlacedRun:
+    folder, run = place
+    return PlacedRun(run=run, folder=folder)
 
 
 class ExploreScreen(WorkbenchScreen):
@@ -206,7 +242,7 @@ class ExploreScreen(WorkbenchScreen):
         """Read once, and never while something is measured."""
         key = (placed.folder, placed.run.id)
         if key not in self._read:
-            if self.workbench_app.workbench.jobs.running or self.workbench_app.sweeping.running:
+            if self.workbench_app.measuring:
                 raise NothingError(_BUSY)
             self._read[key] = intervals(placed.run, placed.folder)
         return self._read[key]

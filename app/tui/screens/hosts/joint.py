@@ -12,10 +12,11 @@ from textual.app import ComposeResult
 from app.engine.joint.conductor import Conductor
 from app.engine.joint.outcome import kept
 from app.engine.joint.record import JointFolder, JointRecord
-from app.engine.joint.words import LEASE_S
+from app.engine.session.joint_names import LEASE_S
 from app.engine.session.state import Session
 from app.engine.view.joint import joint_sentences, joint_table, live_table, rates_now, together_now
 from app.tui import render
+from app.tui.background import BackgroundWork
 from app.tui.base import WorkbenchScreen
 from app.tui.suspending import JOINT
 from backends.errors import RaidbenchError
@@ -35,7 +36,7 @@ LOOK_S = 0.5
 """Seconds between two looks at what the hosts told."""
 
 
-class JointMeasuring:
+class JointMeasuring(BackgroundWork):
     """The same run on some hosts at the same moment; goes on whichever screen is in front."""
 
     def __init__(self, app: Port, fleet: Fleet, hosts: tuple[str, ...], profile: str, target: str) -> None:
@@ -87,6 +88,26 @@ class JointMeasuring:
     async def wait(self) -> None:
         """Until it is over."""
         await self._over.wait()
+
+    async def may_leave(self) -> bool:
+        """Ask about the run; return whether to go on leaving. Stopped, what was measured by then is kept."""
+        if not self.running:
+            return True
+        from widgets.question import KeyedAnswer, QuestionDialog
+
+        question = QuestionDialog(
+            f"{units.plural(len(self.hosts), 'host')} are measuring together.",
+            (
+                KeyedAnswer(key="s", label="Stop them and leave", value="stop"),
+                KeyedAnswer(key="escape", label="Stay", value="stay"),
+            ),
+            "Their figures so far are kept in the session.",
+        )
+        if await self._app.push_screen_wait(question) != "stop":
+            return False
+        self.stop()
+        await self.wait()
+        return True
 
     async def _measure(self) -> None:
         bench = self._app.workbench

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,6 +19,7 @@ from app.engine.view.table import Table
 from app.tui import render
 from app.tui.base import WorkbenchScreen
 from app.tui.screens.devices.detail import FactsPane
+from app.tui.suspending import JOINT
 from backends.errors import RaidbenchError
 from backends.names import is_path
 from widgets.choice_list import ChoiceDialog, ChoiceItem
@@ -110,7 +111,7 @@ class HostsScreen(WorkbenchScreen):
 
     def action_measure(self) -> None:
         """Choose what is measured on the marked hosts, and begin; while it goes on, show it."""
-        fleet, joint = self.workbench_app.options.fleet, self.workbench_app.joint
+        fleet, joint = self.workbench_app.options.fleet, self._joint
         if joint is not None and joint.running:
             self._show_joint(joint)
         elif fleet is None:
@@ -119,6 +120,11 @@ class HostsScreen(WorkbenchScreen):
             self.say("No host is marked: space marks one, * all that answered; then b measures on them at once.")
         else:
             self.run_worker(partial(self._choose, fleet), group="choose", exclusive=True)  # type: ignore[arg-type]
+
+    @property
+    def _joint(self) -> JointMeasuring | None:
+        """The run on many hosts that goes on, or was the last; None before the first."""
+        return cast("JointMeasuring | None", self.workbench_app.background.get(JOINT))
 
     async def _choose(self, fleet: Fleet) -> None:
         """The workload, the target, and the word that begins it."""
@@ -150,9 +156,9 @@ class HostsScreen(WorkbenchScreen):
             f"{name}: {job.describe()}. {told}",
         )
         if await app.push_screen_wait(question) == "start":
-            app.joint = JointMeasuring(app, fleet, hosts, name, target)
-            app.joint.start()
-            self._show_joint(app.joint)
+            app.background[JOINT] = joint = JointMeasuring(app, fleet, hosts, name, target)
+            joint.start()
+            self._show_joint(joint)
 
     def _show_joint(self, joint: JointMeasuring) -> None:
         from app.tui.screens.hosts.joint import JointScreen

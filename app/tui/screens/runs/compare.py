@@ -10,10 +10,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
+from app.doors import action
 from app.engine.judge.comparison import Comparison, compare
-from app.engine.picture.asked import Wish
-from app.engine.picture.making import picture
-from app.engine.picture.subject import PlacedRun, side_by_side
 from app.engine.report.raw import intervals
 from app.engine.session.figures import Sample
 from app.engine.session.state import ExperimentRecord, RunRecord, Session
@@ -201,21 +199,18 @@ class CompareScreen(WorkbenchScreen):
 
     def action_explore(self) -> None:
         """Pictures of both: the arms of an A/B, else the two runs."""
-        from app.tui.screens.explore.offers import ExploreOrigin
-        from app.tui.screens.explore.screen import ExploreScreen
-
-        a, b = (PlacedRun(run=side.run, folder=side.folder) for side in self._sides)
+        a, b = self._sides
         mark, other = a.run.start.mark, b.run.start.mark
         together = mark is not None and other is not None and mark.experiment == other.experiment
         own = self.workbench_app.session
-        origin = ExploreOrigin(
+        self.workbench_app.do(
+            "plots.explore",
             session=own if a.folder == self.workbench_app.workbench.folder else Session(runs=(a.run,)),
             folder=a.folder,
-            marked=(a, b),
-            cursor=b,
+            marked=[(side.folder, side.run) for side in self._sides],
+            cursor=(b.folder, b.run),
             first=mark.experiment if mark is not None and together else "",
         )
-        self.app.push_screen(ExploreScreen(origin))
 
     def action_more(self) -> None:
         """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""
@@ -230,9 +225,8 @@ class CompareScreen(WorkbenchScreen):
             self.run_worker(self._go_on(one.experiment), group="ab", exclusive=True)
 
     async def _go_on(self, experiment: str) -> None:
-        from app.tui.screens.bench.ab import Experimenting
-
-        self._goes_on = await Experimenting(self.workbench_app).go_on(experiment)
+        begun = self.workbench_app.do("ab.go_on", experiment)
+        self._goes_on = begun is not None and await begun
 
     def action_export(self) -> None:
         """Write the report of this session."""
@@ -244,24 +238,23 @@ class CompareScreen(WorkbenchScreen):
 
     def _draw(self) -> None:
         """The picture that is wanted."""
-        view, wish = self.query_one("#compared-picture", StillPicture), Wish(unit=_UNITS[self._unit])
-        view.make(partial(self._picture, self._kind, wish), (self._kind, wish))
+        unit = _UNITS[self._unit]
+        view = self.query_one("#compared-picture", StillPicture)
+        view.make(partial(self._picture, self._kind, unit), (self._kind, unit))
 
-    def _picture(self, kind: PictureKind | None, wish: Wish) -> Picture:
+    def _picture(self, kind: PictureKind | None, unit: Unit) -> Picture | None:
         """In a thread: an hour of intervals takes seconds. Without a choice what tells most and is there."""
-        subject = side_by_side(
-            self._comparison, [each.name for each in self._sides], [side.folder for side in self._sides]
-        )
-        kinds = (PictureKind.PERCENTILES, PictureKind.TIMELINE) if kind is None else (kind,)
-        made = [picture(subject, one, wish, self._intervals) for one in kinds[:1]]
-        if made[0].data is None and len(kinds) > 1:
-            made.append(picture(subject, kinds[1], wish, self._intervals))
-        return next((one for one in made if one.data is not None), made[0])
+        draw = action("plots.sides")
+        if draw is None:
+            return None
+        names, folders = [side.name for side in self._sides], [side.folder for side in self._sides]
+        picture: Picture = draw(self._comparison, names, folders, kind=kind, unit=unit, intervals=self._intervals)
+        return picture
 
-    def _intervals(self, placed: PlacedRun) -> tuple[Sample, ...]:
-        key = (placed.folder, placed.run.id)
+    def _intervals(self, run: RunRecord, folder: Path) -> tuple[Sample, ...]:
+        key = (folder, run.id)
         if key not in self._samples:
-            self._samples[key] = tuple(intervals(placed.run, placed.folder))
+            self._samples[key] = tuple(intervals(run, folder))
         return self._samples[key]
 
 

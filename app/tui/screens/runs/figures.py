@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,18 +17,24 @@ from textual.widgets import Static
 
 from app.engine.report.raw import intervals
 from app.engine.session.figures import Phase, Sample
-from app.engine.session.state import RunRecord
+from app.engine.session.pool import each_folder
+from app.engine.session.state import RunRecord, Session
+from app.engine.session.store import load
 from app.engine.view.names import named
 from app.engine.view.preview import in_force_facts
 from app.engine.view.run import figure_facts
 from app.tui.render import groups
 from app.tui.screens.bench.members import NARROW_BAR, member_table
 from app.tui.sheet import Sheet
+from backends.errors import RaidbenchError
 from backends.input_file import open_input
 from backends.text import clean_lines
 from widgets.details import Detail, Details, FactGroup
 from widgets.plain.spark import spark
 from widgets.still_table import StillTable, TableColumn, TableRow
+
+if TYPE_CHECKING:
+    from app.engine.workbench import Workbench
 
 # -- the intervals of a finished run as points of a graph -------------------------------------------------------------
 
@@ -165,3 +173,30 @@ class FiguresScreen(Sheet):
         text = data.decode("utf-8", "replace")
         last = text.rfind("\n{\n")
         return clean_lines(text[last + 1 :] if last >= 0 else text, lines=2000)
+
+
+# -- the runs of earlier sessions of this machine ---------------------------------------------------------------------
+
+EARLIER_SESSIONS = 50
+"""How many earlier sessions are read at most."""
+
+
+def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
+    """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
+    found: dict[Path, Session] = {}
+    for folder in reversed([*islice(each_folder(bench.paths), EARLIER_SESSIONS)]):
+        if folder != bench.folder:
+            with suppress(RaidbenchError):
+                found[folder] = load(folder).session
+    return found
+
+
+def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
+    """The runs of sessions by `SESSION/r3`."""
+    return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
+
+
+def earlier_with_runs(bench: Workbench) -> int:
+    """How many of these sessions have runs on disk."""
+    earlier = [folder for folder in islice(each_folder(bench.paths), EARLIER_SESSIONS) if folder != bench.folder]
+    return sum(any((folder / "runs").glob("*")) for folder in earlier)

@@ -12,25 +12,24 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.engine.judge.repeats import Repeats
-from app.engine.picture.subject import MOST, PlacedRun
 from app.engine.session.state import RunRecord, Session
 from app.engine.view.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.engine.view.table import Cell, filled
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
-from app.tui.screens.bench.ab import ended_line
 from app.tui.screens.bench.reopened import RunScreen
+from app.tui.screens.bench.summary import ended_line
 from app.tui.screens.runs.compare import ComparedRun, CompareScreen
-from app.tui.screens.runs.figures import Place, Sparks
-from app.tui.screens.runs.history import earlier_sessions, earlier_with_runs, places_of
+from app.tui.screens.runs.figures import Place, Sparks, earlier_sessions, earlier_with_runs, places_of
 from app.tui.screens.runs.preview import RunPreview
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.plain import units
+from widgets.plain.picture.values import MOST_CURVES
 
 if TYPE_CHECKING:
-    from app.engine.history.earlier_runs import PastRun
+    pass
 
 
 _FRAME = 3
@@ -142,8 +141,7 @@ class RunsScreen(WorkbenchScreen):
 
     def _may_read(self) -> bool:
         """Whether reading what fio wrote would disturb nothing that is measured."""
-        followed = self.workbench_app.sweeping.follower
-        return not self.workbench_app.workbench.jobs.running and not (followed is not None and followed.running)
+        return not self.workbench_app.measuring
 
     def _read_sparks(self, runs: dict[str, Place]) -> None:
         missing = self._sparks.missing(runs.values())
@@ -193,7 +191,7 @@ class RunsScreen(WorkbenchScreen):
         if key in self._marked:
             self._marked.remove(key)
         else:
-            self._marked = [*self._marked, key][-MOST:]
+            self._marked = [*self._marked, key][-MOST_CURVES:]
         self.on_screen_resume()
 
     def action_compare(self) -> None:
@@ -241,20 +239,16 @@ class RunsScreen(WorkbenchScreen):
 
     def action_explore(self) -> None:
         """Pictures of the marked runs, else of what the run under the cursor belongs to."""
-        from app.tui.screens.explore.offers import ExploreOrigin
-        from app.tui.screens.explore.screen import ExploreScreen
-
         session = self.workbench_app.session
         runs = self._all(session)
         folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own, None))
-        marked = [PlacedRun(run=runs[key][1], folder=runs[key][0]) for key in self._marked if key in runs]
-        origin = ExploreOrigin(
+        self.workbench_app.do(
+            "plots.explore",
             session=(self._earlier or {}).get(folder, session),
             folder=folder,
-            marked=marked,
-            cursor=None if run is None or run.end is None else PlacedRun(run=run, folder=folder),
+            marked=[runs[key] for key in self._marked if key in runs],
+            cursor=None if run is None or run.end is None else (folder, run),
         )
-        self.app.push_screen(ExploreScreen(origin))
 
     def action_history(self) -> None:
         """The runs of all sessions that measured the same as the run under the cursor."""
@@ -263,34 +257,7 @@ class RunsScreen(WorkbenchScreen):
         if key is None or key not in runs:
             self.say("There is no run yet: go to Bench (2) and press r.")
             return
-        folder, run = runs[key]
-        self.run_worker(partial(self._load_history, folder, run), thread=True, group="history", exclusive=True)
-
-    def _load_history(self, folder: Path, run: RunRecord) -> None:
-        from app.engine.history.index import known_runs
-        from app.engine.session.store import Loaded
-
-        bench = self.workbench_app.workbench
-        own = Loaded(folder=bench.folder or folder, session=bench.session, passed_over=0)
-        known = known_runs(bench.paths, also=(own,))
-        name = f"{folder.name}/{run.id}"
-        found = next((each for each in known.runs if each.name == name), None)
-        alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
-        held = f"{own.folder.name}/{bench.session.baseline}"
-        baseline = next((each for each in alike if each.name == held), None)
-        self.app.call_from_thread(self._show_history, found, alike, baseline, known.notes)
-
-    def _show_history(
-        self, found: PastRun | None, alike: tuple[PastRun, ...], baseline: PastRun | None, notes: tuple[str, ...]
-    ) -> None:
-        from app.tui.screens.runs.history import HistoryScreen
-
-        for note in notes:
-            self.say(note)
-        if found is None:
-            self.say("This run is not in the history.")
-        elif self.is_active:
-            self.app.push_screen(HistoryScreen(found, alike, baseline))
+        self.workbench_app.do("history.show", *runs[key])
 
     def action_baseline(self) -> None:
         """Mark the run under the cursor as baseline, or take the mark away."""

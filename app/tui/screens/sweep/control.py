@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from app.engine.session.marks import STOP, SWEEP, left_behind, under_way
+from app.tui.background import BackgroundWork
 from backends.errors import RaidbenchError, RefusedError
 
 if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
+    from app.engine.arrays.candidates import WantedArrays
     from app.engine.session.sweep_steps import Design
     from app.engine.sweep.following import Follower
     from app.engine.sweep.plan import SweepPlan
@@ -22,7 +24,18 @@ EVERY = 0.25
 """Seconds between two looks at what a sweep does."""
 
 
-class Sweeping:
+def sweeping(app: Port) -> Sweeping:
+    """Return the sweep that the app shows."""
+    return cast("Sweeping", app.background["sweep"])
+
+
+def compare_levels(app: Port, wanted: WantedArrays) -> None:
+    """Take drives to the Sweep screen."""
+    sweeping(app).wanted = wanted
+    app.action_go("sweep")
+
+
+class Sweeping(BackgroundWork):
     """The sweep that the app shows. It runs in another process, so that it outlives the terminal."""
 
     def __init__(self, app: Port) -> None:
@@ -31,11 +44,27 @@ class Sweeping:
         """What is read of it; None before there is any."""
         self.stopping = False
         """Whether it was asked to stop."""
+        self.wanted: WantedArrays | None = None
+        """Drives that the planner is to compare levels on; None once it has them."""
 
     @property
     def running(self) -> bool:
         """Whether a sweep goes on."""
         return self.follower is not None and self.follower.running
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a sweep goes on."""
+        return self.running
+
+    def progress_text(self, now: float) -> str:
+        """Return how far the running sweep is and what time is left; "" while none runs."""
+        followed = self.follower
+        if followed is None or not followed.running or followed.record is None:
+            return ""
+        from app.tui.screens.sweep.results_view import short
+
+        return short(followed.record, now, self.speed or 1.0)
 
     @property
     def speed(self) -> float | None:
@@ -147,7 +176,7 @@ class Sweeping:
         while self.follower is follower:
             await asyncio.to_thread(follower.read)
             ran = ran or follower.running
-            self._app.show_sweep()
+            self._app.show_background("sweep")
             if follower.over:
                 break
             await asyncio.sleep(EVERY)
@@ -167,7 +196,7 @@ class Sweeping:
             self._app.tell(error, title="It was not asked to stop")
             return False
         self.stopping = True
-        self._app.show_sweep()
+        self._app.show_background("sweep")
         return True
 
     async def stopped(self) -> None:

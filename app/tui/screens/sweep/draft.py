@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
+from app.engine.arrays.candidates import WantedArrays
 from app.engine.fio.job import Job
 from app.engine.fio.profiles import PROFILES, profile
 from app.engine.session.sweep_steps import Rank
@@ -72,20 +73,6 @@ class DraftAxis:
     def single(self) -> bool:
         """Whether exactly one value holds."""
         return self.kind == "measure" or self.key == CLEAN_AXIS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedArrays:
-    """What levels are to be compared on."""
-
-    drives: tuple[str, ...]
-    """Addresses of the drives that arrays are made of."""
-    level: Level
-    """The first level."""
-    strip_bytes: int | None = None
-    """Its strip, None for the maker's usual one."""
-    spans: int | None = None
-    """Its spans, None for the usual ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from app.engine.session.sweep_steps import Design
 from app.engine.sweep.expand import expand
 from app.engine.sweep.targets import Known
 from app.tui import measurable
+from app.tui.screens.sweep.control import sweeping
 from app.tui.screens.sweep.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of
 from app.tui.screens.sweep.plan_choices import PlanChoices
 from app.tui.screens.sweep.plan_view import AXIS_COLUMNS, JOINT, OTHER, axis_rows, file_rows, fold_words, plan_groups
@@ -60,9 +61,9 @@ class SweepPlanner(PlanChoices):
         """Bring it up to date where something that matters here is new."""
         if self.draft is None and not session.probing:
             self._begin(session)
-        wanted = self.workbench_app.wanted_arrays
-        if wanted is not None and self.draft is not None:
-            self.workbench_app.wanted_arrays = None
+        work = sweeping(self.workbench_app)
+        if work.wanted is not None and self.draft is not None:
+            wanted, work.wanted = work.wanted, None
             self.file, self.named = None, {}
             self.draft = self.draft.over_arrays(wanted)
             self._opened = frozenset((LEVEL_AXIS,))
@@ -107,7 +108,7 @@ class SweepPlanner(PlanChoices):
                 return
         self._say_plan("reading the settings of the target ...")
         try:
-            self._known = await self.workbench_app.sweeping.look(self.plan(), self.named)
+            self._known = await sweeping(self.workbench_app).look(self.plan(), self.named)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
         else:
@@ -135,11 +136,11 @@ class SweepPlanner(PlanChoices):
 
     async def _survey(self, design: Design, known: Known) -> None:
         try:
-            surveyed = await self.workbench_app.sweeping.survey(design, known)
+            surveyed = await sweeping(self.workbench_app).survey(design, known)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.query_one("#sweep-facts", Details).groups = plan_groups(surveyed, self.workbench_app.sweeping.speed)
+        self.query_one("#sweep-facts", Details).groups = plan_groups(surveyed, sweeping(self.workbench_app).speed)
 
     def _say_plan(self, sentence: str, hint: str = "") -> None:
         facts = [Detail(label="", value=sentence)] + ([Detail(label="", value=hint, tone="muted")] if hint else [])

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from app.engine.session.state import Session
 from app.engine.sweep.plan import PlanError
 from app.tui.base import WorkbenchScreen
-from app.tui.port import ShownSweep
+from app.tui.screens.sweep.control import Sweeping, sweeping
 from app.tui.screens.sweep.planner import SweepPlanner
 from app.tui.screens.sweep.watch import SweepWatch
 
@@ -44,22 +44,22 @@ class SweepScreen(WorkbenchScreen):
         return self.query_one(SweepPlanner)
 
     @property
-    def _sweeping(self) -> ShownSweep:
-        return self.workbench_app.sweeping
+    def _sweeping(self) -> Sweeping:
+        return sweeping(self.workbench_app)
 
     def show(self, session: Session) -> None:
         """The plan, or the sweep that is followed."""
-        if self.workbench_app.wanted_arrays is not None:
+        if self._sweeping.wanted is not None:
             self.watching = False
         elif self.watching is None or self._sweeping.follower is None:
             self.watching = self._sweeping.follower is not None
         self._turn()
         if self.watching:
-            self.show_sweep()
+            self.show_background()
         else:
             self.planner.show(session)
 
-    def show_sweep(self) -> None:
+    def show_background(self) -> None:
         """Bring the sweep up to date, if it is seen."""
         follower = self._sweeping.follower
         if self.watching and follower is not None:
@@ -186,15 +186,11 @@ class SweepScreen(WorkbenchScreen):
 
     def action_explore(self) -> None:
         """Pictures of the sweep."""
-        from app.tui.screens.explore.offers import ExploreOrigin
-        from app.tui.screens.explore.screen import ExploreScreen
-
         follower = self._sweeping.follower
         if follower is None or follower.record is None:
             self.say("There is no sweep yet: r starts one.")
             return
-        origin = ExploreOrigin(session=follower.session, folder=follower.folder, first="sweep")
-        self.app.push_screen(ExploreScreen(origin))
+        self.workbench_app.do("plots.explore", session=follower.session, folder=follower.folder, first="sweep")
 
     def action_export(self) -> None:
         """Write the report of the sweep's session."""

@@ -13,6 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
+from app.doors import action
 from app.engine.session.state import ActiveRun, Session
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.sweep.following import Follower
@@ -43,11 +44,8 @@ if TYPE_CHECKING:
 
 
 def _picture(session: Session, folder: Path) -> Picture | None:
-    from app.engine.picture.making import picture
-    from app.engine.picture.subject import of_sweep
-
-    subject = of_sweep(session, folder)
-    return None if subject is None else picture(subject)
+    draw = action("plots.sweep")
+    return None if draw is None else draw(session, folder)
 
 
 LATENCY_FROM = 30

@@ -1,15 +1,17 @@
-"""The runs of one condition as a series in time: its points, where its level changed, what differed there. Pure."""
+"""The runs of one condition: as a series in time, where its level changed, how far repeats lay apart. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from app.engine.history.earlier_runs import Condition, PastRun
 from app.engine.judge.comparison import differing
 from app.engine.judge.drift import Shift, shifts
 from app.engine.judge.nights import NightChart, night_chart
+from app.engine.judge.noise import RunNoise, noise_of
 from app.engine.judge.stats import geometric_mean
+from app.engine.past_runs.earlier_runs import Condition, PastRun
+from app.engine.session.figures import RunStatus
 from backends.values import dataclass
 
 Difference = tuple[str, str | None, str | None]
@@ -106,3 +108,16 @@ def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Differen
         found[run.name] = () if before is None else what_differs(before, run)
         last[run.simulated, run.thing] = run
     return found
+
+
+def noise_on(condition: Condition, known: Iterable[PastRun]) -> RunNoise | None:
+    """From whole runs of this condition; those of one session with the same settings repeat each other.
+
+    Runs with what was only tried count, too: they repeat each other as much.
+    """
+    groups: dict[object, list[float]] = {}
+    for run in known:
+        if run.condition == condition and run.status == RunStatus.OK and not run.forbidden and run.value:
+            key = (run.session, run.kind, tuple(sorted(run.settings.items())))
+            groups.setdefault(key, []).append(run.value)
+    return noise_of(groups.values())

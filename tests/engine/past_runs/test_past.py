@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.engine.history.earlier_runs import PastRun, past_runs
+from app.engine.past_runs.earlier_runs import PastRun, past_runs
 from app.engine.session.events import ExperimentMark, LoggedEvent, RunStarted
 from app.engine.session.store import load
 from backends.identity import Identity

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 from zlib import crc32
 
-from app.engine.history.earlier_runs import PastRun, past_runs
+from app.engine.past_runs.earlier_runs import PastRun, past_runs
 from app.engine.session import pool, store
 from app.engine.session.paths import Paths, private_folder
 from app.engine.session.store import Loaded

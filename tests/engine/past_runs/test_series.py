@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import changed_since_before, series_of
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import changed_since_before, series_of
 
 DAY = 86_400.0
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.series import series_of
-from app.engine.picture.histories import history_picture
-from app.engine.picture.subject import PlacedRun
-from app.engine.session.pool import each_folder
+from app.doors import action
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import series_of
 from app.engine.session.state import Session
-from app.engine.session.store import load
+from app.engine.session.store import Loaded, load
 from app.engine.view.history import change_lines, headline_text, history_table
 from app.engine.view.preview import PREVIEWED
 from app.engine.view.run import figures_table
@@ -26,7 +21,6 @@ from app.engine.view.table import filled, picked
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
 from app.tui.screens.bench.reopened import RunScreen
-from app.tui.screens.runs.figures import Place
 from backends.errors import RaidbenchError
 from widgets.keyed_table import KeyedTable
 from widgets.lines import Prose
@@ -36,39 +30,49 @@ from widgets.plain import units
 from widgets.still_table import StillTable
 
 if TYPE_CHECKING:
-    from app.engine.workbench import Workbench
+    from textual.screen import Screen
 
-# -- the runs of earlier sessions of this machine ---------------------------------------------------------------------
-
-EARLIER_SESSIONS = 50
-"""How many earlier sessions are read at most."""
-
-
-def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
-    """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
-    found: dict[Path, Session] = {}
-    for folder in reversed([*islice(each_folder(bench.paths), EARLIER_SESSIONS)]):
-        if folder != bench.folder:
-            with suppress(RaidbenchError):
-                found[folder] = load(folder).session
-    return found
-
-
-def places_of(sessions: Mapping[Path, Session]) -> dict[str, Place]:
-    """The runs of sessions by `SESSION/r3`."""
-    return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
-
-
-def earlier_with_runs(bench: Workbench) -> int:
-    """How many of these sessions have runs on disk."""
-    earlier = [folder for folder in islice(each_folder(bench.paths), EARLIER_SESSIONS) if folder != bench.folder]
-    return sum(any((folder / "runs").glob("*")) for folder in earlier)
-
-
-# -- the runs of one condition over all sessions: how it was before, drawn and listed ---------------------------------
+    from app.engine.session.state import RunRecord
+    from app.tui.port import Port
 
 _LATEST_CHANGES = 2
 _COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
+
+
+def show_history(app: Port, folder: Path, run: RunRecord) -> None:
+    """Show the runs of all sessions that measured the same as a run of the session in `folder`."""
+    app.run_worker(partial(_load, app, app.front, folder, run), thread=True, group="history", exclusive=True)
+
+
+def _load(app: Port, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
+    """Look the run up in the history, and show it over the screen that it was asked from."""
+    from app.engine.past_runs.index import known_runs
+
+    bench = app.workbench
+    own = Loaded(folder=bench.folder or folder, session=bench.session, passed_over=0)
+    known = known_runs(bench.paths, also=(own,))
+    name = f"{folder.name}/{run.id}"
+    found = next((each for each in known.runs if each.name == name), None)
+    alike = () if found is None else tuple(each for each in known.runs if each.condition == found.condition)
+    held = f"{own.folder.name}/{bench.session.baseline}"
+    baseline = next((each for each in alike if each.name == held), None)
+    app.call_from_thread(_show, app, opener, found, alike, baseline, known.notes)
+
+
+def _show(
+    app: Port,
+    opener: Screen[Any] | None,
+    found: PastRun | None,
+    alike: tuple[PastRun, ...],
+    baseline: PastRun | None,
+    notes: tuple[str, ...],
+) -> None:
+    for note in notes:
+        app.notify(note)
+    if found is None:
+        app.notify("This run is not in the history.")
+    elif opener is not None and opener.is_active:
+        app.push_screen(HistoryScreen(found, alike, baseline))
 
 
 class HistoryScreen(WorkbenchScreen):
@@ -113,7 +117,8 @@ class HistoryScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """The list has the keys, its cursor on the run that was asked about."""
-        shown = history_picture(self._run, tuple(self._runs.values()), self._baseline)
+        draw = action("plots.history")
+        shown = None if draw is None else draw(self._run, tuple(self._runs.values()), self._baseline)
         self.query_one(PictureView).show(shown)
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
@@ -192,18 +197,14 @@ class HistoryScreen(WorkbenchScreen):
 
     def action_explore(self) -> None:
         """Pictures of all sessions of what the run under the cursor measured."""
-        from app.tui.screens.explore.offers import ExploreOrigin, everywhere_key
-        from app.tui.screens.explore.screen import ExploreScreen
-
         run = self._chosen()
         session = None if run is None else self._known.get(run.session)
         record = None if run is None or session is None else session.run(run.id)
         if run is None or session is None or record is None:
             self.say("The session of this run is still being read.")
             return
-        placed = PlacedRun(run=record, folder=self._folder(run))
-        origin = ExploreOrigin(session=session, folder=placed.folder, cursor=placed, first=everywhere_key(placed))
-        self.app.push_screen(ExploreScreen(origin))
+        folder = self._folder(run)
+        self.workbench_app.do("plots.explore", session=session, folder=folder, cursor=(folder, record), everywhere=True)
 
     def action_step(self, rows: int) -> None:
         """The run before, or after."""

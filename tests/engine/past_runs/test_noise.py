@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.engine.history.earlier_runs import PastRun
-from app.engine.history.noise import noise_on
-from tests.engine.history.test_series import past
+from app.engine.past_runs.earlier_runs import PastRun
+from app.engine.past_runs.series import noise_on
+from tests.engine.past_runs.test_series import past
 
 CONDITION = past(1.0).condition
 

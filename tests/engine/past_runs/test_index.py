@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.history import index
-from app.engine.history.index import DAMAGED, NEWER, KnownRuns, index_file, known_runs
+from app.engine.past_runs import index
+from app.engine.past_runs.index import DAMAGED, NEWER, KnownRuns, index_file, known_runs
 from app.engine.session import store
 from app.engine.session.paths import Paths
 from app.engine.session.store import SessionLog

@@ -1,0 +1,5 @@
+"""Advice: what spoils the figures of a run."""
+
+from app.doors import FeatureDoor
+
+DOOR = FeatureDoor()

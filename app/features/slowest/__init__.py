@@ -1,0 +1,16 @@
+"""Slowest member: the drives of an array read in turn."""
+
+from app.doors import DoorCommand, FeatureDoor
+
+DOOR = FeatureDoor(
+    commands={
+        "slowest": DoorCommand(
+            path="app.cli.slowest:slowest_command",
+            help="Which member of an array is slower than its siblings.",
+            rank=120,
+        ),
+    },
+    actions={
+        "show": "app.tui.screens.devices.slowest:show_slowest",
+    },
+)

@@ -1,0 +1,1 @@
+"""The runs of one condition over all sessions."""
