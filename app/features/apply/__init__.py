@@ -16,6 +16,7 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
+        "drift": "app.tui.drifted:SettingsDrift",
         "export": "app.tui.screens.devices.exporting:export_settings",
     },
 )

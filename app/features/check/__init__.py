@@ -11,6 +11,7 @@ DOOR = FeatureDoor(
         ),
     },
     actions={
+        "findings": "app.tui.findings:CheckFindings",
         "session": "app.engine.check.recording:check_session",
     },
 )
