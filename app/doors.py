@@ -37,7 +37,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Every feature, and the features that it may import; there is no circle."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DoorCommand:
     """A command of the command line."""
 

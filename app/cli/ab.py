@@ -42,17 +42,15 @@ from app.engine.session.events import AnyEvent, RunEnded, RunStarted
 from app.engine.session.state import ExperimentRecord, Session
 from app.engine.view import change as view
 from app.engine.view import schema, schema_compare
+from app.engine.view.ab_plan import order_words, plan_json, plan_noise_words, threshold_words
 from app.engine.view.comparison import (
     NO_PAIR,
     ab_headings,
     comparison_table,
     experiment_ending,
-    order_words,
     shown_lines,
-    threshold_words,
 )
 from app.engine.view.comparison_words import so_far
-from app.engine.view.noise_words import plan_noise_words
 from app.engine.view.run import result_line
 from app.engine.workbench import Workbench
 from backends.errors import InvalidValueError
@@ -265,7 +263,7 @@ def _of_the_rack() -> str:
 
 def _show(plan: AbPlan, as_json: bool) -> int:
     if as_json:
-        print_json(dry_run=True, plan=schema_compare.plan(plan))
+        print_json(dry_run=True, plan=plan_json(plan))
     else:
         lines(_review(plan))
         say("Dry run: nothing was changed and nothing measured.")

@@ -8,50 +8,36 @@ from functools import cache
 from app.doors import DoorCommand, doors
 
 _CORE: dict[str, DoorCommand] = {
-    "devices": DoorCommand(
-        path="app.cli.devices:devices_command", help="Everything found: controllers, arrays, drives.", rank=10
-    ),
+    "devices": DoorCommand("app.cli.devices:devices_command", "Everything found: controllers, arrays, drives.", 10),
     "show": DoorCommand(
-        path="app.cli.devices:show_command", help="Facts and settings of one target, and what may be changed.", rank=20
+        "app.cli.devices:show_command", "Facts and settings of one target, and what may be changed.", 20
     ),
-    "set": DoorCommand(
-        path="app.cli.change:set_command", help="Change settings, after showing the exact commands.", rank=50
-    ),
-    "undo": DoorCommand(path="app.cli.undo:undo_command", help="Take back changes of the session.", rank=60),
-    "keep": DoorCommand(path="app.cli.trial:keep_command", help="Keep what is on trial.", rank=70),
-    "persist": DoorCommand(path="app.cli.persist:persist_command", help="Keep settings after a reboot.", rank=80),
-    "bench": DoorCommand(
-        path="app.cli.bench:bench_command", help="Measure a device, an array or a scratch file with fio.", rank=110
-    ),
+    "set": DoorCommand("app.cli.change:set_command", "Change settings, after showing the exact commands.", 50),
+    "undo": DoorCommand("app.cli.undo:undo_command", "Take back changes of the session.", 60),
+    "keep": DoorCommand("app.cli.trial:keep_command", "Keep what is on trial.", 70),
+    "persist": DoorCommand("app.cli.persist:persist_command", "Keep settings after a reboot.", 80),
+    "bench": DoorCommand("app.cli.bench:bench_command", "Measure a device, an array or a scratch file with fio.", 110),
     "precondition": DoorCommand(
-        path="app.cli.precondition:precondition_command",
-        help="Write a device in full, twice, before it is measured.",
-        rank=130,
+        "app.cli.precondition:precondition_command", "Write a device in full, twice, before it is measured.", 130
     ),
-    "profiles": DoorCommand(path="app.cli.profiles:profiles_command", help="The workloads by name.", rank=180),
-    "runs": DoorCommand(path="app.cli.runs:runs_command", help="The runs of the session.", rank=190),
+    "profiles": DoorCommand("app.cli.profiles:profiles_command", "The workloads by name.", 180),
+    "runs": DoorCommand("app.cli.runs:runs_command", "The runs of the session.", 190),
     "compare": DoorCommand(
-        path="app.cli.runs:compare_command",
-        help="Two runs, their repeats or an experiment side by side, and what they show.",
-        rank=200,
+        "app.cli.runs:compare_command",
+        "Two runs, their repeats or an experiment side by side, and what they show.",
+        200,
     ),
-    "log": DoorCommand(path="app.cli.log:log_command", help="The session as it was.", rank=260),
-    "archive": DoorCommand(
-        path="app.cli.archive:archive_command", help="The session as one file, for another machine.", rank=280
-    ),
-    "recover": DoorCommand(path="app.cli.recover:recover_command", help="Restore what a crash left.", rank=290),
-    "capture": DoorCommand(
-        path="app.cli.capture:capture_command", help="Record this machine for a test or a bug report.", rank=320
-    ),
-    "keys": DoorCommand(path="app.cli.keys:keys_command", help="The keys of the workbench.", rank=330),
+    "log": DoorCommand("app.cli.log:log_command", "The session as it was.", 260),
+    "archive": DoorCommand("app.cli.archive:archive_command", "The session as one file, for another machine.", 280),
+    "recover": DoorCommand("app.cli.recover:recover_command", "Restore what a crash left.", 290),
+    "capture": DoorCommand("app.cli.capture:capture_command", "Record this machine for a test or a bug report.", 320),
+    "keys": DoorCommand("app.cli.keys:keys_command", "The keys of the workbench.", 330),
     "version": DoorCommand(
-        path="app.cli.about:version_command",
-        help="The version; with --json also Python, form and file formats.",
-        rank=340,
+        "app.cli.about:version_command", "The version; with --json also Python, form and file formats.", 340
     ),
-    "help": DoorCommand(path="app.cli.about:help_command", help="What a command does, and its options.", rank=350),
+    "help": DoorCommand("app.cli.about:help_command", "What a command does, and its options.", 350),
     "glossary": DoorCommand(
-        path="app.cli.glossary:glossary_command", help="The words that are used here, and what they mean.", rank=360
+        "app.cli.glossary:glossary_command", "The words that are used here, and what they mean.", 360
     ),
 }
 """The commands that belong to no feature."""

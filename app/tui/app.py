@@ -23,14 +23,12 @@ from textual.worker import Worker
 
 from app.commands import COMMANDS as TABLE
 from app.commands import HOSTS, SCREENS
-from app.doors import doors, imported, needed_action
+from app.doors import action, doors, imported, needed_action
 from app.engine.session.state import Session
 from app.engine.themes import THEMES
 from app.screen_bar import Waiting
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
-from app.tui.drifted import Drifted
-from app.tui.findings import Findings
 from app.tui.following import SessionApp
 from app.tui.notices import Notice, Notices, commands_in, sentences
 from app.tui.options import ScreenOptions
@@ -38,6 +36,7 @@ from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.suspending import why_not_suspended
 from app.tui.theme import OWN, theme_of
 from app.tui.trials import Trials
+from app.tui.watched import DriftWatch, Findings
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 
@@ -128,9 +127,9 @@ class WorkbenchApp(SessionApp):
             screen: imported(path)(self) for door in doors().values() for screen, path in door.background.items()
         }
         """What goes on behind the screens, by the screen that shows it."""
-        self.findings = Findings(workbench)
+        self.findings: Findings = (action("check.findings") or Findings)(workbench)
         """What of the machine wants a look."""
-        self.drifted = Drifted(workbench, self.options.state_file)
+        self.drifted: DriftWatch = (action("apply.drift") or DriftWatch)(workbench, self.options.state_file)
         """What differs from the file of settings that is named."""
         workbench.changes.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
@@ -195,11 +194,11 @@ class WorkbenchApp(SessionApp):
         self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
 
     async def _check(self) -> None:
-        before = self.findings.checked, self.drifted.drifts
+        before = self.findings.state, self.drifted.drifts
         await self.findings.look()
         for trouble in await self.drifted.look():
             self.tell(trouble, title="Held against the state file")
-        if (self.findings.checked, self.drifted.drifts) != before:
+        if (self.findings.state, self.drifted.drifts) != before:
             self.show_header()
             self.refresh_screen()
 
@@ -302,9 +301,7 @@ class WorkbenchApp(SessionApp):
 
     def ask_export_of(self, session: Session, folder: Path) -> None:
         """The same of a session that lies in `folder`."""
-        from app.tui.export import ask_export
-
-        ask_export(self, session, folder)
+        self.do("report.ask", session, folder)
 
     def notify(
         self,

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from app.tui.watched import DriftWatch, FileDifference
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
@@ -21,16 +22,12 @@ if TYPE_CHECKING:
 _NOTHING: Mapping[str, Drift] = MappingProxyType({})
 
 
-class Drifted:
+class SettingsDrift(DriftWatch):
     """Differences of the session's machine from the file."""
 
     def __init__(self, workbench: Workbench, file: Path | None) -> None:
         """`file`: None where none is named; then nothing ever differs."""
-        self._workbench = workbench
-        self.file = file
-        """The file."""
-        self.drifts: tuple[Drift, ...] = ()
-        """Settings that have another value than the file's, in its order."""
+        super().__init__(workbench, file)
         self._by_target: dict[str, dict[str, Drift]] = {}
         self._known: tuple[tuple[int, int, int], DesiredFile] | None = None
         self._told: frozenset[str] = frozenset()
@@ -40,12 +37,7 @@ class Drifted:
         """What the file is called in sentences."""
         return "" if self.file is None else clean(self.file.name, 60)
 
-    @property
-    def count(self) -> int:
-        """How many settings differ."""
-        return len(self.drifts)
-
-    def at(self, target: str) -> Mapping[str, Drift]:
+    def at(self, target: str) -> Mapping[str, FileDifference]:
         """What differs of a target, by key."""
         return self._by_target.get(target, _NOTHING)
 

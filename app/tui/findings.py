@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from app.engine.view.trouble import Trouble, troubles
+from app.engine.view.trouble import Trouble
+from app.tui.watched import Findings
 from backends.model import Inventory
 
 if TYPE_CHECKING:
@@ -15,15 +16,20 @@ if TYPE_CHECKING:
     from app.engine.workbench import Workbench
 
 
-class Findings:
+class CheckFindings(Findings):
     """Findings of the session's machine."""
 
     def __init__(self, workbench: Workbench) -> None:
-        self._workbench = workbench
+        super().__init__(workbench)
         self._sight: Sight | None = None
         self._told: tuple[Inventory, Checked | None, tuple[Trouble, ...]] = (Inventory(), None, ())
         self.checked: Checked | None = None
         """What the last check found; None before there was one."""
+
+    @property
+    def state(self) -> object:
+        """Equal as long as nothing else was found."""
+        return self.checked
 
     async def look(self) -> None:
         """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
@@ -48,6 +54,12 @@ class Findings:
         """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
         known, checked, told = self._told
         if known is not inventory or checked is not self.checked:
-            told = troubles(inventory, self.checked)
+            told = super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
             self._told = (inventory, self.checked, told)
         return told
+
+
+def _with_check(inventory: Inventory, checked: Checked) -> tuple[Trouble, ...]:
+    from app.engine.view.check import checked_troubles
+
+    return checked_troubles(inventory, checked)

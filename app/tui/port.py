@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from app.engine.workbench import Workbench
     from app.screen_bar import Waiting
     from app.tui.background import BackgroundWork
-    from app.tui.drifted import Drifted
-    from app.tui.findings import Findings
     from app.tui.notices import Notices
     from app.tui.options import ScreenOptions
+    from app.tui.watched import DriftWatch, Findings
     from backends.change import Change
     from backends.errors import RaidbenchError
 
@@ -74,7 +73,7 @@ class Port(Protocol):
     """Where something runs or has ended."""
     findings: Findings
     """What of the machine wants a look."""
-    drifted: Drifted
+    drifted: DriftWatch
     """What differs from the file of settings that is named."""
     staged: dict[str, dict[str, str]]
     """Staged values: target address -> key -> value. `stage` stages."""

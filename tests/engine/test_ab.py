@@ -26,8 +26,8 @@ from app.engine.session.event_values import Look, PhaseChanged, SteadyPlan
 from app.engine.session.figures import Phase, RunStatus
 from app.engine.session.state import replay
 from app.engine.session.store import load
+from app.engine.view.ab_plan import plan_noise_words
 from app.engine.view.comparison_words import sentence, so_far
-from app.engine.view.noise_words import plan_noise_words
 from backends.change import Change
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.model import Target

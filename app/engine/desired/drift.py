@@ -59,6 +59,11 @@ class Drift:
     """Where the file says so."""
 
     @property
+    def settable(self) -> bool:
+        """Whether `apply` sets it."""
+        return self.kind is DriftKind.SETTABLE
+
+    @property
     def command(self) -> str | None:
         """What would set it by hand, of what is never set from a file; None where nothing does."""
         if self.kind is not DriftKind.ANEW or self.target is None or self.key == "level":

@@ -8,6 +8,8 @@ from app.engine.check.checking import Checked
 from app.engine.check.finding import Flaw, Ruling, Severity, Staged, Unknown
 from app.engine.view import schema
 from app.engine.view.table import FactLine, Facts, Tone
+from app.engine.view.trouble import Trouble, troubles
+from backends.model import Inventory
 from backends.text import clean
 from widgets.plain.units import plural
 
@@ -130,3 +132,24 @@ def plugin(checked: Checked, severity: Severity) -> tuple[str, list[str]]:
 
 def _unbarred(text: str) -> str:
     return clean(text, 800).replace("|", "/")
+
+
+# -- what of the machine wants a look ---------------------------------------------------------------------------------
+
+
+def checked_troubles(inventory: Inventory, checked: Checked) -> tuple[Trouble, ...]:
+    """Return what of the inventory is not well, and what costs speed or safety.
+
+    Faults of the check first, then what it has no word for, then its warnings; its notes are told at their device.
+    """
+    faults, warnings = (tuple(_troubles_of(checked, severity)) for severity in (Severity.FAULT, Severity.WARN))
+    told = {finding.key for finding in (*faults, *warnings)}
+    return (*faults, *(trouble for trouble in troubles(inventory) if trouble.key not in told), *warnings)
+
+
+def _troubles_of(checked: Checked, severity: Severity) -> Iterator[Trouble]:
+    """Yield the findings of a severity at what has a row."""
+    for ruling in checked.findings:
+        at = checked.devices.get(ruling.said.where)
+        if at is not None and ruling.rule.severity is severity and isinstance(ruling.said, Flaw):
+            yield Trouble(at, ruling.said.message.rstrip("."), ruling.said.staged)

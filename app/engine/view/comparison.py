@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict
@@ -21,9 +20,6 @@ from app.engine.view.verdict_words import further_words, judgement_word
 from backends.values import dataclass
 from widgets.plain import units
 from widgets.plain.signs import LESS, MORE, SAME
-
-if TYPE_CHECKING:
-    from app.engine.ab.plan import AbPlan
 
 NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
 """Of an experiment that was over too soon."""
@@ -153,26 +149,6 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         yield f"{record.start.label} {again}."
     for key, what in end.moved.items():
         yield f"{key} moved along with it ({what}), so B differs in that, too."
-
-
-def threshold_words(plan: AbPlan) -> str:
-    """What counts as none."""
-    return f"Within +-{plan.threshold_percent:g} % is no difference."
-
-
-def order_words(plan: AbPlan) -> str:
-    """How often an experiment measures at most, when it is judged, and for how long."""
-    pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""
-    last = plan.looks[-1].pairs
-    if plan.until_percent is not None:
-        count = f"Until the interval is +-{plan.until_percent:g} %, {last} pairs at most"
-    else:
-        early = [look for look in plan.looks[:-1] if look.pairs > plan.done]
-        looked = f", judged after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
-        count = f"{units.plural(last, 'pair')}{' at most' if early else ''}{looked}"
-    done = f"; {plan.done} of them are measured" if plan.done else ""
-    often = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
-    return f"{count}{done}; which comes first in each is drawn: {often}"
 
 
 # -- how far an experiment is, over all of its runs -------------------------------------------------------------------

@@ -4,42 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import expm1
-from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.grouping import silent
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
-from app.engine.view import schema
 from app.engine.view.comparison import shown_lines
-from app.engine.view.noise_words import noise_json
 from app.engine.view.schema import Json, picked
 from app.engine.view.verdict_words import far_words, reason_words, slow_words
-
-if TYPE_CHECKING:  # only `ab` pays for the plan of one
-    from app.engine.ab.plan import AbPlan
-
-
-def plan(planned: AbPlan) -> Json:
-    """What `ab` would do."""
-    return {
-        "null": planned.null,
-        "change": None if planned.null else schema.change(planned.change),
-        "measured": planned.ready.request.name,
-        "job": {key: text for key, text in planned.ready.job.texts().items() if text},
-        "pairs": planned.pairs,
-        "order": list(planned.order),
-        "changes": planned.switches,
-        "looks": looks(planned.looks),
-        "until_percent": planned.until_percent,
-        "threshold_percent": planned.threshold_percent,
-        "seed": planned.seed,
-        "rule": planned.rule,
-        "rest_seconds": list(planned.rests),
-        "seconds": planned.seconds,
-        "noise": noise_json(planned.noise, planned),
-    }
 
 
 def looks(planned: Iterable[Look]) -> list[Json]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.engine.check.finding import Flaw, Severity, Staged
 from app.engine.view.arrangement import TROUBLE, grade, place_of, role_of
 from app.engine.view.device import is_lost, protection_words, state_of
 from backends.model import Inventory, State
 from backends.values import dataclass
 
 if TYPE_CHECKING:
-    from app.engine.check.checking import Checked
+    from app.engine.check.finding import Staged
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +25,7 @@ class Trouble:
     """The change that mends it, where raidbench can make it."""
 
 
-def troubles(inventory: Inventory, checked: Checked | None = None) -> tuple[Trouble, ...]:
-    """What of the inventory is not well and, once it was checked, what costs speed or safety.
-
-    Faults of the check first, then what it has no word for, then its warnings; its notes are told at their device.
-    """
-    unwell = _unwell(inventory)
-    if checked is None:
-        return unwell
-    faults, warnings = (tuple(_of_check(checked, each)) for each in (Severity.FAULT, Severity.WARN))
-    told = {finding.key for finding in (*faults, *warnings)}
-    return (*faults, *(trouble for trouble in unwell if trouble.key not in told), *warnings)
-
-
-def _of_check(checked: Checked, severity: Severity) -> Iterator[Trouble]:
-    """Findings of a severity at what has a row."""
-    for ruling in checked.findings:
-        at = checked.devices.get(ruling.said.where)
-        if at is not None and ruling.rule.severity is severity and isinstance(ruling.said, Flaw):
-            yield Trouble(at, ruling.said.message.rstrip("."), ruling.said.staged)
-
-
-def _unwell(inventory: Inventory) -> tuple[Trouble, ...]:
+def troubles(inventory: Inventory) -> tuple[Trouble, ...]:
     """Arrays and drives that are not well, cards without their battery, and what could not be looked at.
 
     A member is not told beside its array, nor a problem of a card beside what else is wrong with it.

@@ -5,10 +5,8 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "ab": DoorCommand(
-            path="app.cli.ab:ab_command",
-            help="Measure one setting against another value, in pairs, and put it back.",
-            rank=140,
-        ),
+            "app.cli.ab:ab_command", "Measure one setting against another value, in pairs, and put it back.", 140
+        )
     },
     actions={
         "measure_staged": "app.tui.screens.bench.ab:begin_staged",

@@ -4,10 +4,6 @@ from app.doors import DoorCommand, FeatureDoor
 
 DOOR = FeatureDoor(
     commands={
-        "doctor": DoorCommand(
-            path="app.cli.doctor:doctor_command",
-            help="What works here, what is missing, what to do.",
-            rank=300,
-        ),
+        "doctor": DoorCommand("app.cli.doctor:doctor_command", "What works here, what is missing, what to do.", 300)
     },
 )

@@ -5,10 +5,8 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "hosts": DoorCommand(
-            path="app.cli.hosts_command:hosts_command",
-            help="Many hosts: what is not equal among them, and what each needs.",
-            rank=310,
-        ),
+            "app.cli.hosts_command:hosts_command", "Many hosts: what is not equal among them, and what each needs.", 310
+        )
     },
     actions={
         "over_hosts": "app.cli.hosts:over_hosts",
@@ -20,7 +18,5 @@ DOOR = FeatureDoor(
         "sentences": "app.engine.view.joint:joint_sentences",
         "document": "app.engine.view.joint:joint_json",
     },
-    screens={
-        "hosts": "app.tui.screens.hosts.screen:HostsScreen",
-    },
+    screens={"hosts": "app.tui.screens.hosts.screen:HostsScreen"},
 )

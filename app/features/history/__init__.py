@@ -5,17 +5,13 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "history": DoorCommand(
-            path="app.cli.history:history_command",
-            help="The runs of all sessions, and where their level changed.",
-            rank=230,
+            "app.cli.history:history_command", "The runs of all sessions, and where their level changed.", 230
         ),
         "baseline": DoorCommand(
-            path="app.cli.baseline:baseline_command",
-            help="Save runs under a name, and measure the same again after an update.",
-            rank=250,
+            "app.cli.baseline:baseline_command",
+            "Save runs under a name, and measure the same again after an update.",
+            250,
         ),
     },
-    actions={
-        "show": "app.tui.screens.history.screen:show_history",
-    },
+    actions={"show": "app.tui.screens.history.screen:show_history"},
 )

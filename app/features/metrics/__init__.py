@@ -5,9 +5,7 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "metrics": DoorCommand(
-            path="app.cli.metrics:metrics_command",
-            help="Settings, states and findings as figures for a monitoring.",
-            rank=220,
-        ),
+            "app.cli.metrics:metrics_command", "Settings, states and findings as figures for a monitoring.", 220
+        )
     },
 )

@@ -5,10 +5,8 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "plot": DoorCommand(
-            path="app.cli.plot:plot_command",
-            help="A picture of runs, an A/B, a sweep or all sessions of a target.",
-            rank=240,
-        ),
+            "app.cli.plot:plot_command", "A picture of runs, an A/B, a sweep or all sessions of a target.", 240
+        )
     },
     actions={
         "run": "app.engine.picture.making:run_picture",

@@ -5,12 +5,8 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "slowest": DoorCommand(
-            path="app.cli.slowest:slowest_command",
-            help="Which member of an array is slower than its siblings.",
-            rank=120,
-        ),
+            "app.cli.slowest:slowest_command", "Which member of an array is slower than its siblings.", 120
+        )
     },
-    actions={
-        "show": "app.tui.screens.devices.slowest:show_slowest",
-    },
+    actions={"show": "app.tui.screens.devices.slowest:show_slowest"},
 )

@@ -5,27 +5,17 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "sweep": DoorCommand(
-            path="app.cli.sweep:sweep_command",
-            help="Measure many set-ups under many workloads, and put everything back.",
-            rank=150,
+            "app.cli.sweep:sweep_command", "Measure many set-ups under many workloads, and put everything back.", 150
         ),
         "curve": DoorCommand(
-            path="app.cli.curve:curve_command",
-            help="Measure throughput against latency, and find the knee.",
-            rank=160,
+            "app.cli.curve:curve_command", "Measure throughput against latency, and find the knee.", 160
         ),
         "attach": DoorCommand(
-            path="app.cli.attach:attach_command",
-            help="Show a sweep that runs in the background, or stop it.",
-            rank=170,
+            "app.cli.attach:attach_command", "Show a sweep that runs in the background, or stop it.", 170
         ),
     },
-    screens={
-        "sweep": "app.tui.screens.sweep.screen:SweepScreen",
-    },
-    background={
-        "sweep": "app.tui.screens.sweep.control:Sweeping",
-    },
+    screens={"sweep": "app.tui.screens.sweep.screen:SweepScreen"},
+    background={"sweep": "app.tui.screens.sweep.control:Sweeping"},
     actions={
         "give_up": "app.engine.sweep.runner:give_up",
         "shipped": "app.engine.sweep.shipped:shipped",

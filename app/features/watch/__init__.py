@@ -5,9 +5,7 @@ from app.doors import DoorCommand, FeatureDoor
 DOOR = FeatureDoor(
     commands={
         "watch": DoorCommand(
-            path="app.cli.watch:watch_command",
-            help="What has changed since last time, what is wrong, what drifted.",
-            rank=210,
-        ),
+            "app.cli.watch:watch_command", "What has changed since last time, what is wrong, what drifted.", 210
+        )
     },
 )

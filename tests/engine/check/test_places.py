@@ -9,8 +9,7 @@ import pytest
 from app.engine.check.checking import Checked, device_at, judged
 from app.engine.check.finding import Flaw, Severity
 from app.engine.check.sight import Block, Partition
-from app.engine.view.check import finding_facts
-from app.engine.view.trouble import troubles
+from app.engine.view.check import checked_troubles, finding_facts
 from backends.model import Array, Drive, Inventory, Protection, State
 from tests.engine.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, card, members, mounted, on, volume
 
@@ -56,7 +55,7 @@ def found() -> Checked:
 
 def test_faults_come_first_and_each_is_told_once() -> None:
     checked = found()
-    told = troubles(checked.inventory, checked)
+    told = checked_troubles(checked.inventory, checked)
     faults = [one for one in checked.findings if one.rule.severity is Severity.FAULT]
     warnings = [one for one in checked.findings if one.rule.severity is Severity.WARN]
     assert faults
@@ -66,13 +65,13 @@ def test_faults_come_first_and_each_is_told_once() -> None:
 
 def test_what_no_rule_has_a_word_for_is_told_too() -> None:
     rebuilding = Inventory(arrays=(Array(target=VOLUME, state=State.REBUILDING),))
-    assert [one.key for one in troubles(rebuilding, Checked())] == [str(VOLUME)]
+    assert [one.key for one in checked_troubles(rebuilding, Checked())] == [str(VOLUME)]
 
 
 def test_notes_are_told_at_their_device_alone() -> None:
     checked = found()
     notes = [one for one in checked.findings if one.rule.severity is Severity.NOTE]
-    told = troubles(checked.inventory, checked)
+    told = checked_troubles(checked.inventory, checked)
     assert notes
     said = {note.said.message.rstrip(".") for note in notes if isinstance(note.said, Flaw)}
     assert not said & {one.words for one in told}

@@ -23,9 +23,8 @@ from app.engine.measure.measurer import Preparation, Request
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord
 from app.engine.view import change as view
-from app.engine.view.comparison import order_words, threshold_words
+from app.engine.view.ab_plan import order_words, plan_noise_words, threshold_words
 from app.engine.view.effects import effect_words
-from app.engine.view.noise_words import plan_noise_words
 from app.engine.view.percent import threshold_of
 from app.tui.screens.bench.allowing import allowed
 from app.tui.screens.bench.summary import ended_line

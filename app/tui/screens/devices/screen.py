@@ -29,9 +29,9 @@ from widgets.pane import Pane
 from widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from app.engine.desired.drift import Drift
     from app.engine.view.trouble import Trouble
     from app.tui.screens.devices.changing import Changing
+    from app.tui.watched import FileDifference
     from backends.change import Change
 
 THREE = 170
@@ -64,7 +64,7 @@ class DevicesScreen(DevicesAndOne):
         self._moved: frozenset[Target] | None = None
         self._filter: TextField | None = None
         self._offered: Trouble | None = None
-        self._drifts: tuple[Drift, ...] = ()
+        self._drifts: tuple[FileDifference, ...] = ()
         self._aim: tuple[str, str] | None = None  # target and key that the cursor goes to once they are read
 
     def on_mount(self) -> None:

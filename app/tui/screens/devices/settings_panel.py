@@ -26,8 +26,8 @@ from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
 
 if TYPE_CHECKING:
-    from app.engine.desired.drift import Drift
     from app.tui.port import Port
+    from app.tui.watched import FileDifference
 
 LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
 """Cells to which these columns are cut before another one is left out: how a label begins tells it from others, and
@@ -120,7 +120,7 @@ class SettingsPanel(Vertical):
         """What is staged of a target, by key."""
         return self._app.staged.get(target, {})
 
-    def drifts_at(self, target: str) -> Mapping[str, Drift]:
+    def drifts_at(self, target: str) -> Mapping[str, FileDifference]:
         """What the file of settings wants of a target otherwise, by key."""
         return self._app.drifted.at(target)
 
@@ -242,7 +242,7 @@ class SettingsPanel(Vertical):
         drift = self.drifts_at(spot.part.target)[spot.setting.key]
         if self._staged(spot) == drift.wanted:
             return False
-        if drift.kind != "settable":
+        if not drift.settable:
             self._app.tell_briefly(told)
         elif (staged := self._changeable()) is not None:
             self._stage(staged, drift.wanted)

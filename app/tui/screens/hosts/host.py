@@ -26,9 +26,9 @@ from backends.names import addresses, name_of
 from widgets.keyed_table import KeyedTable
 
 if TYPE_CHECKING:
-    from app.engine.desired.drift import Drift
     from app.engine.hosts.fleet import Fleet
     from app.engine.hosts.outlook import Outlook
+    from app.tui.watched import FileDifference
 
 
 class ToldSettings(SettingsPanel):
@@ -38,7 +38,7 @@ class ToldSettings(SettingsPanel):
         """Nothing: what is staged is of this machine, whose addresses may be the same."""
         return {}
 
-    def drifts_at(self, target: str) -> Mapping[str, Drift]:
+    def drifts_at(self, target: str) -> Mapping[str, FileDifference]:
         """Nothing: the file of settings is this machine's."""
         return {}
 

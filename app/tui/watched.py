@@ -1,0 +1,99 @@
+"""What features know of the machine and the screens of the core show: nothing, where the feature is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
+
+from app.engine.view.trouble import Trouble, troubles
+from backends.model import Inventory, Target
+
+if TYPE_CHECKING:
+    from app.engine.view.table import Facts
+    from app.engine.workbench import Workbench
+    from backends.errors import RaidbenchError
+
+
+class Findings:
+    """What a check found; of a machine that nobody checks its devices alone say what is wrong."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._workbench = workbench
+
+    @property
+    def state(self) -> object:
+        """Equal as long as nothing else was found."""
+        return None
+
+    async def look(self) -> None:
+        """Judge the last look at the devices and what was read of them by now."""
+
+    def facts(self, address: str) -> tuple[Facts, ...]:
+        """Return what was found at a device, to stand above what is known of it."""
+        return ()
+
+    def troubles(self, inventory: Inventory) -> tuple[Trouble, ...]:
+        """Return what wants a look, the gravest first."""
+        return troubles(inventory)
+
+
+class FileDifference(Protocol):
+    """A setting that has another value than a file says."""
+
+    @property
+    def target(self) -> Target | None:
+        """What has it; None where there is no such thing."""
+
+    @property
+    def key(self) -> str:
+        """Which setting, "" of a whole thing."""
+
+    @property
+    def wanted(self) -> str:
+        """The value of the file."""
+
+    @property
+    def settable(self) -> bool:
+        """Whether it can be set from a file."""
+
+    @property
+    def why(self) -> str:
+        """Why it cannot be set from a file, or what is missing; a sentence without its stop."""
+
+    @property
+    def line(self) -> int:
+        """Where the file says so."""
+
+
+_NOTHING: Mapping[str, FileDifference] = MappingProxyType({})
+
+
+class DriftWatch:
+    """Differences of the session's machine from a file of settings; without a file nothing ever differs."""
+
+    def __init__(self, workbench: Workbench, file: Path | None) -> None:
+        self._workbench = workbench
+        self.file = file
+        """The file."""
+        self.drifts: tuple[FileDifference, ...] = ()
+        """Settings that have another value than the file's, in its order."""
+
+    @property
+    def name(self) -> str:
+        """What the file is called in sentences."""
+        return ""
+
+    @property
+    def count(self) -> int:
+        """How many settings differ."""
+        return len(self.drifts)
+
+    def at(self, target: str) -> Mapping[str, FileDifference]:
+        """Return what differs of a target, by key."""
+        return _NOTHING
+
+    async def look(self) -> tuple[RaidbenchError, ...]:
+        """Compare anew; return what is wrong with the file or has nothing to compare with, each once while it is so."""
+        return ()
