@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.grouping import silent
+from app.engine.judge.pairs import RULE
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session
@@ -35,7 +36,7 @@ def plan(planned: AbPlan) -> Json:
         "until_percent": planned.until_percent,
         "threshold_percent": planned.threshold_percent,
         "seed": planned.seed,
-        "rule": planned.rule,
+        "rule": RULE,
         "rest_seconds": list(planned.rests),
         "seconds": planned.seconds,
         "noise": noise_json(planned.noise, planned),
