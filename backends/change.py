@@ -153,7 +153,7 @@ class Change:
 
     @property
     def locks(self) -> tuple[str, ...]:
-        """Names of the locks that it is made and taken back under; earlier versions took a disk's kernel name."""
+        """Names of the locks that it is made and taken back under."""
         if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
             return tuple(disk_lock(self.identity).splitlines())
         return tuple(self.lock.splitlines()) or (str(self.target),)

@@ -8,7 +8,6 @@ import platform
 import shutil
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,9 @@ from app.engine.history.baselines import Baselines
 from app.engine.joint.record import DOCUMENT, joint_records
 from app.engine.measure.preconditioning import DeviceMemory
 from app.engine.session import wire
+from app.engine.session.archive import write_archive
 from app.engine.session.event_values import Written
 from app.engine.session.journal import FILE, Journal, boot_clock, read_records
-from app.engine.session.json_values import structure
 from app.engine.session.paths import ARRAYS, Paths
 from app.engine.session.pool import LOG
 from app.engine.session.recorder import Recorder
@@ -34,12 +33,12 @@ from backends.hosts.streams import Recording
 from backends.making import MadeArray
 from backends.model import Level
 from backends.racks.machines.linux import linux_rack
-from backends.racks.state import RackFile
+from backends.racks.state import RackFile, dumped
 from backends.version import program_version
 from tests.cli.conftest import Cli, cli  # noqa: F401  the command line in this process
 from tests.engine.doubles import IDENTITY, planned
 
-OF_BEFORE = Path(__file__).parent / "engine" / "session" / "of_version_0_1"
+KEPT = Path(__file__).parent / "kept"
 NEWER = "9.9.0"
 SAYS = rf"was written by raidbench {NEWER}; this is {program_version()}\.$"
 
@@ -51,20 +50,21 @@ def changed(file: Path, **fields: object) -> None:
 
 
 def session(folder: Path) -> None:
-    shutil.copytree(OF_BEFORE / "sessions" / "worked", folder / "worked")
+    shutil.copytree(KEPT / "sessions" / "worked", folder / "worked")
     changed(folder / "worked" / LOG, version=NEWER, format=FORMATS[Kept.SESSION] + 1)
     load(folder / "worked")
 
 
 def baseline(folder: Path) -> None:
-    shutil.copytree(OF_BEFORE / "baselines", folder / "baselines")
+    shutil.copytree(KEPT / "baselines", folder / "baselines")
     changed(folder / "baselines" / "kept.json", program=NEWER, schema=FORMATS[Kept.BASELINE] + 1)
     Baselines(places(folder)).load("kept")
 
 
 def archive(folder: Path) -> None:
     """An archive says its format in its last bytes, before anything else of it is believed."""
-    data = (OF_BEFORE / "small.raidbench").read_bytes()
+    write_archive(KEPT / "sessions" / "worked", folder / "own.raidbench")
+    data = (folder / "own.raidbench").read_bytes()
     begin = data.rindex(b"raidbench-archive ")
     words = data[begin:].split()
     seal = b" ".join((words[0], b"%d" % (FORMATS[Kept.ARCHIVE] + 1), b"by", NEWER.encode(), *words[4:]))
@@ -74,7 +74,7 @@ def archive(folder: Path) -> None:
 
 
 def rack(folder: Path) -> None:
-    shutil.copy(OF_BEFORE / "racks" / "format-2.json", folder / "rack.json")
+    (folder / "rack.json").write_text(json.dumps(dumped(linux_rack())))
     changed(folder / "rack.json", program=NEWER, format=FORMATS[Kept.RACK] + 1)
     assert RackFile(folder / "rack.json").rack
 
@@ -141,30 +141,6 @@ def test_what_a_newer_program_wrote_is_not_read_but_said(kept: Kept, tmp_path: P
 
 def test_each_format_is_tried() -> None:
     assert set(Kept) - set(READS) == {Kept.INDEX, Kept.DEVICE}
-
-
-# -- what version 0.1 kept ---------------------------------------------------------------------------------------------
-
-
-def test_its_baseline_is_read() -> None:
-    kept = Baselines(replace(places(OF_BEFORE), apart="lsi")).load("kept")
-    assert [run.id for run in kept.runs] == ["r1", "r2", "r3"]
-
-
-def test_its_archive_is_read() -> None:
-    with opened_archive(OF_BEFORE / "small.raidbench") as loaded:
-        assert (loaded.passed_over, [run.id for run in loaded.session.runs]) == (0, ["r1"])
-
-
-@pytest.mark.parametrize("number", range(1, FORMATS[Kept.RACK] + 1))
-def test_its_rack_is_as_it_was_left(number: int, tmp_path: Path) -> None:
-    shutil.copy(OF_BEFORE / "racks" / f"format-{number}.json", tmp_path / "rack.json")
-    assert RackFile(tmp_path / "rack.json").rack.cards[0].volumes[1].read_ahead == "read-ahead"
-
-
-def test_its_pools_are_as_they_were_left(tmp_path: Path) -> None:
-    shutil.copy(OF_BEFORE / "racks" / "format-3.json", tmp_path / "rack.json")
-    assert RackFile(tmp_path / "rack.json").rack.pools == linux_rack().pools
 
 
 # -- sessions ----------------------------------------------------------------------------------------------------------
@@ -317,7 +293,7 @@ def test_doctor_says_so(cli: Cli, newer: None) -> None:  # noqa: F811
 
 def test_of_a_device_nothing_is_known_that_a_newer_program_knows(tmp_path: Path) -> None:
     kept = DeviceMemory(tmp_path)
-    kept.remember(IDENTITY, structure(json.loads(WRITTEN), Written))
+    kept.remember(IDENTITY, WRITTEN)
     (file,) = tmp_path.iterdir()
     known = kept.last_written(IDENTITY)
     with file.open("a") as lines:
@@ -325,8 +301,17 @@ def test_of_a_device_nothing_is_known_that_a_newer_program_knows(tmp_path: Path)
     assert (known is not None, kept.last_written(IDENTITY)) == (True, None)
 
 
-WRITTEN = next((OF_BEFORE / "devices").iterdir()).read_text()
-"""What version 0.1 remembered of a device."""
+WRITTEN = Written(
+    at=1795406857.2,
+    device="/dev/sdb",
+    size_bytes=511101108224,
+    filled_bytes=1022202216448,
+    workload="randwrite-4k",
+    workload_bytes=2780368896,
+    steady=True,
+    session="/sessions/small",
+)
+"""What is remembered of a device."""
 
 
 # -- the program's own word --------------------------------------------------------------------------------------------

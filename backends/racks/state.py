@@ -44,10 +44,7 @@ def dumped(rack: Rack) -> dict[str, Any]:
 
 
 def loaded(data: dict[str, Any]) -> Rack:
-    """A rack out of what `dumped` gave; one of format 1 has MegaRAID cards alone.
-
-    Raises InvalidValueError, NewerError.
-    """
+    """Return the rack out of what `dumped` gave. Raises InvalidValueError, NewerError."""
     try:
         require_known(Kept.RACK, data["format"], data.get("program"), "The simulated rack")
         rest = {key: value for key, value in data.items() if key not in ("format", "program", *_MADE)}
@@ -72,9 +69,8 @@ def _array(row: dict[str, Any]) -> MdArray:
 
 
 def _group(row: dict[str, Any]) -> LvmGroup:
-    volumes = [LvmVolume(**(one | {"counts": CacheCounts(**one.get("counts", {}))})) for one in row["volumes"]]
-    kept = {key: value for key, value in row.items() if key != "free_bytes"}  # which is counted now
-    return LvmGroup(**(kept | {"volumes": volumes}))
+    volumes = [LvmVolume(**(one | {"counts": CacheCounts(**one["counts"])})) for one in row["volumes"]]
+    return LvmGroup(**(row | {"volumes": volumes}))
 
 
 def _smart(row: dict[str, Any]) -> SmartCard:

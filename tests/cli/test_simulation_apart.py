@@ -28,8 +28,8 @@ def demo_change(cli: Cli) -> None:
 
 
 @pytest.fixture
-def old_session(state: Path) -> Path:
-    """A simulated session where earlier versions kept it: among those of this machine."""
+def simulated_session(state: Path) -> Path:
+    """A simulated session that somebody put among those of this machine."""
     folder = state / "sessions" / "old"
     start, *end = sessions.run()
     assert isinstance(start, RunStarted)
@@ -51,13 +51,13 @@ LAST = (("runs",), ("log",), ("report",), ("compare", "r1", "r1"), ("archive", "
 """Commands that take the last session."""
 
 
-@pytest.mark.usefixtures("demo_change", "old_session")
+@pytest.mark.usefixtures("demo_change")
 def test_undo_of_this_machine_does_not_see_a_simulated_change(cli: Cli) -> None:
     done = cli("undo", "--dry-run")
     assert (done.status, "Nothing to undo" in done.err, "/c0/v0" in done.out + done.err) == (0, True, False)
 
 
-@pytest.mark.usefixtures("demo_change", "old_session")
+@pytest.mark.usefixtures("demo_change")
 @pytest.mark.parametrize("words", LAST, ids=" ".join)
 def test_without_a_session_of_this_machine_there_is_no_last_one(
     cli: Cli, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -68,7 +68,7 @@ def test_without_a_session_of_this_machine_there_is_no_last_one(
     assert "No runs yet" in done.err if words == ("runs",) else done.status == 2
 
 
-@pytest.mark.usefixtures("demo_change", "old_session", "real_session")
+@pytest.mark.usefixtures("demo_change", "real_session")
 def test_the_last_session_of_this_machine_is_found_behind_newer_simulated_ones(cli: Cli) -> None:
     assert "Session real in" in cli("log").err
     assert "Session real" in cli("runs").err
@@ -88,8 +88,8 @@ def test_no_session_says_where_simulated_ones_are(cli: Cli, demo_change: None) -
     assert "Sessions of simulated machines are separate" in cli("log").err
 
 
-def test_a_named_simulated_session_is_still_read_with_its_mark(cli: Cli, old_session: Path) -> None:
-    assert "SIMULATED" in cli("report", str(old_session)).out
+def test_a_named_simulated_session_is_still_read_with_its_mark(cli: Cli, simulated_session: Path) -> None:
+    assert "SIMULATED" in cli("report", str(simulated_session)).out
     assert "SIMULATED" in cli("report", "old").out
 
 
@@ -124,21 +124,12 @@ def test_a_session_of_one_rack_is_not_acted_on_by_another(cli: Cli, demo_change:
     assert (done.status, "Start with --demo." in done.err) == (3, True)
 
 
-async def test_what_records_refuses_a_session_of_another_machine(old_session: Path, tmp_path: Path) -> None:
+async def test_what_records_refuses_a_session_of_another_machine(simulated_session: Path, tmp_path: Path) -> None:
     """Whoever opens it: the command line has asked before."""
-    before = (old_session / LOG).read_bytes()
+    before = (simulated_session / LOG).read_bytes()
     with pytest.raises(StorageError, match="is of the simulated or recorded machine"):
-        await Workbench(FakeHost({}), paths=Paths.at(tmp_path / "other")).open(old_session)
-    assert (old_session / LOG).read_bytes() == before
-
-
-def test_a_baseline_of_a_simulation_is_none_of_this_machine(cli: Cli, state: Path) -> None:
-    """Earlier versions kept both in one folder."""
-    assert cli(*FAST, "bench", "/c0/v0", "--repeat", "3", "--runtime", "1", "--ramp", "0").status == 0
-    assert cli(*FAST, "baseline", "save", "night").status == 0
-    shutil.copytree(Paths.of("lsi").state / "baselines", state / "baselines")
-    done = cli("baseline", "check", "night")
-    assert (done.status, "The baseline night is of a simulated machine." in done.err) == (2, True)
+        await Workbench(FakeHost({}), paths=Paths.at(tmp_path / "other")).open(simulated_session)
+    assert (simulated_session / LOG).read_bytes() == before
 
 
 def test_a_user_simulates_below_the_own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

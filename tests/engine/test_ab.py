@@ -569,7 +569,7 @@ async def test_a_plan_of_many_pairs_has_nothing_to_warn_of(both: tuple[Change, P
     assert "protect" not in plan_noise_words(plan_null(SDA, both[1], pairs=6))
 
 
-async def test_an_experiment_of_an_earlier_version_goes_on_in_its_order_by_its_levels_and_rule(table: Table) -> None:
+async def test_an_experiment_goes_on_in_its_order_by_its_levels(table: Table) -> None:
     """It was planned with other looks, and drew another order from its seed."""
     change = await table.bench.hardware.plan(SDA, "read_ahead_kb", "4096")
     ready = await table.bench.jobs.prepare(Request(where="/dev/sda", name="block:sda", job=Job()))
@@ -582,15 +582,15 @@ async def test_an_experiment_of_an_earlier_version_goes_on_in_its_order_by_its_l
         return RunStatus.OK
 
     script(table).at_run[3] = stop
-    await run_experiment(table.bench, replace(planned, order=letters_of(reversed_order), rule=2))
+    await run_experiment(table.bench, replace(planned, order=letters_of(reversed_order)))
     record, done = continued(table.bench.session, "e1", change, ready)
     more = plan_ab(change, ready, rest_seconds=None, goes_on=record, done=done)
-    assert (more.order, more.looks, more.rule, done) == (reversed_order, old, 2, 1)
+    assert (more.order, more.looks, done) == (reversed_order, old, 1)
     ended = await run_experiment(table.bench, more)
     shown = shown_experiment(table.bench.session, "e1")
     assert ended.end is not None
     assert shown is not None
-    assert (shown.rule, shown.level, len(shown.sides.a)) == (2, 0.008, 3)
+    assert (shown.level, len(shown.sides.a)) == (0.008, 3)
     assert shown.headline is not None
     assert shown.headline.judgement is not None
     assert shown.headline.judgement.verdict is Verdict.SLOWER

@@ -14,6 +14,7 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
+from app.engine.judge.pairs import RULE
 from app.engine.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
 from app.engine.session.figures import RunStatus
 from app.tui.app import WorkbenchApp
@@ -58,6 +59,7 @@ def ab_table(folder: Path) -> Table:
         order=order,
         title="4k random read",
         measured="block:sda",
+        rule=RULE,
     )
     events: list[LoggedEvent] = [sessions.started(), started]
     for at, letter in enumerate(order):

@@ -15,6 +15,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.worker import WorkerFailed
 
+from app.engine.judge.pairs import RULE
 from app.engine.session.events import ChangeIntended, ExperimentStarted
 from app.engine.session.marks import EXPERIMENT
 from app.engine.session.store import SessionLog, load
@@ -100,6 +101,7 @@ async def experiment_cut_short(table: Table, now: str) -> None:
         order=("A", "B"),
         title="t",
         measured="block:sda",
+        rule=RULE,
     )
     sessions.written(folder, sessions.started(simulated=table.bench.host.simulated), begun, intent, ended)
     EXPERIMENT.put(folder)

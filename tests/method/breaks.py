@@ -227,12 +227,6 @@ BREAKS: Sequence[Break] = (
         noticed_by=("rhythms",),
     ),
     Break(
-        what="each cell of a sweep is judged for itself by t",
-        where="app.engine.sweep.matrix:BY_ROUNDS",
-        new="99",
-        noticed_by=("matrix",),
-    ),
-    Break(
         what="matrix and confirmation have 10 % each",
         where="app.engine.sweep.matrix:shares",
         old="Shares(each=each, confirmation=LEVEL - SCREENING)",

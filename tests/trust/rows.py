@@ -773,9 +773,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A41",
-        what="sessions, changes in force, baselines and locks of racks and recordings beside those of the machine,"
-        " also those that earlier versions kept in one place: by the commands that take the last one, completion, and"
-        " as root",
+        what="sessions, changes in force, baselines and locks of racks and recordings beside those of the machine:"
+        " by the commands that take the last one, completion, and as root",
         mark="no command of the machine answers with a simulated session or acts on one, none of a rack with another's",
         least=30,
         tests=(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.judge.pairs import RULE
 from app.engine.session.event_values import SteadyPlan
 from app.engine.session.events import (
     ChangeEnded,
@@ -219,6 +220,7 @@ def test_the_header_counts_all_runs_of_an_ab() -> None:
     started = ExperimentStarted(
         at=0.0, id="e1", target=Target(backend="block", address="sda"), key="read_ahead_kb", label="Read-ahead",
         a="128", b="4096", order=tuple("ABBAAB"), title="4k random read", measured="sda", rest_seconds=5.0,
+        rule=RULE,
     )  # fmt: skip
     session = Session(
         runs=(RunRecord(start=first), RunRecord(start=run.start)), experiments=(ExperimentRecord(start=started),)

@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from app.engine.judge.pairs import RULE
 from app.engine.judge.repeats import Repeats
 from app.engine.session.event_values import Written
 from app.engine.session.events import (
@@ -103,6 +104,7 @@ def tried() -> ExperimentStarted:
         order=("A", "B", "B", "A"),
         title="4k random read",
         measured="block:sda",
+        rule=RULE,
     )
 
 

@@ -11,7 +11,7 @@ from app.engine.change.trial import why_not_unattended
 from app.engine.change.untold import untold
 from app.engine.interrupted import open_experiments
 from app.engine.judge.comparison import compare_experiment
-from app.engine.judge.pairs import Letter, reached
+from app.engine.judge.pairs import RULE, Letter, reached
 from app.engine.judge.recorded import verdicts_of
 from app.engine.measure.idle_wait import rest
 from app.engine.measure.measurer import Preparation
@@ -96,7 +96,7 @@ class AbExperiment:
             until_percent=plan.until_percent,
             threshold_percent=plan.threshold_percent,
             seed=plan.seed,
-            rule=plan.rule,
+            rule=RULE,
         )
 
     async def _measure(self) -> tuple[RunStatus, str]:

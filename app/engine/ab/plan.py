@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.engine.change.trial import why_not_tried
 from app.engine.judge.comparison import Comparison, compare_experiment
 from app.engine.judge.noise import RunNoise, pairs_for, sight
-from app.engine.judge.pairs import FEWEST_PAIRS, RULE, STANDARD, Letter, letters_of, one_look, order, reached, switches
+from app.engine.judge.pairs import FEWEST_PAIRS, STANDARD, Letter, letters_of, one_look, order, reached, switches
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.judge.verdict import Verdict
 from app.engine.measure.beginning import run_started
@@ -66,8 +66,6 @@ class AbPlan:
     """Letters in the order of the runs, up to the last look."""
     rests: tuple[float, ...]
     """Idle time before each run."""
-    rule: int = RULE
-    """The number of the rule that judges it: of one that is gone on with, that it began with."""
     resumes: str | None = None
     """The experiment that it goes on with."""
     done: int = 0
@@ -152,7 +150,6 @@ def plan_ab(
         order=plan.order if goes_on is None else letters_of(goes_on.start.order),
         until_percent=until_percent,
         threshold_percent=threshold_percent,
-        rule=RULE if goes_on is None else goes_on.start.rule,
         resumes=None if goes_on is None else goes_on.id,
         done=done,
         noise=noise,
@@ -230,7 +227,7 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
 def continued(session: Session, experiment_id: str, change: Change, ready: Preparation) -> tuple[ExperimentRecord, int]:
     """An experiment that its plan has room for, and its whole pairs.
 
-    Raises NotFoundError, RefusedError (another change or job, no plan, or one that is complete).
+    Raises NotFoundError, RefusedError (another change or job, or one that is complete).
     """
     record = session.experiment(experiment_id)
     if record is None:
@@ -245,8 +242,6 @@ def continued(session: Session, experiment_id: str, change: Change, ready: Prepa
         raise RefusedError(f"{record.id} measured another job: {start.title}.", hint="Name the same job.")
     comparison = compare_experiment(session, experiment_id)
     done = 0 if comparison is None else len(comparison.sides.a) - comparison.sides.before
-    if not record.start.looks or record.start.seed is None:
-        raise RefusedError(f"{record.id} has no plan to go on with: an earlier version measured it.", hint=again)
     if ended(record.start.until_percent, comparison):
         again = f"{again.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
         raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=again)

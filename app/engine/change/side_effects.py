@@ -146,7 +146,7 @@ NO_DEBTS = Debts(restored={}, kept={})
 def debts_of(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
     """Return what taking a change back owes, by what is read now.
 
-    `moved`: as recorded when it ended, None where that is not known (a crash, an earlier version). A setting that still
+    `moved`: as recorded when it ended, None where that is not known (a crash). A setting that still
     has the value to which the change moved it gets its value of before. Any other has been set by somebody since; where
     the way back may reset it, it gets its present value again.
     """

@@ -64,7 +64,6 @@ class Baselines:
 
     def __init__(self, paths: Paths) -> None:
         self._folder = paths.state / "baselines"
-        self._simulated = paths.simulated
 
     def save(self, baseline: Baseline, *, replace: bool = False) -> None:
         """Put it on disk whole, or not at all. Raises InvalidValueError where there is one, StorageError."""
@@ -101,11 +100,6 @@ class Baselines:
                 evidence=str(error),
             ) from error
 
-        if found.start.simulated is not self._simulated:  # earlier versions kept all in one place
-            raise NotFoundError(
-                f"The baseline {name} is of {'a simulated' if found.start.simulated else 'a real'} machine.",
-                hint=f"`raidbench baseline remove {name}` removes it.",
-            )
         return found
 
     def _none(self, name: str) -> NotFoundError:

@@ -21,17 +21,16 @@ LOST_WRITE_BACK = ("write_cache", "write-through")
 """What advice of write-back that is set and not in force is about."""
 
 
-def _always(_: Advice, __: RunRecord) -> bool:
+def _always(_: Advice) -> bool:
     return True
 
 
-def _not_write_back(advice: Advice, run: RunRecord) -> bool:
+def _not_write_back(advice: Advice) -> bool:
     """Write-back that is not there yet; cached I/O that makes write-through cache is what was set and no mishap."""
-    # Logs of earlier versions name no policy: where write-back was set, it may be the one.
-    return advice.about == LOST_WRITE_BACK if advice.about else run.start.settings.get("write_cache") == "write-back"
+    return advice.about == LOST_WRITE_BACK
 
 
-FORBIDS: Mapping[str, Callable[[Advice, RunRecord], bool]] = MappingProxyType(
+FORBIDS: Mapping[str, Callable[[Advice], bool]] = MappingProxyType(
     {
         "background-task": _always,
         "policy-changed": _always,
@@ -106,18 +105,18 @@ def _listed(runs: Iterable[RunRecord], keys_of: Callable[[RunRecord], Iterator[_
 
 def _forbidding(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if _forbids(advice, run):
+        if _forbids(advice):
             tasks = advice.key == "background-task"
             yield advice.key, tuple(kind for kind in advice.about if kind in TASKS) if tasks else ()
 
 
 def _weakening(run: RunRecord) -> Iterator[_Key]:
     for advice in run.figures.advice:
-        if advice.key in WEAKENS and not _forbids(advice, run):
+        if advice.key in WEAKENS and not _forbids(advice):
             yield advice.key, ()
     if run.figures.steady is not None and not run.figures.steady.attained:
         yield "not-steady", ()
 
 
-def _forbids(advice: Advice, run: RunRecord) -> bool:
-    return advice.key in FORBIDS and FORBIDS[advice.key](advice, run)
+def _forbids(advice: Advice) -> bool:
+    return advice.key in FORBIDS and FORBIDS[advice.key](advice)

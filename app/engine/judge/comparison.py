@@ -27,7 +27,6 @@ from app.engine.judge.stats import THRESHOLD_PERCENT, Spread, geometric_mean
 from app.engine.judge.verdict import (
     BETWEEN_LEVEL,
     FEWEST_SLOW,
-    ON_ONE_SIDE,
     Judgement,
     Verdict,
     chance_of_silence,
@@ -173,14 +172,9 @@ def compare_sections(
     )
 
 
-def compare_experiment(session: Session, experiment_id: str, *, rule: int | None = None) -> Comparison | None:
-    """The two letters of an experiment by the pairs so far; None before the first whole pair.
-
-    By the rule that it was judged by when it was measured, or by `rule` where somebody asks for that.
-    """
+def compare_experiment(session: Session, experiment_id: str) -> Comparison | None:
+    """The two letters of an experiment by the pairs so far; None before the first whole pair."""
     sides = pairs_of(session, experiment_id)
-    if rule is not None:
-        sides = replace(sides, rule=rule)
     record = session.experiment(experiment_id)
     if not sides.a or record is None:
         return None
@@ -270,7 +264,7 @@ def _compared_figures(sides: Sides) -> Iterator[FigureComparison]:
     share = BESIDE / max(1, len(counted))
     rest = [row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None]
     family = [row for row in rest if (row.direction, row.figure) not in told_twice]
-    judgements = corrected([row.judgement for row in family], share=BESIDE, rule=sides.rule)
+    judgements = corrected([row.judgement for row in family], share=BESIDE)
     held = [replace(row, judgement=judgement) for row, judgement in zip(family, judgements, strict=True)]
     known = {(row.direction, row.figure.key): row for row in (*([first] if first else []), *held)}
     for row in rest:
@@ -298,7 +292,7 @@ def _compared_figure(
     """`share` of the level: what the first of several figures has to reach."""
     left = _left(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
-    mute = sides.rule >= ON_ONE_SIDE and len({silent(run) for run in (*sides.a, *sides.b)}) == 2
+    mute = len({silent(run) for run in (*sides.a, *sides.b)}) == 2
     if all(value is None for value in (*a, *b)) and not (mute and headline):
         return None
     judgement = None
@@ -316,7 +310,7 @@ def _compared_figure(
 
 def _left(sides: Sides) -> Sides:
     """The runs that figures are taken from: those with I/O, as long as both sides have one."""
-    left = sides if sides.rule < ON_ONE_SIDE else answering(sides)
+    left = answering(sides)
     return left if left.a and left.b else sides
 
 
@@ -326,8 +320,8 @@ def _stopped(sides: Sides) -> bool:
     Only an order that was drawn, or a first side that answers again afterwards, excludes a device that just died.
     """
     letter = silent_side(sides)
-    if not letter or sides.rule < ON_ONE_SIDE:
-        return bool(letter)
+    if not letter:
+        return False
     look, ahead = reached(sides.looks, len(sides.a)), upcoming(sides.looks, len(sides.a))
     if sides.after:
         level = BETWEEN_LEVEL
@@ -345,7 +339,7 @@ def _beside_silence(judgement: Judgement, sides: Sides) -> Judgement:
     The runs that did answer are no reason to choose a side that often did not.
     """
     more_on_b = sum(map(silent, sides.b)) - sum(map(silent, sides.a))
-    if not more_on_b or sides.rule < ON_ONE_SIDE or not judgement.decided:
+    if not more_on_b or not judgement.decided:
         return judgement
     slow = judgement.slow if judgement.verdict is Verdict.NO_DIFFERENCE else None
     more_on_b += 0 if slow is None else slow.count if slow.side == "B" else -slow.count
@@ -393,7 +387,6 @@ def _judged(
         level=level,
         inside_level=LEVEL if planned is None else planned.inside_level,
         strictest=level * share,
-        rule=sides.rule,
         step=step,
         ahead=[replace(look, pairs=look.pairs - silent_pairs) for look in sides.looks if look.pairs > pairs],
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from app.engine.judge.pairs import RULE, asked_again
+from app.engine.judge.pairs import asked_again
 from app.engine.judge.stats import THRESHOLD_PERCENT
 from app.engine.session.event_values import Look
 from app.engine.session.figures import RunStatus
@@ -57,8 +57,6 @@ class Sides:
     """Whether they are of two sessions."""
     threshold: float = THRESHOLD_PERCENT
     """A difference within this many percent is none."""
-    rule: int = RULE
-    """The number of the rule that judges them."""
     after: int = 0
     """How many of the last runs of a were measured after all of b, where the others came before; else 0."""
 
@@ -147,14 +145,13 @@ def pairs_of(session: Session, experiment_id: str) -> Sides:
         before=len(earlier),
         known=record is not None,
         threshold=(record and record.start.threshold_percent) or THRESHOLD_PERCENT,
-        rule=RULE if record is None else record.start.rule,
     )
 
 
 def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRecord, RunRecord]) -> tuple[str, ...]:
     """Earlier experiments with whole pairs that asked the same of the same thing, drawn and judged as this one is."""
     start = record.start
-    if start.seed is None or start.until_percent is not None or not start.looks:
+    if start.until_percent is not None:
         return ()
     places = [each.id for each in session.experiments]
     found = []
@@ -164,8 +161,7 @@ def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRe
             *(start.target, start.key, start.a, start.b),
             start.rule,
         )
-        drawn = asked.seed is not None and asked.looks and asked.until_percent is None
-        pairs = _pairs(session, other.id) if alike and drawn else ()
+        pairs = _pairs(session, other.id) if alike and asked.until_percent is None else ()
         if pairs and [*map(condition, pairs[0])] == [*map(condition, first)]:
             found.append(other.id)
     return tuple(found)

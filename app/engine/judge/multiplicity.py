@@ -5,33 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.engine.judge.pairs import LEVEL, RULE
+from app.engine.judge.pairs import LEVEL
 from app.engine.judge.reasons import Reason
-from app.engine.judge.stats import false_discoveries, holm
+from app.engine.judge.stats import holm
 from app.engine.judge.verdict import Judgement, Verdict
-
-MANY = 20
-"""Above so many members the rules before the third held the share of false ones among what they reported."""
-
-_ALWAYS_HOLM = 3
-"""The first rule by which one family in twenty has a false word, whatever its size."""
 
 BESIDE = 0.2
 """Of the level of the headline what all figures beside it share, so that the whole job stays at about that level."""
 
 
-def corrected(
-    judgements: Sequence[Judgement | None], *, share: float = 1.0, rule: int = RULE
-) -> tuple[Judgement | None, ...]:
+def corrected(judgements: Sequence[Judgement | None], *, share: float = 1.0) -> tuple[Judgement | None, ...]:
     """The same judgements; a difference that chance explains, given their number, is not decided any more.
 
-    `share`: how much of the level the family has to itself. `rule`: the number of the rule that judges it.
+    `share`: how much of the level the family has to itself.
     """
     family = [each for each in judgements if each is not None and each.interval is not None]
     if len(family) < 2:
         return tuple(judgements)
-    adjust = holm if rule >= _ALWAYS_HOLM or len(family) <= MANY else false_discoveries
-    adjusted = dict(zip(map(id, family), adjust([each.interval.p for each in family if each.interval]), strict=True))
+    adjusted = dict(zip(map(id, family), holm([each.interval.p for each in family if each.interval]), strict=True))
     return tuple(_held(each, adjusted.get(id(each), 0.0) / share, len(family)) for each in judgements)
 
 

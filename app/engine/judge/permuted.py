@@ -74,13 +74,12 @@ def rounds_needed(setups: int, level: float) -> int:
 
 @lru_cache(maxsize=16)
 def permuted(
-    family: tuple[Rounds, ...], *, seed: str, level: float, draws: int = DRAWS, by_contrast: bool = False
+    family: tuple[Rounds, ...], *, seed: str, level: float, draws: int = DRAWS
 ) -> tuple[tuple[Interval, ...], ...]:
     """Of each member the intervals of all its contrasts with 0, which hold together for the whole family.
 
     An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
-    contrast. `seed` decides the drawings, so the same is found again. `by_contrast`: the contrast alone decides, also
-    where the scatter of the baseline explains it.
+    contrast. `seed` decides the drawings, so the same is found again.
     """
     held = [_held(one) for one in family]
     found = [_contrasts(_by_label(rows, one.labels)) for rows, one in zip(held, family, strict=True)]
@@ -91,8 +90,8 @@ def permuted(
     drawn = (_largest(held, random, draws), _largest(left, random, draws))
     out = int(level * (draws + 1) + 1e-9)
     critical = max(_nth_largest([one.contrast for one in each], out) for each in drawn)
-    apart = [0.0] * len(family) if by_contrast else _p_of_baselines(family, left, found)
-    wider = {} if by_contrast or len(family) * (len(held[0]) - 1) >= FREEDOM else row_scatter(family)
+    apart = _p_of_baselines(family, left, found)
+    wider = {} if len(family) * (len(held[0]) - 1) >= FREEDOM else row_scatter(family)
 
     def p_of(contrast: float, alone: float, baseline: float) -> float:
         of_contrast, of_setup = (

@@ -34,8 +34,6 @@ class Reason(StrEnum):
     """The runs of the set-up scatter more than those of the others, so its level of false verdicts is not known."""
     BASELINE_SCATTER = "baseline-scatter"
     """The same of the baseline that it is compared with."""
-    FAR_PAIR = "far-pair"
-    """One pair decides, and lies far from the others; of the first rule."""
     ONE_OF_MANY = "one-of-many"
     """Chance explains it, once all figures are counted."""
     NO_REPEATS = "no-repeats"
@@ -89,10 +87,6 @@ class FarPairs:
 
     pairs: tuple[FarPair, ...]
     """At least one."""
-    verdict: str = ""
-    """The verdict with the one pair; "" of rules that do not ask what it is without."""
-    without: str = ""
-    """And without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

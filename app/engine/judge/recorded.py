@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from app.engine.judge.caveats import forbidden
 from app.engine.judge.comparison import Comparison, FigureComparison, compare_experiment
-from app.engine.judge.pairs import RULE
 from app.engine.judge.reasons import FarPair, FarPairs, Reason, SlowRuns
 from app.engine.judge.stats import THRESHOLD_PERCENT, Interval
 from app.engine.judge.verdict import Judgement, Verdict
@@ -42,8 +41,6 @@ def _kept(row: FigureComparison, judgement: Judgement) -> RecordedVerdict:
             kept,
             far_pairs=tuple(pair.pair for pair in far.pairs),
             far_percents=tuple(pair.percent for pair in far.pairs),
-            far_verdict=far.verdict,
-            far_without=far.without,
         )
     return kept
 
@@ -56,8 +53,8 @@ def shown_experiment(session: Session, experiment_id: str) -> Comparison | None:
     comparison, record = compare_experiment(session, experiment_id), session.experiment(experiment_id)
     if comparison is None or record is None or record.end is None:
         return comparison
-    kept = record.end.verdicts or record.start.rule != RULE
-    return replace(comparison, rows=tuple(_rows(comparison, record.end)), rule=record.start.rule if kept else None)
+    rule = record.start.rule if record.end.verdicts else None
+    return replace(comparison, rows=tuple(_rows(comparison, record.end)), rule=rule)
 
 
 def judged_again(session: Session) -> Session:
@@ -67,11 +64,11 @@ def judged_again(session: Session) -> Session:
 
 def _forgotten(record: ExperimentRecord) -> ExperimentRecord:
     end = None if record.end is None else replace(record.end, verdicts=())
-    return replace(record, start=replace(record.start, rule=RULE), end=end)
+    return replace(record, end=end)
 
 
 def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[FigureComparison]:
-    """With the verdicts that were kept; logs of earlier versions have none, and their rule is known."""
+    """With the verdicts that were kept."""
     known = {(verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}}
     for row in comparison.rows:
         kept = known.get((row.direction, row.figure.key))
@@ -107,6 +104,4 @@ def _far(kept: RecordedVerdict) -> FarPairs:
     both = zip(kept.far_pairs, kept.far_percents, strict=False)
     return FarPairs(
         pairs=tuple(FarPair(pair=pair, percent=percent) for pair, percent in both),
-        verdict=kept.far_verdict,
-        without=kept.far_without,
     )

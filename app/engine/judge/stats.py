@@ -235,29 +235,6 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
-def false_discoveries(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p values adjusted after Benjamini and Hochberg, in the order given: they hold the share of false ones."""
-    ranked = sorted(range(len(p_values)), key=lambda index: p_values[index], reverse=True)
-    adjusted = [0.0] * len(p_values)
-    smallest = 1.0
-    for rank, index in enumerate(ranked):
-        smallest = min(smallest, p_values[index] * len(p_values) / (len(p_values) - rank))
-        adjusted[index] = smallest
-    return tuple(adjusted)
-
-
-def outlier(values: Sequence[float]) -> int | None:
-    """The place of the one value that does not belong to the others; None where all do, and of fewer than four.
-
-    The externally studentised residual against Student's t, for the number of values (Bonferroni, 5 %), 3.5 at least:
-    of six values from one distribution one in seven times the largest is beyond 3.5 alone.
-    """
-    if len(values) < 4:
-        return None
-    place, far = _farthest(values)
-    return place if far else None
-
-
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
     """The places of all values that do not belong to the others, a quarter of them at most.
 
@@ -274,7 +251,11 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def _farthest(values: Sequence[float]) -> tuple[int, bool]:
-    """The place of the value farthest from the mean, and whether it is too far; three values at least."""
+    """The place of the value farthest from the mean, and whether it is too far; three values at least.
+
+    The externally studentised residual against Student's t, for the number of values (Bonferroni, 5 %), 3.5 at least:
+    of six values from one distribution one in seven times the largest is beyond 3.5 alone.
+    """
     n = len(values)
     mean, variance = _moments(values)
     place = max(range(n), key=lambda at: abs(values[at] - mean))

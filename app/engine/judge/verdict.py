@@ -14,15 +14,13 @@ from math import comb, expm1, isfinite, log
 from statistics import median
 
 from app.engine.judge.forecast import deciding
-from app.engine.judge.pairs import FEWEST_PAIRS, LEVEL, RULE
+from app.engine.judge.pairs import FEWEST_PAIRS, LEVEL
 from app.engine.judge.ranks import of_pairs
 from app.engine.judge.reasons import Doubt, FarPair, FarPairs, PlannedCount, Reason, SlowRuns
 from app.engine.judge.stats import (
     THRESHOLD_PERCENT,
     Interval,
     log_ratios,
-    of_ratios,
-    outlier,
     outliers,
     unpaired,
 )
@@ -121,9 +119,9 @@ def judge(
     level: float = LEVEL,
     inside_level: float | None = None,
     strictest: float | None = None,
-    rule: int = RULE,
     step: float = 0.0,
     ahead: Sequence[Look] = (),
+    sees_slow_runs: bool = True,
 ) -> Judgement:
     """The verdict on B against A.
 
@@ -131,10 +129,9 @@ def judge(
     measured one after the other, of which drift cannot be told from an effect: no verdict, only the interval.
     `threshold` is in percent, `level` the share of false verdicts allowed, `inside_level` the same of "no difference"
     (`level` where None), `strictest` what that comes to for the first
-    of several that are counted together, `rule` the number of a rule: that of another version where it gave the
-    verdict, `step` how far the logarithm of a ratio may be off by the steps that the values are measured in, `ahead`
-    the looks at more pairs that may decide it. All values are positive and finite; raises ValueError
-    if not.
+    of several that are counted together, `step` how far the logarithm of a ratio may be off by the steps that the
+    values are measured in, `ahead` the looks at more pairs that may decide it, `sees_slow_runs` whether slow runs on
+    one side forbid "no difference". All values are positive and finite; raises ValueError if not.
     """
     if not all(isfinite(value) and value > 0 for value in (*a, *b)):
         raise ValueError("only positive, finite values have a ratio")
@@ -143,15 +140,13 @@ def judge(
     if len(a) != len(b):
         raise ValueError(f"{len(a)} and {len(b)} values make no pairs")
     ratios = log_ratios(a, b)
-    if rule < _RANKS:
-        return _vetoed(ratios, higher_is_better, threshold, level)
-    strictest, step = level if strictest is None else strictest, step if rule >= ON_ONE_SIDE else 0.0
+    strictest = level if strictest is None else strictest
     interval = of_pairs(ratios, level=level, strictest=strictest).at_least(step) if len(ratios) > 1 else None
     found = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
     if interval is not None and len(ratios) >= FEWEST_PAIRS and inside_level is not None and inside_level != level:
         inside = of_pairs(ratios, level=inside_level, strictest=strictest).at_least(step)
         found = _of_interval(inside, higher_is_better, threshold) if inside.within(threshold) else found
-    slow = slow_runs(a, b, higher_is_better=higher_is_better) if rule >= ON_ONE_SIDE else None
+    slow = slow_runs(a, b, higher_is_better=higher_is_better) if sees_slow_runs else None
     if slow is not None and slow.count >= FEWEST_SLOW and found.verdict is Verdict.NO_DIFFERENCE:
         found = replace(found, verdict=Verdict.NOT_DECIDED, reason=Reason.SLOW_ON_ONE_SIDE)
     found = replace(found, far=_far_off(ratios), slow=slow)
@@ -262,29 +257,6 @@ def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool 
     if slow_a + slow_b < FEWEST_NAMED_SLOW or (slow_a and slow_b):
         return None
     return SlowRuns(side="A" if slow_a else "B", count=slow_a or slow_b)
-
-
-_RANKS = 2
-"""The first rule that judges by ranks, and has no veto."""
-
-ON_ONE_SIDE = 3
-"""The first rule that knows the steps of a figure, and on which side slow and silent runs are."""
-
-
-def _vetoed(ratios: Sequence[float], higher_is_better: bool, threshold: float, level: float) -> Judgement:
-    """By the first rule. Its veto changed less than one verdict of a hundred, and two far pairs hid each other."""
-    interval = of_ratios(ratios, level=level) if len(ratios) > 1 else None
-    found = _judge_pairs(interval, len(ratios), higher_is_better, threshold)
-    at = outlier(ratios)
-    if at is None:
-        return found
-    rest = [ratio for place, ratio in enumerate(ratios) if place != at]
-    without = _of_interval(of_ratios(rest, level=level), higher_is_better, threshold)
-    far = FarPairs(pairs=(_pair(ratios, at),), verdict=found.verdict, without=without.verdict)
-    if without.verdict is found.verdict:
-        return replace(found, far=far)
-    vetoed = _undecided(interval, Reason.FAR_PAIR, interleaved=True, measured=len(ratios), threshold=threshold)
-    return replace(vetoed, far=far)
 
 
 def _of_interval(interval: Interval, higher_is_better: bool, threshold: float) -> Judgement:

@@ -112,7 +112,6 @@ def known_runs(paths: Paths, also: Iterable[Loaded] = ()) -> KnownRuns:
                 notes.append(DAMAGED)
                 _remove(file)
     outside = [each for each in also if each.folder.parent.resolve() != paths.sessions.resolve()]
-    found = [run for run in found if paths.simulated or not run.simulated]  # earlier versions kept all in one place
     found += [run for loaded in outside for run in past_runs(loaded)]
     found.sort(key=lambda run: (run.at, run.session, run.id))
     return KnownRuns(runs=tuple(found), notes=tuple(dict.fromkeys(notes)))

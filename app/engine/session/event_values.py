@@ -91,10 +91,6 @@ class RecordedVerdict:
     """Pairs that lie far from the others, counted from 1."""
     far_percents: tuple[float, ...] = ()
     """B against A in each of them, percent."""
-    far_verdict: str = ""
-    """The verdict with the one; "" of rules that do not ask what it is without."""
-    far_without: str = ""
-    """And without it."""
 
 
 # -- how much a drive is rated to take in its life: from a person, for no drive reports it ----------------------------

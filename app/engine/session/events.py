@@ -43,7 +43,7 @@ class MachineFacts:
     root: bool
     """Whether raidbench runs as root."""
     boot_id: str | None = None
-    """The kernel's name for this boot; None, as all that follows, in logs of earlier versions."""
+    """The kernel's name for this boot; None where it has none."""
     command_line: str | None = None
     """What the kernel was started with."""
     mitigations: dict[str, str] = field(default_factory=dict)
@@ -229,11 +229,11 @@ class RunStarted:
     fills: int = 0
     """How often the target is written in full before, to precondition it."""
     provenance: dict[str, str] = field(default_factory=dict)
-    """What else was so beneath it, as `measure/provenance.py` finds it; empty in logs of earlier versions."""
+    """What else was so beneath it, as `measure/provenance.py` finds it."""
     targets: tuple[RunTarget, ...] = ()
-    """Several that are measured at the same time; empty for one, and in logs of earlier versions."""
+    """Several that are measured at the same time; empty for one."""
     sections: tuple[RunSection, ...] = ()
-    """The sections of a job that has several; empty for a job of one, and in logs of earlier versions. `job` then has
+    """The sections of a job that has several; empty for a job of one. `job` then has
     only what all of them have in common, and what is known of the whole.
     """
 
@@ -318,16 +318,15 @@ class ExperimentStarted:
     rest_seconds: float = 0.0
     """Idle time before each run, at least."""
     looks: tuple[Look, ...] = ()
-    """When it may be decided; none in logs of versions that judged once, at the end."""
+    """When it may be decided."""
     until_percent: float | None = None
     """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
     threshold_percent: float | None = None
-    """A difference within it is none; None in logs of versions that knew 2 % alone."""
+    """A difference within it is none; None of 2 %."""
     seed: int | None = None
-    """What the order and the pauses were drawn from: the mark of an order that was drawn. None in logs of versions that
-    measured in a fixed order, ABBA."""
-    rule: int = 1
-    """The number of the rule that judges it; logs without one are of the first."""
+    """What the order and the pauses were drawn from."""
+    rule: int
+    """The number of the rule that judges it."""
 
     @property
     def null(self) -> bool:

@@ -47,11 +47,11 @@ class LatencyFigures:
     p99_9: int | None = None
     """99.9th percentile."""
     p99_99: int | None = None
-    """99.99th percentile; None in logs of earlier versions."""
+    """99.99th percentile."""
     p99_999: int | None = None
-    """99.999th percentile; None in logs of earlier versions."""
+    """99.999th percentile."""
     p99_9999: int | None = None
-    """99.9999th percentile; None in logs of earlier versions."""
+    """99.9999th percentile."""
     max: int | None = None
     """Largest."""
 
@@ -75,7 +75,7 @@ class DirectionFigures:
     bins: tuple[tuple[int, int], ...] = ()
     """Histogram: (bucket value in ns, count), ascending; merges across runs by adding."""
     completion_ns: LatencyFigures | None = None
-    """From submission to completion; None where `latency_ns` is that: in logs of earlier versions."""
+    """From submission to completion; None where it is not known."""
     submission_ns: LatencyFigures | None = None
     """What submitting took; None where it is not known."""
 
@@ -113,7 +113,7 @@ class PartSample:
     write: DirectionSample | None = None
     """None if it does not write."""
     trim: DirectionSample | None = None
-    """None if it does not trim, and in logs of earlier versions."""
+    """None if it does not trim."""
 
     def side(self, name: str) -> DirectionSample | None:
         """Return the sample of `read`, `write` or `trim`; None where the part does not."""
@@ -251,8 +251,7 @@ class Advice:
     do: str = ""
     """What to do next, "" where the sentence says it."""
     about: tuple[str, ...] = ()
-    """What it speaks of, for programs: the kinds of background work, or a setting and the value in force; logs of
-    earlier versions have none."""
+    """What it speaks of, for programs: the kinds of background work, or a setting and the value in force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +287,7 @@ class PartFigures:
     write: DirectionFigures | None = None
     """None if nothing was written."""
     trim: DirectionFigures | None = None
-    """None if nothing was trimmed, and in logs of earlier versions."""
+    """None if nothing was trimmed."""
     sync: DirectionFigures | None = None
     """Flushes; None without them."""
 
@@ -347,7 +346,7 @@ class RunFigures:
     write: DirectionFigures | None = None
     """None if nothing was written."""
     trim: DirectionFigures | None = None
-    """None if nothing was trimmed, and in logs of earlier versions."""
+    """None if nothing was trimmed."""
     sync: DirectionFigures | None = None
     """Flushes; None without them."""
     cpu: CpuFigures = CpuFigures()
@@ -359,7 +358,7 @@ class RunFigures:
     members: tuple[MemberFigures, ...] = ()
     """Devices below the one under test, over the measured phase; empty if it has none."""
     caches: tuple[CacheFigures, ...] = ()
-    """Caches among them, over the measured phase; empty if there is none, and in logs of earlier versions."""
+    """Caches among them, over the measured phase; empty if there is none."""
     advice: tuple[Advice, ...] = ()
     """What to mind when reading the figures."""
     steady: SteadyFigures | None = None

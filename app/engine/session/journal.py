@@ -350,10 +350,7 @@ def _key(record: Mapping[str, Any]) -> _Key:
 
 
 def _writer(record: Mapping[str, Any]) -> int | None:
-    """The user for whom a record was written; None for root and where the writer of the journal wrote for itself.
-
-    Records of earlier versions name nobody but in an intent.
-    """
+    """The user for whom a record was written; None for root and where the writer of the journal wrote for itself."""
     uid = record.get("uid")
     return None if uid in (None, 0) else (uid if type(uid) is int else -1)
 
@@ -443,11 +440,9 @@ def read_records(file: Path) -> list[dict[str, Any]]:
 
 
 def _open_change(record: Mapping[str, Any]) -> OpenChange | None:
-    """A record as a change without an end; None if an other version wrote it in a shape unknown here."""
+    """Return the change of an intent; None for a record in a shape unknown here."""
     try:
-        # Version 0.1 wrote neither the label nor the steps there, only those back; later ones none.
-        change = {"label": record["key"], "writes": (), "undo": (), **record}
-        return structure({**record, "change": change}, OpenChange)
+        return structure({**record, "change": record}, OpenChange)
     except Exception:  # whatever is wrong with it: a damaged record must not hide the others
         return None
 

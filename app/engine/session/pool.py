@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import stat
 from collections.abc import Iterator
@@ -23,8 +22,7 @@ def each_folder(paths: Paths) -> Iterator[Path]:
         used = {entry: when for entry in paths.sessions.iterdir() if (when := last_used(entry)) is not None}
     except OSError:
         return
-    newest_first = sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
-    yield from (folder for folder in newest_first if is_of(paths, folder))
+    yield from sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
 
 
 def _numbers_in(name: str) -> list[tuple[int, str]]:
@@ -43,22 +41,6 @@ def last_used(folder: Path) -> float | None:
     except OSError:
         return None
     return info.st_mtime if stat.S_ISREG(info.st_mode) else None
-
-
-def is_of(paths: Paths, folder: Path) -> bool:
-    """Return whether a session is of the kind of machine that the paths are of.
-
-    Earlier versions kept the sessions of simulated and recorded machines among those of this one.
-    """
-    return paths.simulated or not _is_marked_simulated(folder)
-
-
-def _is_marked_simulated(folder: Path) -> bool:
-    try:
-        begun = json.loads(first_line(folder))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(begun, dict) and begun.get("simulated") is True
 
 
 def first_line(folder: Path) -> str:

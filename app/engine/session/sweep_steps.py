@@ -342,11 +342,11 @@ class Design:
     saturation: Saturation | None = None
     """The search after the screening."""
     threshold_percent: float | None = None
-    """A difference within it is none; None in logs of versions that knew 2 % alone."""
+    """A difference within it is none; None of 2 %."""
     curve: RateLadder | None = None
     """The rates after the search, whose plateau is what they are shares of."""
-    rule: int = 1
-    """The number of the rule that judges it; logs without one are of the first."""
+    rule: int
+    """The number of the rule that judges it."""
     seconds: float = 0.0
     """Estimated length."""
     making: SweepMaking | None = None

@@ -30,12 +30,6 @@ three rounds of one set-up and another show a difference."""
 PERMUTED_FROM = 4
 """Set-ups of the same rounds: of three rounds of two or three so few orders can be drawn that they show nothing."""
 
-BY_ROUNDS = 2
-"""The first rule that judges a matrix by its rounds."""
-
-BY_SCATTER = 3
-"""The first rule that asks whether the runs of a set-up scatter more than those of the others."""
-
 Group = tuple[SweepCell, ...]
 """What all others are compared with, then those, all of one block."""
 
@@ -123,8 +117,6 @@ def _contrasts(inside: Sequence[Group]) -> int:
 def judged(record: SweepRecord, known: Runs) -> dict[str, Judgement]:
     """The verdicts on cells, by id; none on a baseline, and none where nothing was measured yet."""
     values = {cell.id: _by_round(record, cell.id, known, Purpose.SCREEN) for cell in record.design.cells}
-    if record.design.rule < BY_ROUNDS:
-        return _one_by_one(record, known, values)
     each = shares(record.design).each
     inside = groups(record.design.cells)
     found = _by_orders(record, inside, values, each) | _as_pairs(record, inside, values, each)
@@ -150,8 +142,7 @@ def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, eac
     there = [group for group in whole if _shows(record, group, level)]
     if not there:
         return {}
-    asks_scatter = record.design.rule >= BY_SCATTER
-    scatter = row_scatter([_rounds(record, group, values) for group in there]) if asks_scatter else {}
+    scatter = row_scatter([_rounds(record, group, values) for group in there])
     wider = {row for row, one in scatter.items() if one.p < WIDER}
     far_wider = {row for row, one in scatter.items() if one.p < FAR_WIDER}
     judged_as = [_without(record, group, far_wider, level) for group in there]
@@ -160,7 +151,6 @@ def _by_orders(record: SweepRecord, inside: Sequence[Group], values: Values, eac
         seed=f"{record.design.seed} orders",
         level=level,
         draws=max(DRAWS, int(3 / level)),
-        by_contrast=not asks_scatter,
     )
     found = {
         cell.id: judge_interval(interval, higher_is_better=_higher(record), threshold=threshold_of(record))
@@ -208,11 +198,7 @@ def _as_pairs(record: SweepRecord, inside: Sequence[Group], values: Values, each
         for cell, baseline in cells.items()
         if cell in whole
     }
-    return {
-        cell: one
-        for cell, one in zip(found, corrected([*found.values()], rule=record.design.rule), strict=True)
-        if one is not None
-    }
+    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
 
 
 def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> dict[str, Judgement]:
@@ -230,31 +216,13 @@ def _between(record: SweepRecord, known: Runs, values: Values, each: float) -> d
                 [*again.values()],
                 higher_is_better=_higher(record),
                 threshold=threshold_of(record),
-                level=min(BETWEEN_LEVEL, each * len(others)) if record.design.rule >= BY_ROUNDS else BETWEEN_LEVEL,
+                level=min(BETWEEN_LEVEL, each * len(others)),
             )
             if cells[cell.against or ""].array != cell.array:
                 found[cell.id] = replace(
                     found[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
                 )
-    if record.design.rule < BY_ROUNDS:
-        return found
-    return {
-        cell: one
-        for cell, one in zip(found, corrected([*found.values()], rule=record.design.rule), strict=True)
-        if one is not None
-    }
-
-
-def _one_by_one(record: SweepRecord, known: Runs, values: Values) -> dict[str, Judgement]:
-    """By the first rule: each cell for itself, and all of them corrected for their number."""
-    found = dict(_between(record, known, values, 0.0))
-    for group in groups(record.design.cells):
-        for cell in group[1:]:
-            if set(values[group[0].id]) & set(values[cell.id]):
-                found[cell.id] = _in_pairs(record, values[group[0].id], values[cell.id], rule=1)
-    order = [cell.id for cell in record.design.cells if cell.id in found]
-    family = corrected([found[cell] for cell in order], rule=record.design.rule)
-    return {cell: one for cell, one in zip(order, family, strict=True) if one is not None}
+    return {cell: one for cell, one in zip(found, corrected([*found.values()]), strict=True) if one is not None}
 
 
 def _in_pairs(
@@ -264,7 +232,6 @@ def _in_pairs(
     *,
     level: float = LEVEL,
     strictest: float | None = None,
-    rule: int = BY_ROUNDS,
 ) -> Judgement:
     both = [turn for turn in a if turn in b]
     return judge(
@@ -275,7 +242,7 @@ def _in_pairs(
         threshold=threshold_of(record),
         level=level,
         strictest=strictest,
-        rule=rule,
+        sees_slow_runs=False,
     )
 
 
@@ -304,11 +271,10 @@ def _so_far(record: SweepRecord, group: Group, cell: SweepCell, values: Values) 
 
 def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, values: Values) -> Reason:
     """Return why a cell lacks rounds: steps that are still to be done, or failed ones of its own or of its baseline."""
-    if record.design.rule >= BY_ROUNDS:
-        waiting = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
-        for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
-            if lacking.id not in waiting and len(values[lacking.id]) < record.design.repeats:
-                return reason
+    waiting = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
+    for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
+        if lacking.id not in waiting and len(values[lacking.id]) < record.design.repeats:
+            return reason
     return Reason.BEFORE_ROUNDS
 
 

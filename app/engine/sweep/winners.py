@@ -13,7 +13,7 @@ from app.engine.judge.verdict import BETTER, WORSE, Judgement, Verdict, judge
 from app.engine.session.sweep_record import SweepRecord
 from app.engine.session.sweep_steps import Purpose, Rank, SweepCell
 from app.engine.sweep.cells import CellResult, Runs, runs_of_cell, threshold_of, values_by_turn
-from app.engine.sweep.matrix import BY_ROUNDS, BY_SCATTER, pairs_needed, shares
+from app.engine.sweep.matrix import pairs_needed, shares
 from backends.values import dataclass
 
 # -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
@@ -31,7 +31,7 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], known: Runs) -> t
     share = 2 / len(ranked)
     direct = [_in_turn(record, best, other, known, LEVEL * share / max(1, len(others))) for other in others]
     # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
-    held = corrected(direct, share=share, rule=record.design.rule)
+    held = corrected(direct, share=share)
     tied = (
         one.cell.id
         for one, judgement in zip(others, held, strict=True)
@@ -50,7 +50,7 @@ def _in_turn(record: SweepRecord, best: CellResult, one: CellResult, known: Runs
     both = [turn for turn in a if turn in b]
     if best.cell.block != one.cell.block or len(both) < 2:
         return None
-    if record.design.rule >= BY_SCATTER and len(both) < pairs_needed(strictest):
+    if len(both) < pairs_needed(strictest):
         return None
     higher = record.design.rank is not Rank.P99
     found = judge(
@@ -60,7 +60,6 @@ def _in_turn(record: SweepRecord, best: CellResult, one: CellResult, known: Runs
         higher_is_better=higher,
         threshold=threshold_of(record),
         strictest=strictest,
-        rule=record.design.rule,
     )
     return weighed(found, (run for each in (best, one) for run in runs_of_cell(record, known, each.cell.id)))
 
@@ -113,13 +112,10 @@ def confirmations(record: SweepRecord, known: Runs, shown: Collection[str] = ())
     and takes nothing from the share of false verdicts; the others have theirs together (Holm).
     """
     found = tuple(_winners(record, known))
-    if record.design.rule < BY_ROUNDS:
-        fresh = [_fresh(record, one, known, level=LEVEL, rule=record.design.rule) for one in found]
-        return _with(found, corrected(fresh, rule=record.design.rule))
     open_ones = [one for one in found if one.winner.id not in shown]
     level = shares(record.design).confirmation
     rest = [_fresh(record, one, known, level=level, strictest=level / len(open_ones)) for one in open_ones]
-    held_together = corrected(rest, rule=record.design.rule)
+    held_together = corrected(rest)
     held = {one.winner.id: judgement for one, judgement in zip(open_ones, held_together, strict=True)}
     return _with(found, [held[one.winner.id] if one.winner.id in held else _fresh(record, one, known) for one in found])
 
@@ -154,7 +150,6 @@ def _fresh(
     *,
     level: float = LEVEL,
     strictest: float | None = None,
-    rule: int = BY_ROUNDS,
 ) -> Judgement | None:
     a, b = _pairs(record, one.winner, known)
     if len(a) < 2:
@@ -167,11 +162,9 @@ def _fresh(
         threshold=threshold_of(record),
         level=level,
         strictest=strictest,
-        rule=rule,
+        sees_slow_runs=False,
     )
-    if rule >= BY_ROUNDS and any(
-        step.purpose is Purpose.CONFIRM and step.cell in (one.winner.id, one.baseline.id) for step in record.todo
-    ):
+    if any(step.purpose is Purpose.CONFIRM and step.cell in (one.winner.id, one.baseline.id) for step in record.todo):
         judgement = replace(
             judgement,
             verdict=Verdict.NOT_DECIDED,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.engine.judge.pairs import RULE
 from app.engine.judge.noise import sight
 from app.engine.judge.pairs import FEWEST_PAIRS, false_under_period
 from app.engine.judge.ranks import RANKS_FROM
@@ -84,7 +85,7 @@ def plan_json(planned: AbPlan) -> Json:
         "until_percent": planned.until_percent,
         "threshold_percent": planned.threshold_percent,
         "seed": planned.seed,
-        "rule": planned.rule,
+        "rule": RULE,
         "rest_seconds": list(planned.rests),
         "seconds": planned.seconds,
         "noise": noise_json(planned.noise, planned.sights),

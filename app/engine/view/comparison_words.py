@@ -13,7 +13,7 @@ from app.engine.judge.pairs import LEVEL, RULE, reached
 from app.engine.judge.reasons import Reason
 from app.engine.judge.recorded import interval_of
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
-from app.engine.judge.verdict import ON_ONE_SIDE, Judgement, Verdict
+from app.engine.judge.verdict import Judgement, Verdict
 from app.engine.session.events import ExperimentEnded, ExperimentStarted
 from app.engine.session.figures import RunStatus
 from app.engine.session.labels import in_words, within
@@ -80,7 +80,7 @@ def counted(sides: Sides) -> str:
     if sides.interleaved:
         earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
         answered = len(answering(sides).a)
-        of = f"{answered} of " if 0 < answered < len(sides.a) and sides.rule >= ON_ONE_SIDE else ""
+        of = f"{answered} of " if 0 < answered < len(sides.a) else ""
         return f"{of}{units.plural(len(sides.a), 'pair')}{earlier}"
     where = " of two sessions" if sides.apart else ""
     if len(sides.a) == len(sides.b) == 1:
@@ -243,7 +243,7 @@ def _behind(judgement: Judgement, comparison: Comparison) -> Iterator[str]:
         yield slow_words(judgement.slow, _where(comparison))
     if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
         yield f"within +-{sides.threshold:g} % is no difference here"
-    if judgement.far is not None and judgement.reason is not Reason.FAR_PAIR:
+    if judgement.far is not None:
         yield far_words(judgement.far)
 
 
@@ -261,7 +261,7 @@ def _silence(comparison: Comparison, about: FigureComparison) -> Iterator[str]:
     """In how many runs of each side no I/O was completed, where that is no verdict."""
     sides = comparison.sides
     stopped = about.judgement is not None and about.judgement.verdict is Verdict.STOPPED_ANSWERING
-    if stopped or sides.rule < ON_ONE_SIDE or all(map(silent, (*sides.a, *sides.b))):
+    if stopped or all(map(silent, (*sides.a, *sides.b))):
         return
     told = []
     for runs, where in zip((sides.a, sides.b), _where(comparison), strict=True):
@@ -327,8 +327,6 @@ def _beneath(comparison: Comparison) -> Iterator[str]:
     sides, differing = comparison.sides, comparison.provenance
     if sides.interleaved:
         return
-    if sides.apart and not all(run.start.provenance for run in (*sides.a, *sides.b)):
-        yield "An earlier version measured one of them, and kept little of what it was measured on."
     if differing:
         yield f"What differs beside settings and job: {_keys([key for key, _, _ in differing])}."
     elif sides.apart:

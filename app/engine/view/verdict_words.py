@@ -99,8 +99,6 @@ def _reasons(judgement: Judgement) -> Iterator[str]:
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
-    elif reason is Reason.FAR_PAIR and judgement.far is not None:
-        yield far_words(judgement.far)
     elif reason in _OF_SWEEP:
         yield _OF_SWEEP[reason]
     elif judgement.wanted is not None and reason in _PLANNED:
@@ -171,15 +169,11 @@ def slow_words(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str
 
 
 def far_words(far: FarPairs) -> str:
-    """`pair 12 (-30.0 %) lies far from the others; without it the verdict is the same`."""
+    """`pair 12 (-30.0 %) lies far from the others`."""
     named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in far.pairs]
     if len(named) > 1:
         return f"pairs {', '.join(named[:-1])} and {named[-1]} lie far from the others"
-    told = f"pair {named[0]} lies far from the others"
-    if far.verdict == far.without:
-        return f"{told}; without it the verdict is the same" if far.verdict else told
-    with_it, without = (verdict_word(Verdict(each)) for each in (far.verdict, far.without))
-    return f"{told}: {with_it} with it, {without} without it"
+    return f"pair {named[0]} lies far from the others"
 
 
 # -- what was said of the runs ----------------------------------------------------------------------------------------

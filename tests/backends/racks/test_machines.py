@@ -1,4 +1,4 @@
-"""The racks besides the first: what hangs together in them, and what a file of an older version still holds."""
+"""The racks besides the first: what hangs together in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from backends.model import Level
 from backends.racks.load import Layout
 from backends.racks.machines.hpe import hpe_rack
-from backends.racks.machines.lsi import demo_rack
 from backends.racks.rack import Rack
 from backends.racks.state import dumped, loaded
 
@@ -61,10 +60,3 @@ def test_the_second_rack_outlives_being_written_down() -> None:
     again = loaded(json.loads(json.dumps(dumped(rack))))
     assert dumped(again) == dumped(rack)
     assert (again.smart, again.systems, again.pathed) == (rack.smart, rack.systems, rack.pathed)
-
-
-def test_a_file_of_the_first_version_is_the_first_rack() -> None:
-    data = dumped(demo_rack(lambda: 0.0))
-    old = {key: value for key, value in data.items() if key not in ("name", "smart", "systems", "flash", "pathed")}
-    again = loaded(json.loads(json.dumps(old | {"format": 1})))
-    assert dumped(again) == data

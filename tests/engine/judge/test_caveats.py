@@ -119,15 +119,6 @@ def test_cached_io_that_caches_writes_as_well_is_a_setting_and_no_mishap() -> No
     assert sentence(both).endswith("Caveats: a policy set but not in force in r4.")
 
 
-@pytest.mark.parametrize(("write_cache", "reason"), [("write-back", "write-back was not in force in r1"), ("none", "")])
-def test_an_older_log_that_names_no_policy_forbids_a_verdict_where_write_back_was_set(
-    write_cache: str, reason: str
-) -> None:
-    unnamed = Advice(key="policy-not-in-force", message="Something.")
-    session = replay([*sessions.run("r1", settings={"write_cache": write_cache}, advice=(unnamed,))])
-    assert state_words(forbidden(session.runs)) == reason
-
-
 def test_no_wording_of_an_advice_decides_anything() -> None:
     """Only its key and what it is about do."""
     message = "Write cache is set to write-back, but write-through is in force, and a rebuild goes on."

@@ -14,7 +14,7 @@ from app.engine.judge.comparison import (
     tail_of,
     varying,
 )
-from app.engine.judge.pairs import RULE, STANDARD
+from app.engine.judge.pairs import STANDARD
 from app.engine.judge.verdict import Judgement, Verdict, chance_of_silence
 from app.engine.session.event_values import Look
 from app.engine.session.events import LoggedEvent, RunEnded, RunStarted
@@ -165,19 +165,12 @@ def test_a_pair_far_from_the_others_is_named_behind_the_verdict() -> None:
     assert "; pair 12 (-30.0 %) lies far from the others." in sentence(both)
 
 
-def headline_of(session: Session, *, rule: int | None = None) -> Judgement:
-    both = compare_experiment(session, "e1", rule=rule)
+def headline_of(session: Session) -> Judgement:
+    both = compare_experiment(session, "e1")
     assert both is not None
     assert both.headline is not None
     assert both.headline.judgement is not None
     return both.headline.judgement
-
-
-def test_an_experiment_is_judged_by_the_rule_of_its_time_unless_somebody_asks_for_another() -> None:
-    spoilt = measured(*NEAR, (1000, 8000), rule=1)
-    assert headline_of(spoilt).verdict is Verdict.NOT_DECIDED
-    assert headline_of(spoilt, rule=RULE).verdict is Verdict.SLOWER
-    assert headline_of(measured(*NEAR, (1000, 8000))) == headline_of(spoilt, rule=RULE)
 
 
 def test_figures_beside_the_headline_are_judged_by_student_where_ranks_cannot_reach_their_share() -> None:
@@ -368,14 +361,6 @@ def test_a_figure_below_one_is_judged_as_well() -> None:
     assert (both.headline.judgement is not None, round(both.headline.a or 0, 6)) == (True, 0.4)
 
 
-def test_a_pair_that_turns_the_verdict_of_an_earlier_version_is_named_once() -> None:
-    near = [(1000 + at % 3, 1030 + at % 2) for at in range(11)]
-    both = compare_experiment(measured(*near, (1000, 600), rule=1), "e1")
-    assert both is not None
-    assert sentence(both).startswith("Not decided")
-    assert sentence(both).count("lies far from the others") == 1
-
-
 def test_a_running_experiment_without_figures_tells_nothing() -> None:
     session = measured((1000, 800), (1000, 800))
     nothing = RunFigures(status=RunStatus.OK)
@@ -393,9 +378,9 @@ def test_a_threshold_of_ones_own_is_named_once(verdict: str) -> None:
     assert sentence(both).count("+-6 %") == 1
 
 
-def still(rule: int) -> Comparison:
+def still() -> Comparison:
     """One pair, whose second run failed as the device stopped answering: it ended the experiment."""
-    session = measured((1000, 0), rule=rule)
+    session = measured((1000, 0))
     a, b = session.runs
     assert b.end is not None
     failed = RunFigures(status=RunStatus.FAILED, still_s=60.0)
@@ -405,14 +390,10 @@ def still(rule: int) -> Comparison:
 
 
 def test_a_device_that_stopped_answering_once_is_told_and_is_no_verdict() -> None:
-    assert sentence(still(RULE)) == (
+    assert sentence(still()) == (
         "STOPPED ANSWERING in 1 of 1 run with read-ahead 4096 KiB (r2): so few runs do not show what causes it. Not "
         "decided between read-ahead 128 KiB and 4096 KiB: no two runs to compare completed I/O."
     )
-
-
-def test_by_the_rule_before_one_such_run_was_a_verdict() -> None:
-    assert sentence(still(2)).startswith("STOPPED ANSWERING with read-ahead 4096 KiB: no I/O was completed in 1 of 1")
 
 
 def silent_runs(a: int, b: int, pairs: int = 6, looks: tuple[Look, ...] = STANDARD) -> Judgement:

@@ -144,12 +144,6 @@ def test_groups_and_what_was_measured_between_have_steps_too() -> None:
     assert found.interval.high - found.interval.low == pytest.approx(0.032)
 
 
-def test_by_the_rule_before_there_are_no_steps() -> None:
-    found = judge([100.0] * 6, [105.0] * 6, interleaved=True, step=0.016, rule=2)
-    assert found.interval is not None
-    assert found.interval.low == found.interval.high
-
-
 def test_the_percentile_of_a_held_rate_is_judged_with_its_steps() -> None:
     sides = method.drawn(Random(1), lambda _random, letters: [300_032.0] * len(letters), pairs.one_look(6), held=True)
     row = headline_beside(sides)
@@ -182,8 +176,9 @@ def test_slow_runs_on_both_sides_are_the_machine() -> None:
     assert (found.verdict, found.slow) == (Verdict.NO_DIFFERENCE, None)
 
 
-def test_by_the_rule_before_sides_of_slow_runs_do_not_count() -> None:
-    assert judge(EVEN, with_slow(3), interleaved=True, rule=2).verdict is Verdict.NO_DIFFERENCE
+def test_a_sweep_does_not_ask_on_which_side_slow_runs_are() -> None:
+    found = judge(EVEN, with_slow(3), interleaved=True, sees_slow_runs=False)
+    assert (found.verdict, found.slow) == (Verdict.NO_DIFFERENCE, None)
 
 
 def test_what_three_slow_runs_say() -> None:
@@ -349,13 +344,6 @@ def test_what_slow_runs_showed_is_kept() -> None:
     assert again.headline is not None
     assert again.headline.judgement is not None
     assert again.headline.judgement.slow == SlowRuns(side="B", count=3)
-
-
-def test_by_the_rule_before_silent_runs_of_both_sides_left_nothing_to_compare() -> None:
-    found = compare_experiment(measured((0, 1000), (1000, 0), (1000, 1000), rule=2), "e1")
-    assert found is not None
-    assert found.headline is not None
-    assert found.headline.judgement is None
 
 
 def test_the_same_against_itself_changes_no_setting_and_carries_nothing_over() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from app.engine.judge.pairs import RULE
 from app.engine.picture.subject import PlacedRun
 from app.engine.session.events import (
     ExperimentEnded,
@@ -79,6 +80,7 @@ def experiment(pairs: int = 3) -> list[LoggedEvent]:
         order=("A", "B") * pairs,
         title="4k random read",
         measured="block:sda",
+        rule=RULE,
     )
     events: list[LoggedEvent] = [begun]
     for at in range(2 * pairs):

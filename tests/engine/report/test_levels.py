@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.engine.judge.pairs import one_look
+from app.engine.judge.pairs import RULE, one_look
 from app.engine.report.experiments import compared, experiment_graphs
 from app.engine.report.graph import IntervalGraph
 from app.engine.report.markdown import to_markdown
@@ -36,6 +36,7 @@ def two() -> Session:
             measured="block:sda",
             looks=looks,
             seed=1,
+            rule=RULE,
         )
         events.append(start)
         for place, letter in enumerate(start.order):

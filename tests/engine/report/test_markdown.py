@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.judge.pairs import RULE
 from app.engine.report.blocks import Code
 from app.engine.report.markdown import _code, text, to_markdown
 from app.engine.report.model import report_of
@@ -158,6 +159,7 @@ def test_an_experiment_is_told_with_its_figures() -> None:
         order=("A", "B", "B", "A", "A", "B"),
         title="4k random read",
         measured="block:sda",
+        rule=RULE,
     )
     events: list[LoggedEvent] = [start]
     for at, letter in enumerate(start.order):

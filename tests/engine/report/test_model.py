@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.engine.judge.pairs import RULE
 from app.engine.report.blocks import Grid, Report, Section, Sentences
 from app.engine.report.experiments import experiment_graphs
 from app.engine.report.graph import HeatMap, IntervalGraph, LineGraph, Spacing
@@ -49,6 +50,7 @@ def compared(*, restored: bool = True) -> Session:
         order=("A", "B", "B", "A", "A", "B"),
         title="4k random read",
         measured="block:sda",
+        rule=RULE,
     )
     events: list[LoggedEvent] = [sessions.started(), start]
     for at, letter in enumerate(start.order):

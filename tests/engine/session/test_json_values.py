@@ -25,14 +25,15 @@ SICK = Health(
     foreign=False,
     copyback=True,
 )
-LOGS = sorted((Path(__file__).parent / "of_version_0_1" / "sessions").glob("*/session.jsonl"))
+LOGS = sorted((Path(__file__).parents[2] / "kept" / "sessions").glob("*/session.jsonl"))
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.parent.name)
 def test_every_event_is_written_as_cattrs_would_write_it(log: Path) -> None:
     events = [event for line in log.read_text().splitlines() if (event := decode(line)) is not None]
     would = Converter(omit_if_default=True)
-    assert [json.dumps(unstructure(one)) for one in events] == [json.dumps(would.unstructure(one)) for one in events]
+    written = [json.loads(json.dumps(unstructure(one))) for one in events]
+    assert written == [json.loads(json.dumps(would.unstructure(one))) for one in events]
 
 
 def test_what_reads_is_not_imported_to_write() -> None:

@@ -17,6 +17,7 @@ from app.engine.change.trial import check_seconds
 from app.engine.interrupted import _in_force, open_experiments
 from app.engine.judge.drift import RunPattern, disturbances
 from app.engine.judge.grouping import Order, Sides, sides_of
+from app.engine.judge.pairs import RULE
 from app.engine.session import journal, pool, store
 from app.engine.session.event_values import MovedSetting
 from app.engine.session.events import ExperimentStarted, LoggedEvent, NoteAdded
@@ -228,6 +229,7 @@ def of_an_experiment(*, at: Sequence[float]) -> Session:
         order=("A", "B"),
         title="",
         measured="",
+        rule=RULE,
     )
     own, later = replace(intended("c1"), at=at[1]), replace(intended("c2"), at=at[3])
     return replay(

@@ -7,9 +7,8 @@ from random import Random
 
 import pytest
 
-from app.engine.judge.pairs import LEVEL, RULE
+from app.engine.judge.pairs import LEVEL
 from app.engine.judge.verdict import Verdict
-from app.engine.session.sweep_steps import Purpose
 from app.engine.sweep.adaptive_steps import further
 from app.engine.sweep.matrix import SCREENING, blind, judged, shares
 from app.engine.sweep.results import results
@@ -103,14 +102,3 @@ def test_a_winner_is_judged_when_all_its_pairs_are_there() -> None:
     found = whole(Random(1), gauss(0.02), nothing, size=Size(setups=3, workloads=1), effects={(1, 0): 0.2})
     assert [(one.pairs, differs(one.judgement)) for one in found.winners] == [(6, True)]
     assert not any(map(differs, found.cells.values()))
-
-
-def test_a_sweep_of_an_earlier_version_is_judged_by_its_rule() -> None:
-    made = replace(design(FEW, repeats=3), rule=1)
-    found = results(*measured(made, {"ahead=none": 1000, "ahead=some": 800, "ahead=all": 1000}))
-    one = found.at("ahead=some", "randread")
-    assert one is not None
-    assert one.judgement is not None
-    assert one.judgement.verdict is Verdict.SLOWER  # each cell for itself, of three rounds of three set-ups
-    assert design(FEW).rule == RULE
-    assert not any(step.purpose is Purpose.CONFIRM for step in made.steps)

@@ -25,9 +25,7 @@ from tests.engine import sessions
 OLD_WORDS = "Too few repeats to tell read_ahead_kb=4096 from read_ahead_kb=128."
 
 
-def measured(
-    *iops: tuple[float, float], ended: ExperimentEnded | None = None, looks: tuple[Look, ...] = (), rule: int = RULE
-) -> Session:
+def measured(*iops: tuple[float, float], ended: ExperimentEnded | None = None, looks: tuple[Look, ...] = ()) -> Session:
     """A session with an A/B of these pairs."""
     order = ("A", "B") * len(iops)
     start = ExperimentStarted(
@@ -42,7 +40,7 @@ def measured(
         title="4k random read",
         measured="block:sda",
         looks=looks,
-        rule=rule,
+        rule=RULE,
     )
     events: list[LoggedEvent] = [sessions.started(), start]
     for at, letter in enumerate(order):

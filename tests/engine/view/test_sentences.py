@@ -246,7 +246,6 @@ COMPARISONS: dict[str, Callable[[], Comparison]] = {
         runs((1050, A), (1051, A), (1049, A), provenance=HERE),
         *(runs((iops, A), provenance=HERE) for iops in (1000, 1020, 980, 1010, 990)),
     ),
-    "two sessions, one of an earlier version": lambda: apart(runs((1000, A)), runs((1050, A), provenance=HERE)),
     "one side has no such figure": without_writes,
     "two I/O engines": two_engines,
     "a run that was stopped, on another target": lambda: compare(
