@@ -47,6 +47,24 @@ async def test_the_battery_and_the_rebuild_of_the_lame_card_are_said_of_a_run(be
     assert keys(record.figures.advice) == ["background-task", "policy-not-in-force", "too-short", "few-ios"]
 
 
+async def test_without_an_advisor_runs_get_no_advice(bench: Workbench) -> None:
+    alone = Workbench(bench.host, paths=bench.paths)
+    await alone.open()
+    await alone.hardware.probe()
+    ready = await alone.jobs.prepare(wanted("/dev/sdb"))
+    record = await alone.jobs.measure(ready)
+    alone.close()
+    assert (ready.advice, record.figures.advice) == ((), ())
+
+
+async def test_another_session_has_the_advisor_too(bench: Workbench) -> None:
+    other = bench.for_another_session()
+    await other.open()
+    await other.hardware.probe()
+    assert "unwritten-flash" in keys((await other.jobs.prepare(wanted("/dev/sdb"))).advice)
+    other.close()
+
+
 async def test_a_volume_on_which_nothing_lies_is_said_before_it_is_read(bench: Workbench) -> None:
     assert "unwritten-flash" in keys((await bench.jobs.prepare(wanted("/dev/sdb"))).advice)
 
