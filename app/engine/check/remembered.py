@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from app.engine.session.own_file import read_own
+from app.engine.session.paths import write_private
 from backends.model import Controller, Drive, Inventory, Target
-from backends.output_file import replace_file
 from backends.settings import Reading
 from backends.text import clean
 from backends.values import dataclass
@@ -77,12 +76,3 @@ def keep(file: Path, now: Remembered) -> None:
     text = json.dumps(told, separators=(",", ":"))
     if len(text) <= _LARGEST:
         write_private(file, text)
-
-
-def write_private(file: Path, text: str) -> None:
-    """Replace a file of the state folder in one step, readable by its owner only. Never raises."""
-    from app.engine.session.paths import private_folder
-
-    with contextlib.suppress(OSError):
-        private_folder(file.parent)
-        replace_file(file, text)

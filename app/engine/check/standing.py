@@ -9,8 +9,8 @@ from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from app.engine.check.remembered import write_private
 from app.engine.session.own_file import read_own
+from app.engine.session.paths import write_private
 from backends.text import clean
 from backends.values import dataclass
 

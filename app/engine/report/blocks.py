@@ -40,6 +40,11 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     """Cells, as text from tools and devices or made of it."""
 
+    @property
+    def shown(self) -> list[int]:
+        """The columns in which something stands."""
+        return [at for at in range(len(self.columns)) if any(row[at] for row in self.rows)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:

@@ -153,7 +153,7 @@ def _figure(graph: Graph) -> str:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    used = [at for at in range(len(grid.columns)) if any(row[at] for row in grid.rows)]
+    used = grid.shown
     if not used:
         return
     figures = {at for at in used if all(not row[at] or _FIGURE.fullmatch(row[at]) for row in grid.rows)}

@@ -63,7 +63,7 @@ def _pictures(graphs: Iterable[Graph], folder: str) -> Iterator[str]:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    used = [at for at in range(len(grid.columns)) if any(row[at] for row in grid.rows)]
+    used = grid.shown
     if not used:
         return
     yield _row(text(grid.columns[at]) for at in used)

@@ -58,9 +58,7 @@ def _sections(session: Session, raw: Raw) -> Iterator[Section]:
         if any(run.figures.members for run in session.runs)
         else ()
     )
-    yield from (
-        section("Caches", runs.caches(session.runs), level=3) if any(run.figures.caches for run in session.runs) else ()
-    )
+    yield from section("Caches", runs.caches(session.runs), level=3)
     yield from section("Provenance", runs.provenance(session.runs))
     yield from section("Devices", changes.devices(session.inventory), always=True)
 

@@ -5,7 +5,6 @@ It is read where no tool may be asked, so it imports next to nothing.
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -43,8 +42,7 @@ def keep_look(file: Path, machine: Machine, inventory: Inventory) -> None:
 
     Looking changes nothing else, and nothing depends on this file: where it cannot be written, nothing is said.
     """
-    from app.engine.session.paths import private_folder
-    from backends.output_file import replace_file
+    from app.engine.session.paths import write_private
 
     known = last_look(file).get("settings", {})
     things = {str(thing.target): _thing(thing, inventory) for thing in _all(inventory)}
@@ -57,9 +55,7 @@ def keep_look(file: Path, machine: Machine, inventory: Inventory) -> None:
     text = json.dumps({"boot": _boot(), "things": things, "settings": settings}, separators=(",", ":"))
     if not things or len(text) > _LARGEST:
         return
-    with contextlib.suppress(OSError):
-        private_folder(file.parent)
-        replace_file(file, text)
+    write_private(file, text)
 
 
 def _all(inventory: Inventory) -> Iterable[Any]:

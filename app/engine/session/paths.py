@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import stat
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -197,3 +198,12 @@ def private_folder(path: Path) -> Path:
         raise NotADirectoryError(f"{path} is not a folder of this user")
     require_owner(path, info)
     return path
+
+
+def write_private(file: Path, text: str) -> None:
+    """Replace a file of the state folder in one step, readable by its owner only. Never raises."""
+    from backends.output_file import replace_file
+
+    with suppress(OSError):
+        private_folder(file.parent)
+        replace_file(file, text)
