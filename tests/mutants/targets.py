@@ -131,7 +131,7 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/smartarray/test_backend.py", "tests/backends/smartarray/test_conformance.py"),
     ),
     "arrays of cards": Target(
-        modules=("backends/card_arrays.py", *(f"backends/vendors/smartarray/{name}.py" for name in ("made", "making"))),
+        modules=("backends/card_arrays.py", "backends/vendors/smartarray/making.py"),
         tests=("tests/backends/racks/test_makers.py", "tests/backends/megaraid/test_made.py"),
     ),
     "shapes of arrays": Target(modules=("backends/making.py",), tests=("tests/backends/test_making.py",)),
@@ -140,11 +140,11 @@ TARGETS: dict[str, Target] = {
         tests=("tests/backends/smartarray/test_making.py", "tests/backends/smartarray/test_backend.py"),
     ),
     "volumes of groups": Target(
-        modules=tuple(f"backends/vendors/lvm/{name}.py" for name in ("made", "making", "groups")),
+        modules=tuple(f"backends/vendors/lvm/{name}.py" for name in ("making", "groups")),
         tests=("tests/backends/lvm/test_making.py", "tests/backends/racks/test_volume_maker.py"),
     ),
     "arrays of 3ware": Target(
-        modules=tuple(f"backends/vendors/threeware/{name}.py" for name in ("attributes", "made", "making")),
+        modules=tuple(f"backends/vendors/threeware/{name}.py" for name in ("settings", "making")),
         tests=("tests/backends/racks/test_making_threeware.py",),
     ),
     "prompt": Target(modules=("backends/hosts/local/prompt.py",), tests=("tests/backends/test_prompt.py",)),

@@ -37,7 +37,6 @@ from backends.topology import look
 from backends.topology.mapped import TABLE
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.asking import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, words_of
-from backends.vendors.lvm.building import TOOLS, find_in_group, group_candidates, plan_in_group
 from backends.vendors.lvm.facts import POOLS, LoadedTable, LvFacts, parse_tables
 from backends.vendors.lvm.inventory import (
     NAME,
@@ -48,7 +47,7 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
-from backends.vendors.lvm.making import lock_of, require_steps
+from backends.vendors.lvm.making import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
 from backends.vendors.lvm.plans import change_of, require_ours
 from backends.vendors.lvm.presence import MARK
 from backends.vendors.lvm.readings import (

@@ -15,7 +15,6 @@ from backends.errors import InvalidValueError
 from backends.vendors.megaraid.facts import NEVER_SET
 from backends.vendors.megaraid.megacli.settings import card_words as megacli_words
 from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SPANS, MORE_CARD_SETTINGS
-from backends.vendors.megaraid.storcli import commands as storcli_commands
 from backends.vendors.megaraid.storcli.commands import card_words
 from tests.backends.megaraid.megacli_fields import KINDS as MEGACLI_KINDS
 from tests.backends.megaraid.megacli_fields import found_fields
@@ -38,6 +37,84 @@ _SAME = {
     "media errors": "errors",
 }
 """Fields that the two counts call by different names."""
+
+_COMMANDS = """
+Words after the program (the path from `tools`), `N` a card, `V` a virtual drive. `J nolog` ends each of them: JSON,
+and no log file in the working directory. Where a build refuses `nolog` the same line runs once more without it
+(storcli 7.1508 knows it for some commands only; it drops its log into a private empty folder then).
+
+Reads of version 7 (storcli64, storcli, perccli64, perccli):
+
+    show J nolog                        which cards it sees
+    /cN show all J nolog                card, policies, supported operations, topology, lists of volumes and drives
+                                        (also once, for its PCI address, where MegaCli has to be asked beside)
+    /cN show J nolog                    where the tool dies of `show all` or says nothing; so for vall, eall/sall, sall
+    /cN/vall show all J nolog           properties of the volumes (if there is one)
+    /cN/vV show all J nolog             of one volume (read again before and after a change)
+    /cN/vall show autobgi J nolog       background initialisation (if there is a volume)
+    /cN/vV show autobgi J nolog         of one volume
+    /cN/eall/sall show all J nolog      drives in enclosures (if there is one)
+    /cN/sall show all J nolog           drives without an enclosure (if there is one)
+    /cN/eall/sall show rebuild J nolog  progress, only if a drive is rebuilding; /cN/sall without an enclosure
+    /cN/cv show all J nolog             CacheVault, and
+    /cN/bbu show all J nolog            battery: the one that `show all` names; both, this one second, if it names none
+    /cN show patrolread J nolog         mode and whether it runs
+    /cN show cc J nolog                 mode and whether it runs
+    /cN show perfmode J nolog           if `Support Perf Tuning` is Yes
+    /cN show ncq J nolog                and copyback, cachebypass: one each
+
+Reads of version 8 (storcli2, perccli2): the same without cv, bbu, autobgi, perfmode, ncq, copyback and
+cachebypass (their values, if any, are in `show all`), and with
+
+    /cN show aso J nolog                advanced software options
+
+Changes, both versions, one property a command (version 8 takes no more):
+
+    /cN/vV set wrcache=wt|wb|awb
+    /cN/vV set rdcache=nora|ra|adra     adra: old cards of version 7 only
+    /cN/vV set iopolicy=direct|cached   version 7 only
+    /cN/vV set pdcache=on|off|default
+    /cN/vV set accesspolicy=rw|ro|blocked
+    /cN/vV set autobgi=on|off
+    /cN/vV set cbsize=0|1|2 cbmode=0|1|2|3|4|7      version 7 only, both in one command
+    /cN set rebuildrate=R  bgirate=R  ccrate=R  migraterate=R  prrate=R        one each, R in percent
+    /cN set cacheflushint=S             seconds, version 7 only
+    /cN set patrolread=off              or  /cN set patrolread=on mode=auto|manual
+    /cN set cc=off|seq|conc
+    /cN set perfmode=0|1                version 7 only, like all up to cc delay:
+    /cN set ncq=on|off  cachebypass=on|off  autorebuild=on|off  loadbalancemode=on|off        one each
+    /cN set copyback=on|off type=ctrl|smarthdd|smartssd
+    /cN set smartpollinterval=S         seconds
+    /cN set patrolread delay=H          hours, or maxconcurrentpd=N, or includessds=on|onlymixed|off
+    /cN set cc delay=H                  hours
+    /cN set aso key=KEY preview         looks at an activation key, changes nothing
+    /cN set aso key=KEY
+    /cN/vV del force                    version 8: delete force
+    /cN add vd rL [name=NAME] drives=E:S-S,S,... [pdperarray=P] [pdcache=on|off|default] wt|wb|awb
+        nora|ra|adra [direct|cached] strip=KB
+
+Of some reads there is no recording; these forms are understood (JSON under `Response Data`, any heading):
+
+    autobgi          rows {"VD": 1, "AutoBGI": "On"} or {"VD": 1, "Property": "AutoBGI", "Value": "On"}
+    patrolread, cc   rows {"Ctrl_Prop": "PR Mode", "Value": "Auto"}; "PR Current State", "CC Operation Mode" or
+                     "CC Mode", "CC Current State": Active N, Paused or Stopped; "PR Execution Delay" and "CC Execution
+                     Delay": 168 hours; "PR on SSD": Enabled, OnlyMixed or Disabled; "PR MaxConcurrentPd": 255
+    perfmode         row {"Ctrl_Prop": "Perf Mode", "Value": "0 ..."}
+    ncq, cachebypass rows {"Ctrl_Prop": "NCQ", "Value": "ON"}
+    copyback         rows named Copyback, Copyback SmartHDD and Copyback SmartSSD, whatever the blanks between the words
+    rebuild          rows {"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}
+    cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
+                     "Learn Cycle Active", "Replacement required", "Next Learn time"
+
+`size` is not said: all of the drives is the default of every build; its word is `all` for old ones and `remaining`
+from 7.1704 on.
+
+`force` is there because the volume holds data by definition when it is created again; it only ever runs after the
+typed confirmation, which shows it (without it the tool refuses and nothing else is done).
+
+Sources: `storcli help`, the recordings and field reports listed in docs/megaraid.md.
+"""
+"""Every command line of storcli and perccli, by what it is for."""
 
 _HEAD = """# MegaRAID
 
@@ -164,9 +241,8 @@ def _cell(found: int, shown: int) -> str:
 
 def page() -> str:
     """The whole page."""
-    text = storcli_commands.__doc__ or ""
     never = "\n".join(f"| {label} | {why} |" for label, why in NEVER_SET.items())
-    return _HEAD.format(commands=text.partition("\n")[2].strip(), table=table(), settings=settings(), never=never)
+    return _HEAD.format(commands=_COMMANDS.strip(), table=table(), settings=settings(), never=never)
 
 
 def main() -> int:

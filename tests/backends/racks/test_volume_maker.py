@@ -18,9 +18,8 @@ from backends.racks.volume import Content
 from backends.registry import Machine
 from backends.topology import look
 from backends.vendors.lvm.asking import ask_lvs
-from backends.vendors.lvm.building import ask_pvs
 from backends.vendors.lvm.groups import PvFacts
-from backends.vendors.lvm.making import find_volume
+from backends.vendors.lvm.making import ask_pvs, find_volume
 from tests.backends.racks.making import drives_of, new_host, planned, seen
 
 GROUP = Target(backend="lvm", address="data", scope=Scope.CONTROLLER)

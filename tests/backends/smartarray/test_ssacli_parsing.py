@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from backends.model import Level, Media, State
 from backends.vendors.smartarray import effective
 from backends.vendors.smartarray.addresses import SLOT
-from backends.vendors.smartarray.arcconf import commands as arcconf_commands
 from backends.vendors.smartarray.facts import CardText, LogicalDrive, RaidCard
 from backends.vendors.smartarray.ssacli import commands
 from backends.vendors.smartarray.ssacli.parsing import acceleration, cards
@@ -269,14 +266,6 @@ def test_legal_values_stand_below_their_heading() -> None:
     text = '\nError: "raid=1" is not a valid option\n\nAvailable options are:\n       0\n       5 (default value)\n'
     assert commands.options(text) == ("0", "5")
     assert commands.options("\nError: Syntax error.\n") == ()
-
-
-PAGE = Path(__file__).parents[3] / "docs" / "smartarray.md"
-
-
-@pytest.mark.parametrize("module", [commands, arcconf_commands])
-def test_the_page_has_every_command_as_documented(module: ModuleType) -> None:
-    assert (module.__doc__ or "").partition("\n")[2].strip() in PAGE.read_text()
 
 
 @pytest.mark.parametrize("front", ["\t", "    ", "\ufeff"])

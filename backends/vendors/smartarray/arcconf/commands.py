@@ -1,41 +1,4 @@
-"""The command lines of arcconf.
-
-Words after the program, `C` a controller, counted from 1; `noprompt` keeps it from asking: of a SmartRAID it is said
-where the usage has it ([noprompt]).
-
-Reads:
-
-    list                                which cards it sees (builds that do not know it: getversion)
-    getconfig C al                      card, arrays, logical devices and drives in one text, read again around a change
-    getstatus C                         work under way
-    setcache                            its own usage, once, where a SmartRAID has logical devices: what may be set,
-                                        what it calls their caching, and which words take `noprompt`
-
-Changes, one a command:
-
-    series 2 to 8
-    setcache C logicaldrive L ron|roff noprompt
-    setcache C logicaldrive L wt|wbb|wb noprompt
-    setcache C device CHANNEL ID wb|wt noprompt
-    setperform C 1|2|3
-    setpriority C low|medium|high
-
-    SmartRAID
-    setcache C cacheratio READ WRITE [noprompt]
-    setcache C nobatterywritecache|waitforcacheroom enable|disable [noprompt]
-    setcache C writecachebypassthreshold KB [noprompt]
-    setcache C drivewritecachepolicy Configured|Unconfigured|HBA 0|1|2 [noprompt]
-    setcache C logicaldrive L WORD [noprompt]   the pair of words that the usage names
-
-    any
-    create C logicaldrive name NAME [stripesize KIB] [legs N] [method quick] [ldcache lon|loff] [rcache ron|roff]
-        [wcache wt|wbb|wb] max LEVEL CHANNEL ID ... noprompt
-    delete C logicaldrive L noprompt
-
-`create` alone prints its usage (asked before something is planned): a word that is not in it is not said. RAID 50 and
-60 are made by number like the others (avocado-misc-tests, arcconf_raid_oper.py: `MAX 50`, of six drives, `MAX 60` of
-eight); a build whose usage has no `legs` makes none here, since how it divides the drives would not be known.
-"""
+"""The command lines of arcconf; docs/smartarray.md lists them."""
 
 from __future__ import annotations
 

@@ -1,30 +1,4 @@
-"""The command lines of ssacli, hpssacli and hpacucli.
-
-Words after the program, `N` a slot; nothing is ever answered to a question, and `forced` keeps it from asking one.
-
-Reads:
-
-    ctrl all show                       which cards it sees
-    ctrl slot=N show config detail      card, arrays, logical drives and drives in one text (read again around a change)
-    ctrl slot=N modify cacheratio=?     which ratios there are, once; nothing is changed by a word that ends in `=?`
-    ctrl slot=N ld L modify ss=?        which strip sizes there are, once
-
-Changes, one a command:
-
-    ctrl slot=N modify cacheratio=R/W  nobatterywritecache=  writecachebypassthreshold=  waitforcacheroom=
-        elevatorsort=  queuedepth=  rebuildpriority=  expandpriority=  surfacescanmode=  surfacescandelay=
-        parallelsurfacescancount=  degradedperformanceoptimization=  inconsistencyrepairpolicy=  mnpdelay=
-        powermode=  survivalmode=  spareactivationmode= (forced)
-    ctrl slot=N modify drivewritecache=enable|disable|default [usage=configured|unconfigured|hba] forced
-    ctrl slot=N ld L modify caching=enable|disable forced       hpacucli: arrayaccelerator=
-    ctrl slot=N array A modify ssdsmartpath=enable|disable forced
-    ctrl slot=N ld L modify ss=KIB forced
-    ctrl slot=N create type=ld drives=PLACE,... raid=LEVEL size=max ss=KIB [numberparitygroups=G]
-        caching=enable|disable logicaldrivelabel=NAME forced    arrayaccelerator= where the card says it so
-    ctrl slot=N ld L delete forced
-
-What makes and deletes is that of ssacli 2 to 6 and hpssacli; what hpacucli says to it is not known.
-"""
+"""The command lines of ssacli, hpssacli and hpacucli; docs/smartarray.md lists them."""
 
 from __future__ import annotations
 
