@@ -13,6 +13,7 @@ from backends.vendors.megaraid.storcli.volumes import volumes
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.coverage import PAGE
 from tests.backends.megaraid.storcli_fields import KINDS
+from tests.case_loop import loop_over
 
 
 def test_all_that_our_own_answers_show_is_found() -> None:
@@ -42,7 +43,7 @@ def test_the_page_has_every_command_as_documented() -> None:
     assert listing in PAGE.read_text()
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("column", "values"),
     [
         ("RaWBD", ("adaptive", "write-back", "direct")),

@@ -11,6 +11,7 @@ from backends.vendors.nvme.features import parse_changeable, parse_value
 from backends.vendors.nvme.identify import parse_id_ctrl, parse_id_ns, parse_list_ns, parse_smart_log
 from backends.vendors.nvme.tool import refusal
 from tests.backends.nvme import texts
+from tests.case_loop import loop_over
 
 
 def test_a_controller_from_json() -> None:
@@ -129,7 +130,7 @@ def test_allocated_namespaces_from_text_and_json() -> None:
     assert parse_list_ns("NVMe status: Invalid Field in Command") is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("value", "number"),
     [
         (30, 30),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from app.engine.report.blocks import Code
 from app.engine.report.markdown import _code, text, to_markdown
 from app.engine.report.model import report_of
 from app.engine.session.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
 from app.engine.session.figures import MemberFigures
 from app.engine.session.state import replay
+from tests.case_loop import loop_over
 from tests.cli.machine import HOSTILE
 from tests.engine import sessions
 
@@ -20,7 +19,7 @@ def report(*events: object) -> str:
     return to_markdown(report_of(replay(events)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("raw", "shown"),
     [
         ("plain words", "plain words"),

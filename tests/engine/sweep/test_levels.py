@@ -35,6 +35,7 @@ from backends.racks.state import RackFile
 from backends.racks.volume import Content
 from backends.settings import Risk
 from tests.backends.racks.asking import FAST
+from tests.case_loop import loop_over
 from tests.engine.sweep.making import measured
 
 pytestmark = pytest.mark.slow
@@ -311,7 +312,7 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
     assert len(set(order)) > 2
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "says"),
     [
         (plan("raid0", more="[saturation]\n"), "searches nothing"),
