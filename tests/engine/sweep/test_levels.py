@@ -404,7 +404,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
             with bed.file.changing() as rack:
                 for array in (each for each in rack.md.values() if each.level == "raid10"):
                     array.begin("check", rack.now())
-                    array.component_kib *= 10**6
+                    array.component_kib *= 10**5
 
     bench.listen(hear)
     record = await SweepRunner(bench).go()
