@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-user test-quick test-exhaustive browser metrics ansible lab check trust mutants method bench screenshots cast build package package-fio package-test lock
+.PHONY: help run demo test test-user test-quick test-exhaustive test-simulator browser metrics ansible lab check trust mutants method bench screenshots cast build package package-fio package-test lock
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -10,6 +10,9 @@ ON_ALL_CORES = -n $$(($$(nproc) * 2)) --dist loadfile --no-loadscope-reorder
 SHARED_OUT = -n $$(($$(nproc) * 2)) --dist worksteal
 # One worker a core where nothing is waited for: a worker that reads all tests takes as long as a hundred of them.
 ONE_A_CORE = -n $$(nproc) --dist worksteal
+# The simulator's own tests have a run of their own: that the demo works is tried in tests/backends/test_demo.py, and by
+# every test of command line and screens that opens it.
+SIMULATOR := tests/backends/racks
 # Values, widgets, parsers and simulated tools: nothing of the system is asked there, so it is the same who runs them
 # (tests/test_alike.py).
 ALIKE := tests/backends/bcache tests/backends/dm tests/backends/fusionio tests/backends/listed tests/backends/lvm \
@@ -41,7 +44,8 @@ demo: ## open the workbench on a simulated rack of RAID controllers: nothing the
 test: ## run the tests (ARGS="-k journal" for some of them)
 	$(SETUP) test
 	$(COMPILED)
-	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or long or browser or prometheus or ansible or package)" $(ARGS)
+	@$(PYTHON) -m pytest -q $(ON_ALL_CORES) -m "not (exhaustive or long or browser or prometheus or ansible or package)" \
+		--ignore=$(SIMULATOR) $(ARGS)
 
 test-user: ## run those that may end otherwise for another user: .ci/run runs all of them as root
 	@$(MAKE) --no-print-directory test ARGS="$(ALIKE:%=--ignore=%) $(ARGS)"
@@ -50,13 +54,19 @@ test-quick: ## run those of engine, backends and widgets that start no program, 
 	$(SETUP) test
 	$(COMPILED)
 	@$(PYTHON) -m pytest -q $(ONE_A_CORE) -m "not (exhaustive or long or browser or prometheus or ansible or package or slow or fio or root)" \
-		tests/engine tests/backends tests/widgets $(ARGS)
+		--ignore=$(SIMULATOR) tests/engine tests/backends tests/widgets $(ARGS)
 
 test-exhaustive: ## run those that try everything: statistics, garbled answers, kills at any moment, whole programs
 	$(SETUP) test
 	$(COMPILED)
 	@$(PYTHON) -m tests.sshd || true # those that need it say so
-	@$(PYTHON) -m pytest -q $(SHARED_OUT) --durations=12 -m "exhaustive or long" $(ARGS)
+	@$(PYTHON) -m pytest -q $(SHARED_OUT) --durations=12 -m "exhaustive or long" \
+		--ignore=$(SIMULATOR) $(ARGS)
+
+test-simulator: ## run all tests of the simulator itself (ARGS="-k fio" for some of them)
+	$(SETUP) test
+	$(COMPILED)
+	@$(PYTHON) -m pytest -q $(ONE_A_CORE) $(SIMULATOR) $(ARGS)
 
 browser: ## try the report in Chromium
 	$(SETUP) browser

@@ -7,12 +7,14 @@ import os
 import signal
 import tempfile
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.apart import alone
 from tests.ci import recorder
+from tests.file_selection import has_no_test
 from tests.seeing import begin
 
 # No test is about speed by accident: a busy machine is no failure.
@@ -23,6 +25,16 @@ settings.load_profile("raidbench")
 def pytest_configure(config: pytest.Config) -> None:
     """Record which tests fail, for `.ci/run`."""
     recorder.register(config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files whose tests all belong to another run, unless they are named on the command line."""
+    expression = config.option.markexpr
+    if not expression or not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
+        return None
+    if any(Path(word.partition("::")[0]).absolute() == collection_path for word in config.args):
+        return None
+    return has_no_test(collection_path.read_text(encoding="utf-8"), expression) or None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -39,11 +51,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that wait for programs, screens and the clock come first: at the end all workers share the short ones."""
-    long = {
-        item.path
-        for item in items
-        if item.path.parent.name == "journeys" or any(mark.name in ("slow", "fio") for mark in item.iter_markers())
-    }
+    long: set[Path] = set()
+    for item in items:
+        path = item.path
+        if path not in long and (
+            path.parent.name == "journeys" or any(mark.name in ("slow", "fio") for mark in item.iter_markers())
+        ):
+            long.add(path)
     items.sort(key=lambda item: item.path not in long)
 
 

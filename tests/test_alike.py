@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tests.case_loop import loop_over
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = re.findall(
@@ -19,7 +19,7 @@ UNASKED = {"tests/backends/racks/test_simulated_host.py": {"LocalHost"}}
 """Makes one, and asks it nothing."""
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@loop_over("folder", FOLDERS)
 def test_no_test_there_can_tell_who_runs_it(folder: str) -> None:
     files = sorted((ROOT / folder).rglob("*.py"))
     assert files, "what is left out is there"

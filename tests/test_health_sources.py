@@ -7,6 +7,7 @@ from dataclasses import fields
 import pytest
 
 from backends.model import Health
+from tests.case_loop import loop_over
 from tests.health_sources import FACTS, SOURCES, HealthSource, filled
 
 EACH = pytest.mark.parametrize("source", SOURCES, ids=[one.title for one in SOURCES])
@@ -25,14 +26,14 @@ def test_a_recording_is_read_as_the_table_says(source: HealthSource) -> None:
     assert filled(found) == source.cells.keys()  # a fact without a cell fails, and a cell without a fact
 
 
-@pytest.mark.parametrize(("source", "field", "word"), CELLS)
+@loop_over(("source", "field", "word"), CELLS)
 def test_a_fact_comes_from_the_words_of_its_cell(source: HealthSource, field: str, word: str) -> None:
     assert word in source.recording
     without = source.recording.replace(word, "x" * len(word))
     assert getattr(source.read(without), field) != getattr(source.health, field)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("source", "field", "word", "answer"),
     [
         pytest.param(one, field, word, answer, id=f"{one.title}, {word}")

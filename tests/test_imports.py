@@ -10,10 +10,10 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import grimp
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.case_loop import loop_over
 from tests.runtime import PACKAGES, PROJECT, TESTING
 from tools.package import tree
 
@@ -82,7 +82,7 @@ def test_whatever_the_program_imports_comes_with_every_form_that_is_shipped() ->
     assert [f"{module}: {why}" for module, name, at_once in found if (why := why_not(module, name, at_once))] == []
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "reason"),
     [
         ("import pytest", "no package that is asked for has pytest"),

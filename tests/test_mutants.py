@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.case_loop import loop_over
 from tests.mutants import drawn, left_out
 from tests.mutants.breaks import BREAKS, Break, broken
 from tests.mutants.copied import copied, notices, passing
@@ -21,13 +22,13 @@ from tests.trust.rows import ROWS
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@loop_over("name", TARGETS)
 def test_every_module_and_test_is_there(name: str) -> None:
     target = TARGETS[name]
     assert [path for path in (*target.modules, *target.tests) if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@loop_over("name", TARGETS)
 def test_no_test_is_named_beside_its_folder(name: str) -> None:
     """Pytest would then run that one alone, and every mutant of what the others hold survives."""
     tests = [Path(path) for path in TARGETS[name].tests]
@@ -81,7 +82,7 @@ def test_a_place_that_is_not_there_is_told() -> None:
         modules(["backends/nothing.py"])
 
 
-@pytest.mark.parametrize("path", modules(DRAWN))
+@loop_over("path", modules(DRAWN))
 def test_every_module_that_is_drawn_from_has_tests_that_import_it(path: str) -> None:
     assert importing_tests(path), path
     assert [test for test in importing_tests(path) if not (ROOT / test).is_file()] == []
@@ -170,13 +171,13 @@ def test_the_copy_has_what_git_knows() -> None:
         assert not (copy / ".venv").exists()
 
 
-@pytest.mark.parametrize("each", BREAKS, ids=lambda each: each.name)
+@loop_over("each", BREAKS, ids=lambda each: each.name)
 def test_a_line_that_is_to_be_broken_stands_where_it_is_looked_for(each: Break) -> None:
     source = (ROOT / each.module).read_text(encoding="utf-8")
     compile(broken(source, each), each.module, "exec")
 
 
-@pytest.mark.parametrize("each", BREAKS, ids=lambda each: each.name)
+@loop_over("each", BREAKS, ids=lambda each: each.name)
 def test_what_has_to_notice_a_broken_line_is_there(each: Break) -> None:
     assert [test for test in each.tests if not (ROOT / test).exists()] == []
     assert set(each.rows) <= {row.number for row in ROWS}

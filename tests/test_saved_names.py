@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import pytest
-from app.engine.past_runs.index import _COLUMNS
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from app.engine.arrays.made_here import ArrayEntry
 from app.engine.fio.fields import FIELDS as JOB_FIELDS
 from app.engine.joint.record import JointRecord
+from app.engine.past_runs.index import _COLUMNS
 from app.engine.session import wire
 from app.engine.session.archive import ArchivedFile
 from app.engine.session.event_values import Progress, Written

@@ -19,6 +19,7 @@ from backends.vendors.scsi.inventory import condition
 from backends.vendors.scsi.smartctl import parse_smartctl
 from backends.vendors.smcli.facts import parse_profile
 from backends.vendors.smcli.inventory import inventory
+from tests.case_loop import loop_over
 from tests.health_sources import NOTHING, filled
 
 
@@ -35,7 +36,7 @@ def attributes(*each: tuple[int, str, int]) -> dict[str, object]:
     return {"ata_smart_attributes": {"table": rows}}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("warning", "predicts"),
     [(None, None), (0, False), (1, True), (2, False), (4, True), (8, True), (16, False), (6, True)],
 )

@@ -13,6 +13,7 @@ from backends.guard import DeviceFacts, Intent, judge, look_at, require, require
 from backends.host import FileStat
 from backends.identity import Identity, Signature, Use
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
+from tests.case_loop import loop_over
 
 FREE = DeviceFacts(
     device="/dev/sdb",
@@ -29,7 +30,7 @@ def test_a_free_and_blank_disk_may_be_written() -> None:
     assert judge(FREE, Intent.WRITE).ok
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@loop_over("kind", KINDS)
 def test_every_kind_of_use_refuses_a_write_and_no_read(kind: str) -> None:
     used = replace(FREE, uses=(Use(kind=kind, detail="so and so", part="sdb1"),))
     verdict = judge(used, Intent.WRITE)
@@ -67,7 +68,7 @@ def test_members_of_a_set_are_refused_whatever_is_typed(kind: str) -> None:
     assert f"/dev/sdb1 is a member of a RAID or multipath set ({kind})." in verdict.refused
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("kind", "label", "words", "remove"),
     [
         ("LVM2_member", "vg0", "a physical volume of vg0", "pvremove"),
@@ -111,7 +112,7 @@ def test_what_lies_on_it_needs_no_word_to_be_read() -> None:
     assert judge(replace(FREE, signatures=(Signature(kind="ext4"),)), Intent.READ).confirmed_by(None)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("interface", "identity", "ok"),
     [
         ("sata", Identity(name="sdb", devno="8:16", diskseq="4"), False),

@@ -20,6 +20,7 @@ from backends.hosts.local import LocalHost
 from backends.identity import Signature, newly_found
 from backends.topology.leftovers import leftovers, places
 from tests.backends.loops import Loop, ext4, loop, needs_loops, needs_sight, run
+from tests.case_loop import loop_over
 from tests.packages import needs
 
 MIB = 1 << 20
@@ -290,7 +291,7 @@ def test_a_signature_of_somebody_else_is_refused_or_named_in_the_question(tmp_pa
 REST = "former ext4 (a copy of its superblock at 8.00 MiB)"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("found", "shown", "new"),
     [
         ([f"/dev/sdc: {REST}"], ["/dev/sdc: ext4, 64 MiB"], 0),

@@ -21,6 +21,7 @@ from backends.making import (
     words_to_type,
 )
 from backends.model import Level, Media, Target
+from tests.case_loop import loop_over
 
 CARD = Target(backend="acme", address="c0")
 
@@ -45,7 +46,7 @@ def wish(level: Level, count: int, **more: object) -> ArrayWish:
     return replace(one, **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("level", "count", "spans", "data"),
     [
         (Level.RAID0, 1, None, 1),
@@ -65,7 +66,7 @@ def test_the_drives_that_carry_data_are_those_of_the_level(
     assert require_shape(wish(level, count, spans=spans)) == data
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("level", "count", "spans", "why"),
     [
         (Level.RAID1, 1, None, "at least 2 drives"),
@@ -96,7 +97,7 @@ def test_a_raid_10_has_pairs_unless_somebody_says_otherwise() -> None:
     assert (spans_of(Level.RAID10, 8, None), spans_of(Level.RAID10, 8, 2), spans_of(Level.RAID50, 6, None)) == (4, 2, 2)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("level", "drives", "spans"),
     [
         (Level.RAID50, 12, (2, 3, 4)),

@@ -14,6 +14,7 @@ from backends.topology.mapped import Stretch, parse_mapped
 from backends.topology.ranges import Extent, any_overlap
 from backends.topology.tree import Node, tree_of
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
+from tests.case_loop import loop_over
 
 SECTORS = (1 << 30) // 512
 """Of every device here."""
@@ -174,7 +175,7 @@ def part(device: str, start: int, sectors: int = 1000) -> Stretch:
     return Stretch(on=device, start=start, sectors=sectors, at=0 if sectors == 1000 else None)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("words", "lies_on"),
     [
         ("linear 8:0 64", [part("8:0", 64)]),

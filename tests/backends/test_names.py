@@ -6,6 +6,7 @@ import pytest
 
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 from backends.names import addresses, is_path, name_of, named
+from tests.case_loop import loop_over
 
 CARD = Controller(target=Target(backend="megaraid", address="/c0", scope=Scope.CONTROLLER), vendor="megaraid")
 SSD = Array(
@@ -63,7 +64,7 @@ def test_all_addresses_of_a_device_are_told_its_own_first() -> None:
     assert all(FOUND.find(one) is not None for one in addresses(FOUND, shown))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "path"),
     [
         ("/srv", True),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 from backends.partial_inventory import LOCAL, PartialInventory, ToldParts
 from backends.protocol import Vendor, awaited
 from backends.registry import Machine, find_vendors
 from backends.vendors.hba.tools import TOOLS
 from tests.backends.fakes import FakeHost
+from tests.case_loop import loop_over
 
 AHCI = "0000:00:17.0"
 CARD = "0000:03:00.0"
@@ -40,7 +39,7 @@ def test_a_card_that_has_answered_is_settled_whoever_else_is_waited_for() -> Non
     assert known("smcli", anywhere=True).settled([RAID])
 
 
-@pytest.mark.parametrize("name", sorted(LOCAL))
+@loop_over("name", sorted(LOCAL))
 def test_nothing_is_while_the_kernels_own_are_waited_for(name: str) -> None:
     assert [known(name).settled(group) for group in ((RAID,), *OF_KERNEL)] == [False] * 4
 

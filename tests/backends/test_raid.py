@@ -21,6 +21,7 @@ from backends.vendors.smartarray import inventory as smartarray
 from backends.vendors.smartarray import text as texts
 from backends.vendors.smartarray.facts import LogicalDrive
 from backends.vendors.threeware import inventory as threeware
+from tests.case_loop import loop_over
 
 NOTHING = Topology(tree=Tree(nodes={}, numbers={}))
 OWNER = Target(backend="any", address="card")
@@ -169,7 +170,7 @@ def test_every_level_with_a_stripe_is_in_the_table() -> None:
     assert striped == {Level(f"raid{number}") for number in (0, 1, 4, 5, 6, 10, 50, 60)}
 
 
-@pytest.mark.parametrize("level", Level)
+@loop_over("level", Level)
 def test_without_members_there_is_no_answer(level: Level) -> None:
     assert data_drives(level, 0, spans=2) is None
     assert data_drives(level, None, spans=2) is None
@@ -214,7 +215,7 @@ def test_a_layout_is_read_as_mdadm_writes_and_as_it_prints_it(text: str, layout:
     assert (layout_of(text), copies_of(layout)) == (layout, copies)
 
 
-@pytest.mark.parametrize("text", ["", "f", "f0", "f1", "far=1", "x2", "left-symmetric", "f123", "f2o2", "f\u0662"])
+@loop_over("text", ["", "f", "f0", "f1", "far=1", "x2", "left-symmetric", "f123", "f2o2", "f\u0662"])
 def test_what_is_no_layout_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="near, far or offset"):
         layout_of(text)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.redaction import Redactor
+from tests.case_loop import loop_over
 
 SERIAL = "WD-WX1234567"
 
@@ -20,7 +21,7 @@ def redactor(key: bytes = b"k") -> Redactor:
     )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "hidden"),
     [
         (f"ata-WDC_{SERIAL}-part1", SERIAL),
@@ -44,7 +45,7 @@ def test_what_tells_whose_machine_it_is_is_replaced(text: str, hidden: str) -> N
     assert hidden not in redactor().text(text)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         "appears",
@@ -70,7 +71,7 @@ def test_what_tells_nothing_stays(text: str) -> None:
     assert redactor().text(text) == text
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         "UUID=7A1C-93F0",

@@ -16,6 +16,7 @@ from backends.registry import Machine, UnusableBackend, find_vendors
 from backends.testing.conformance import FindsConformance
 from backends.vendors.block import VENDOR
 from tests.backends.fakes import FakeHost, disk, machine
+from tests.case_loop import loop_over
 
 
 class Scripted:
@@ -211,6 +212,6 @@ def test_a_backend_is_made_once() -> None:
     assert here.backends["acme"] is here.backends["acme"]
 
 
-@pytest.mark.parametrize("vendor", find_vendors(plugins=()).vendors, ids=lambda vendor: vendor.name)
+@loop_over("vendor", find_vendors(plugins=()).vendors, ids=lambda vendor: vendor.name)
 def test_every_vendor_of_ours_leads_to_its_backend(vendor: Vendor) -> None:
     assert not isinstance(Machine(FakeHost({}), [vendor]).backends[vendor.name], UnusableBackend)

@@ -12,6 +12,7 @@ from backends.errors import BlockedError
 from backends.vendors.block.backend import BlockBackend
 from backends.vendors.block.knobs import RULES, actions
 from tests.backends.test_persist import VDA, VDB, host
+from tests.case_loop import loop_over
 
 MATCH = ('ATTR{serial}=="a"',)
 OTHER = ('ATTR{serial}=="b"',)
@@ -44,7 +45,7 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("theirs", FOREIGN)
+@loop_over("theirs", FOREIGN)
 def test_every_byte_of_others_stays_whatever_is_done(theirs: bytes) -> None:
     added = RULES.merge(theirs, MATCH, OLD)
     assert added == HEADER + b"\n" + theirs + line()
@@ -53,7 +54,7 @@ def test_every_byte_of_others_stays_whatever_is_done(theirs: bytes) -> None:
     assert RULES.merge(changed, MATCH, ()) == HEADER + b"\n" + theirs
 
 
-@pytest.mark.parametrize("theirs", FOREIGN)
+@loop_over("theirs", FOREIGN)
 def test_nothing_of_ours_to_remove_changes_nothing(theirs: bytes) -> None:
     assert RULES.merge(theirs, MATCH, ()) == theirs
 

@@ -17,6 +17,7 @@ from backends.vendors.block.knobs import BY_KEY, SIDE_EFFECTS, actions, in_order
 from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 from tests.backends.loops import Loop, loop, needs_loops
 from tests.backends.queue_effects import effects_words, measured_effects
+from tests.case_loop import loop_over
 
 SDA = Target(backend="block", address="sda")
 PAGE = Path(__file__).parents[2] / "docs" / "queue.md"
@@ -28,7 +29,7 @@ def own(tmp_path: Path) -> Iterator[Loop]:
         yield made
 
 
-@pytest.mark.parametrize("keys", permutations(("read_ahead_kb", "max_sectors_kb", "scheduler", "nr_requests")))
+@loop_over("keys", permutations(("read_ahead_kb", "max_sectors_kb", "scheduler", "nr_requests")))
 def test_nothing_is_reset_by_what_comes_after_it(keys: tuple[str, ...]) -> None:
     ordered = in_order(keys)
     assert sorted(ordered) == sorted(keys)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.sizes import exact_words, fraction_of, read_size, size_words
+from tests.case_loop import loop_over
 
 K, M, G, T = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 
@@ -72,7 +73,7 @@ def test_any_text_is_a_size_or_none(text: str) -> None:
     assert found is None or found >= 0
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("count", "said"),
     [
         (None, "-"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.text import clean, clean_lines
+from tests.case_loop import loop_over
 
 HARMFUL = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=300)
@@ -49,7 +49,7 @@ def test_rows_of_a_table_are_cleaned_alike_with_an_accent_and_without(text: str,
     assert clean(text.replace("e", "é"), limit) == clean(text, limit).replace("e", "é")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("hostile", "harmless"),
     [
         ("ST4000\x1b]52;c;cm0gLXJm\x07", "ST4000\ufffd]52;c;cm0gLXJm\ufffd"),

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from backends import values
+from tests.case_loop import loop_over
 
 Decorator = Callable[..., Any]
 
@@ -101,7 +102,7 @@ def shown(value: Any) -> str:
     return repr(value).replace("<locals>", "")
 
 
-@pytest.mark.parametrize(("name", "words", "named"), CALLS)
+@loop_over(("name", "words", "named"), CALLS)
 def test_a_value_is_shown_hashed_taken_apart_and_matched_alike(
     name: str, words: tuple[Any, ...], named: dict[str, Any]
 ) -> None:

@@ -17,6 +17,7 @@ REPEAT: dict[str, tuple[str, ...]] = {
     "make test": _WORKER,
     ".ci/as-user make test-user": (".ci/as-user", *_WORKER),
     "make test-exhaustive": _WORKER,
+    "make test-simulator": _WORKER,
     "make build": _PYTEST,
     "make browser": _PYTEST,
     "metrics": (_PYTHON, "-m", "tests.prometheus"),

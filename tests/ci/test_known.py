@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from tests.case_loop import loop_over
 from tests.ci.known import FILE, read_entries
 from tests.ci.safety import ROOT
 
@@ -48,7 +49,7 @@ def test_an_expired_entry_can_still_be_read() -> None:
     assert found.is_expired(TODAY)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "message"),
     [
         (entry(cause=""), "has the keys"),

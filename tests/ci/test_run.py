@@ -22,7 +22,7 @@ MAKEFILE = """
 PYTEST := @.venv/bin/python -m pytest -q -p no:cacheprovider
 test:
 \t$(PYTEST) -n 2 tests/main $(ARGS)
-test-user test-exhaustive check browser:
+test-user test-exhaustive test-simulator check browser:
 \t@true
 build:
 \t@true

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.case_loop import loop_over
 from tests.ci.safety import ROOT, SUBJECTS, Subject, safety_subject
 
 FILES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
 MODULES = sorted({module for subject in SUBJECTS for module in subject.modules})
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "file",
     [
         "tests/backends/test_guard.py",
@@ -47,22 +48,22 @@ def test_every_word_is_in_the_path_of_a_test(subject: Subject) -> None:
     assert [word for word in subject.words if not any(word in file for file in FILES)] == []
 
 
-@pytest.mark.parametrize("module", MODULES)
+@loop_over("module", MODULES)
 def test_every_module_is_there(module: str) -> None:
     path = ROOT.joinpath(*module.split("."))
     assert path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
-@pytest.mark.parametrize("word", [word for subject in SUBJECTS for word in subject.words])
-@pytest.mark.parametrize("form", ["tests/new/test_{}_of_new.py::test_x", "tests/new/test_x.py::test_the_{}[a]"])
+@loop_over("word", [word for subject in SUBJECTS for word in subject.words])
+@loop_over("form", ["tests/new/test_{}_of_new.py::test_x", "tests/new/test_x.py::test_the_{}[a]"])
 def test_a_new_test_is_known_by_its_name(tmp_path: Path, word: str, form: str) -> None:
     test = form.format(word)
     write(tmp_path / test.partition("::")[0], "")
     assert safety_subject(test, tmp_path) in [subject.name for subject in SUBJECTS if word in subject.words]
 
 
-@pytest.mark.parametrize("module", MODULES)
-@pytest.mark.parametrize("form", ["import {0}", "from {0} import x", "def f():\n    from {0}.y import x", "from {1}"])
+@loop_over("module", MODULES)
+@loop_over("form", ["import {0}", "from {0} import x", "def f():\n    from {0}.y import x", "from {1}"])
 def test_a_new_test_is_known_by_its_imports(tmp_path: Path, module: str, form: str) -> None:
     package, _, name = module.rpartition(".")
     write(tmp_path / "tests/new/test_x.py", form.format(module, f"{package} import {name}"))
@@ -89,5 +90,5 @@ def test_most_tests_are_repeated() -> None:
 
 
 def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

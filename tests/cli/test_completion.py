@@ -20,6 +20,7 @@ from app.cli.main import cli as group
 from app.cli.names import COMMANDS
 from app.engine.fio.profile_names import TITLES
 from app.engine.fio.profiles import PROFILES
+from tests.case_loop import loop_over
 from tests.cli.conftest import Cli, run_here
 from tests.journeys.terminal import Terminal
 from tests.packages import needs
@@ -73,7 +74,7 @@ def looked(kept: Path, state: Path) -> None:
     shutil.copytree(kept, state)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("words", "expected"),
     [
         (("dev",), {"devices"}),

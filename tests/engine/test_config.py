@@ -8,6 +8,7 @@ import pytest
 
 from app.engine.config import Config, ConfigError, load_config, parse_config
 from backends.errors import NotFoundError
+from tests.case_loop import loop_over
 
 
 def wrong(text: str | bytes) -> str:
@@ -54,7 +55,7 @@ def test_every_key_is_read() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "said"),
     [
         ("\nfsp = 5", "config.toml, line 2: there is no key 'fsp'."),

@@ -19,6 +19,7 @@ from backends.hosts.web.host import WebHost
 from backends.vendors.santricity.backend import Santricity
 from tests.backends.santricity.services import PlayedServer, PlayedServices
 from tests.backends.santricity.test_conformance import FAST
+from tests.case_loop import loop_over
 from tests.engine.change.test_trials import paths
 
 FOUR = 'url = "https://array1:8443/"\nuser = "admin"\npassword_file = "/root/word"\n'
@@ -54,7 +55,7 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
     assert parse_config(text.encode(), "x").santricity[0].url == url
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "said"),
     [
         ("santricity = 3", "santricity wants a table for each disk system: [santricity.NAME]."),

@@ -13,6 +13,7 @@ import pytest
 from app.cli.main import cli
 from app.cli.names import COMMANDS
 from app.engine import config
+from tests.case_loop import loop_over
 from tests.packages import needs
 from tools.package import man, roff
 
@@ -37,7 +38,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
             yield from ((f"man1/raidbench-{name}.1", one) for one in command.commands.values())
 
 
-@pytest.mark.parametrize(("page", "command"), [pytest.param(*one, id=f"{one[0]}:{one[1].name}") for one in commands()])
+@loop_over(("page", "command"), [pytest.param(*one, id=f"{one[0]}:{one[1].name}") for one in commands()])
 def test_every_option_of_a_command_is_on_its_page_with_what_it_does(page: str, command: click.Command) -> None:
     read = plain(page)
     told = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
@@ -50,7 +51,7 @@ def test_what_is_not_for_users_is_on_no_page() -> None:
     assert [page for page in PAGES if "--handed-over" in plain(page)] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@loop_over("name", COMMANDS)
 def test_the_page_of_the_program_names_every_command_and_its_page_is_there(name: str) -> None:
     assert f"raidbench-{name}(1)" in plain("man1/raidbench.1")
     assert f"raidbench-{name} - " in plain(f"man1/raidbench-{name}.1")
@@ -60,7 +61,7 @@ def test_the_short_way_to_the_help_is_told() -> None:
     assert "-h, --help" in plain("man1/raidbench-devices.1")
 
 
-@pytest.mark.parametrize("key", config.KEYS)
+@loop_over("key", config.KEYS)
 def test_every_key_of_the_configuration_is_told(key: str) -> None:
     rows = PAGES["man5/raidbench.toml.5"].splitlines()
     [at] = [at for at, row in enumerate(rows) if re.match(rf"\\fB{key}( =|\\fR)", row)]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.version import program_version
+from tests.case_loop import loop_over
 from tools.package import elf, golang, system, tree
 from tools.package.tree import MACHINES
 
@@ -31,7 +32,7 @@ def test_what_the_program_runs_on_is_taken(name: str) -> None:
     assert tree.wanted(name)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "name",
     [
         "bin/pip3",

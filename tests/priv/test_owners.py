@@ -17,6 +17,7 @@ from app.priv.words import FIELDS, NotAllowedError
 from backends.change import Change
 from backends.errors import HeldError, RefusedError, StorageError
 from backends.vendors.block.backend import BlockBackend
+from tests.case_loop import loop_over
 from tests.engine.doubles import planned
 from tests.priv.test_guarded_changes import SESSION, Helper
 
@@ -121,7 +122,7 @@ async def test_of_two_conversations_that_give_an_id_at_once_one_makes_its_change
     assert second.host.written == []
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "spelling",
     [
         *(f"{SESSION}/", f"/{SESSION}", SESSION.replace("/home", "/home/../home")),

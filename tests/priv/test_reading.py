@@ -39,6 +39,7 @@ from tests.backends.lvm.machines import host as of_volumes
 from tests.backends.racks.asking import still_rack
 from tests.backends.smartarray.cards import HPE, SMARTRAID, PlayedCards
 from tests.backends.smcli.systems import PlayedSystem
+from tests.case_loop import loop_over
 from tests.priv.forbidden import PATHS, READERS, SETTERS
 
 NO_ROOT = ("fio", "lspci", "lsblk", "udevadm", "blkid", "wipefs")
@@ -152,12 +153,12 @@ async def test_every_question_to_ssacli_and_arcconf_is_in_the_table_and_nothing_
     assert [argv for argv in lines if reading.command_of(argv) is not None] == []
 
 
-@pytest.mark.parametrize("argv", READERS, ids=" ".join)
+@loop_over("argv", READERS, ids=" ".join)
 def test_a_line_of_the_table_is_taken(argv: tuple[str, ...]) -> None:
     assert reading.command_of(argv) == argv
 
 
-@pytest.mark.parametrize("argv", SETTERS, ids=" ".join)
+@loop_over("argv", SETTERS, ids=" ".join)
 def test_what_changes_something_is_not_taken(argv: tuple[str, ...]) -> None:
     assert reading.command_of(argv) is None
 
@@ -166,7 +167,7 @@ def test_a_program_from_another_folder_is_exchanged_for_roots_own() -> None:
     assert reading.command_of(("/home/user/bin/nvme", "id-ctrl", "/dev/nvme0")) == ("nvme", "id-ctrl", "/dev/nvme0")
 
 
-@pytest.mark.parametrize("path", PATHS)
+@loop_over("path", PATHS)
 def test_no_other_file_is_read_than_the_mounts_of_process_1(path: str) -> None:
     assert reading.may_read("/proc/1/mountinfo")
     assert not reading.may_read(path)

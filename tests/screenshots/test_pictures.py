@@ -11,6 +11,7 @@ from pathlib import Path
 import pyte
 import pytest
 
+from tests.case_loop import loop_over
 from tests.screenshots.__main__ import main
 from tests.screenshots.drawing import lines, picture
 from tests.screenshots.glyphs import shape
@@ -52,7 +53,7 @@ def test_only_the_wanted_picture_is_written(tmp_path: Path, monkeypatch: pytest.
     assert (tmp_path / "devices.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("char", "─│┌┐└┘├┤┬┴┼━╭╮╯╰┈█▌▐▎▊▔▁⠁⣿")
+@loop_over("char", "─│┌┐└┘├┤┬┴┼━╭╮╯╰┈█▌▐▎▊▔▁⠁⣿")
 def test_lines_blocks_and_dots_are_shapes(char: str) -> None:
     assert shape(char) is not None
 

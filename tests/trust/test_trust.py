@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.case_loop import loop_over
 from tests.tally import Tally
 from tests.trust import table
 from tests.trust.__main__ import SIGNS, status, summary
@@ -187,13 +188,13 @@ def test_no_row_stands_there_twice() -> None:
     assert len(numbers) == len(set(numbers))
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.check], ids=lambda row: row.number)
+@loop_over("row", [row for row in ROWS if row.check], ids=lambda row: row.number)
 def test_what_a_row_calls_is_there(row: Row) -> None:
     module, _, name = row.check.partition(":")
     assert callable(getattr(importlib.import_module(module), name))
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.tests or row.lab], ids=lambda row: row.number)
+@loop_over("row", [row for row in ROWS if row.tests or row.lab], ids=lambda row: row.number)
 def test_the_tests_of_a_row_are_there(row: Row) -> None:
     assert find_tests((*row.tests, *row.lab)).notes == []
 

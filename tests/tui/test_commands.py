@@ -23,6 +23,7 @@ from app.tui.screens.log.screen import LogScreen
 from app.tui.screens.runs.compare import CompareScreen
 from app.tui.screens.runs.screen import RunsScreen
 from app.tui.screens.sweep.screen import SweepScreen
+from tests.case_loop import loop_over
 from tests.tui.stage import Table, app_of, notices, opened, text_of, until
 from widgets.pane import Pane
 
@@ -53,23 +54,23 @@ def test_every_id_is_used_once() -> None:
     assert [id for id, count in Counter(command.id for command in COMMANDS).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("screen", ALL)
+@loop_over("screen", ALL)
 def test_no_key_does_two_things_on_one_screen(screen: str) -> None:
     keys = Counter(key for command in commands_of(screen) for key in command.keys)
     assert [key for key, count in keys.items() if count > 1] == []
 
 
-@pytest.mark.parametrize(("screen", "command"), OWN, ids=name_of)
+@loop_over(("screen", "command"), OWN, ids=name_of)
 def test_every_action_of_a_screen_is_one_of_its_methods(screen: str, command: CommandSpec) -> None:
     assert hasattr(CLASSES[screen], f"action_{command.action.partition('(')[0]}")
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if "all" in c.screens], ids=name_of)
+@loop_over("command", [c for c in COMMANDS if "all" in c.screens], ids=name_of)
 def test_every_shared_action_is_a_method_of_the_app(command: CommandSpec) -> None:
     assert hasattr(WorkbenchApp, f"action_{command.action.partition('(')[0]}")
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=name_of)
+@loop_over("command", COMMANDS, ids=name_of)
 def test_every_command_belongs_to_a_screen_there_is(command: CommandSpec) -> None:
     assert set(command.screens) <= {*ALL, "all"}
 
@@ -98,13 +99,13 @@ def footer(screen: str, pane: str, width: int) -> str:
     return "".join(f" {key} {label} " for key, label in footer_keys(screen, pane, width)).strip()
 
 
-@pytest.mark.parametrize(("screen", "pane"), PANES)
+@loop_over(("screen", "pane"), PANES)
 def test_a_small_terminal_names_the_most_important_keys_of_a_pane_first(screen: str, pane: str) -> None:
     assert footer(screen, pane, 80).startswith(PANES[screen, pane])
 
 
-@pytest.mark.parametrize(("screen", "pane"), PANES)
-@pytest.mark.parametrize("width", [70, 80, 120, 200])
+@loop_over(("screen", "pane"), PANES)
+@loop_over("width", [70, 80, 120, 200])
 def test_no_key_of_a_footer_is_cut_and_help_and_the_way_out_end_it(screen: str, pane: str, width: int) -> None:
     told = footer(screen, pane, width)
     assert (len(told) + 2 <= width, told.endswith("? Keys  q Quit")) == (True, True)
@@ -134,23 +135,23 @@ async def test_every_pane_that_a_footer_knows_is_on_a_screen(table: Table) -> No
     assert named - found == set()
 
 
-@pytest.mark.parametrize("screen", ALL)
+@loop_over("screen", ALL)
 def test_the_places_in_a_footer_are_taken_once(screen: str) -> None:
     places = [command.footer for command in footer_of(screen)]
     assert len(set(places)) == len(places)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=name_of)
+@loop_over("command", COMMANDS, ids=name_of)
 def test_every_command_is_explained_in_a_sentence(command: CommandSpec) -> None:
     assert command.help.endswith(".")
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=name_of)
+@loop_over("command", COMMANDS, ids=name_of)
 def test_a_label_has_room_in_footer_and_palette(command: CommandSpec) -> None:
     assert len(command.label) <= 14
 
 
-@pytest.mark.parametrize("screen", ALL)
+@loop_over("screen", ALL)
 def test_help_and_the_way_out_are_in_every_footer(screen: str) -> None:
     assert {"app.help", "app.quit"} <= {command.id for command in footer_of(screen)}
 

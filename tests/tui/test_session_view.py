@@ -48,6 +48,7 @@ from app.engine.view.table import filled, text_of
 from app.tui.screens.log.screen import log_entry
 from backends.change import Change, Write
 from backends.model import Drive, Inventory, Problem, Target
+from tests.case_loop import loop_over
 from tests.engine.sweep.making import design
 from tests.tui.stage import MACHINE, figures
 
@@ -170,7 +171,7 @@ def test_every_kind_of_event_is_tried_here() -> None:
     assert {type(event) for event, _, _ in EVENTS} == set(get_args(LoggedEvent))
 
 
-@pytest.mark.parametrize(("event", "kind", "words"), EVENTS, ids=lambda value: type(value).__name__)
+@loop_over(("event", "kind", "words"), EVENTS, ids=lambda value: type(value).__name__)
 def test_every_event_has_its_line(event: LoggedEvent, kind: str, words: str) -> None:
     entry = log_entry(0, event)
     assert (entry.kind, words in entry.head) == (kind, True)

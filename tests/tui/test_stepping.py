@@ -6,11 +6,12 @@ import pytest
 
 from app.engine.fio.fields import FIELDS
 from app.tui.screens.bench.stepping import stepped, steps
+from tests.case_loop import loop_over
 
 FIELD = {field.key: field for field in FIELDS}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("key", "text", "more", "less"),
     [
         ("iodepth", "64", "128", "32"),

@@ -22,6 +22,7 @@ from app.tui.screens.sweep.results_view import grid, short, state_words
 from backends.model import Level
 from backends.nameplate import Nameplate
 from backends.settings import Risk
+from tests.case_loop import loop_over
 from tests.engine.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
 from tests.tui.sweeps import TWO_BY_THREE
 from widgets.table_layout import plain
@@ -60,7 +61,7 @@ def test_ticked_settings_and_fields_are_combined() -> None:
     }
 
 
-@pytest.mark.parametrize("name", PROFILES)
+@loop_over("name", PROFILES)
 def test_the_plan_measures_the_job_that_was_chosen(name: str) -> None:
     one = draft(name)
     text = plan_text(one, tuple(axes(one).values()))

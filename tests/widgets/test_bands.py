@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.case_loop import loop_over
 from tests.widgets.test_plot import DATA
 from widgets.bands import LOW, BandedPlot, Bands
 from widgets.chart_data import ChartData, Series
@@ -58,15 +59,15 @@ def test_where_there_are_fewer_rows_the_tail_stays(height: int, names: list[str]
     assert [row[:8].strip() for row in drawn(latencies(), height)] == names
 
 
-@pytest.mark.parametrize("height", range(2, LOW))
-@pytest.mark.parametrize("quarter", range(12, 116))
+@loop_over("height", range(2, LOW))
+@loop_over("quarter", range(12, 116))
 def test_an_outlier_is_the_highest_sign_of_its_band_wherever_it_falls(height: int, quarter: int) -> None:
     rows = drawn(latencies(spike_at=quarter / 4), height)
     assert sum(row.count("█") for row in rows) >= 1
 
 
-@pytest.mark.parametrize("height", [LOW, 11, 20])
-@pytest.mark.parametrize("quarter", range(12, 116))
+@loop_over("height", [LOW, 11, 20])
+@loop_over("quarter", range(12, 116))
 def test_with_room_for_lines_an_outlier_is_a_stroke_wherever_it_falls(height: int, quarter: int) -> None:
     rows = BandedPlot().draw(latencies(spike_at=quarter / 4), 78, height, log=True, window=0.0, ascii_only=False)
     tail = FIRST_SERIES + 3

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.case_loop import loop_over
 from widgets.canvas import Canvas, ascii_sign
 
 SIZES = st.tuples(st.integers(0, 60), st.integers(0, 30))
@@ -36,8 +36,8 @@ def test_dashes_leave_columns_out() -> None:
     assert canvas.text(0) == "⠁⠁"
 
 
-@pytest.mark.parametrize("at", range(16))
-@pytest.mark.parametrize("dashes", [b"\1\0", b"\1\1\1\1\0\0", b"\1\1\1\1\0\1\0\0"])
+@loop_over("at", range(16))
+@loop_over("dashes", [b"\1\0", b"\1\1\1\1\0\0", b"\1\1\1\1\0\1\0\0"])
 def test_a_rise_is_drawn_wherever_the_dashes_fall(at: int, dashes: bytes) -> None:
     """A spike of one sample is what the graph is looked at for."""
     canvas = Canvas(10, 5)

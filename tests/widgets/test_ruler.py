@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.case_loop import loop_over
 from widgets.ruler import DOTS, Ruler, ruler
 from widgets.scale import AxisSpan, fit
 
@@ -39,8 +40,8 @@ def test_any_value_has_a_dot(value: float, span: AxisSpan, rows: int) -> None:
         assert 0 <= ruler(span, rows).dot_of(value) < rows * DOTS
 
 
-@pytest.mark.parametrize("rows", [8, 10, 12, 16, 24])
-@pytest.mark.parametrize("high", [0.5, 8_700.0, 20_000.0, 85_400.0])
+@loop_over("rows", [8, 10, 12, 16, 24])
+@loop_over("high", [0.5, 8_700.0, 20_000.0, 85_400.0])
 def test_an_axis_has_three_to_seven_labels(high: float, rows: int) -> None:
     assert 3 <= len(ruler(fit([high]), rows).ticks) <= 7
 

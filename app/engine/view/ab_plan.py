@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.judge.pairs import RULE
 from app.engine.judge.noise import sight
-from app.engine.judge.pairs import FEWEST_PAIRS, false_under_period
+from app.engine.judge.pairs import FEWEST_PAIRS, RULE, false_under_period
 from app.engine.judge.ranks import RANKS_FROM
 from app.engine.view import schema
 from app.engine.view.noise_words import apart_words, noise_json, sizes_words

@@ -7,7 +7,6 @@ from math import expm1
 
 from app.engine.judge.comparison import Comparison, FigureComparison
 from app.engine.judge.grouping import silent
-from app.engine.judge.pairs import RULE
 from app.engine.judge.stats import THRESHOLD_PERCENT, Spread
 from app.engine.session.event_values import Look
 from app.engine.session.state import ExperimentRecord, Session

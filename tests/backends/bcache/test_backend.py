@@ -22,6 +22,7 @@ from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.bcache.machines import BCACHE0, OWN, SET, UUID, alone, files, simulated
 from tests.backends.fakes import FakeHost
+from tests.case_loop import loop_over
 
 
 class TestWithACache(Conformance):
@@ -182,7 +183,7 @@ def test_a_size_read_back_is_what_was_expected_and_reads_the_same_when_it_is_put
     assert told <= count
 
 
-@pytest.mark.parametrize("text", ["", "4.0", "4M", "4.00M", "-4.0M", "4.0m", "4.0M\n", "٤.0M", "9" * 20 + ".0k"])
+@loop_over("text", ["", "4.0", "4M", "4.00M", "-4.0M", "4.0m", "4.0M\n", "٤.0M", "9" * 20 + ".0k"])
 def test_what_is_no_size_is_none(text: str) -> None:
     assert parse_size(text) is None
 

@@ -14,6 +14,7 @@ from backends.vendors.fusionio.backend import FusionIo
 from backends.vendors.fusionio.inventory import drive_target
 from backends.vendors.fusionio.text import lacking
 from tests.backends.fusionio.cards import PlayedCard
+from tests.case_loop import loop_over
 
 
 class TestHalfOfFioStatus(HalfAnswers):
@@ -60,7 +61,7 @@ fct1\tDetached
 """
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "why"),
     [
         (TWO, ""),

@@ -19,11 +19,12 @@ from backends.model import State
 from backends.vendors.hba.firmware.look import look
 from tests.backends.fakes import FakeHost
 from tests.backends.hba.answers import ANSWERS, BATTERY, CONTROLLER, AnsweringCard, drive
+from tests.case_loop import loop_over
 
 FROM_CARD, TO_CARD = 0x10, 0x08
 
 
-@pytest.mark.parametrize("question", list(Question))
+@loop_over("question", list(Question))
 def test_every_question_only_lets_data_come_from_the_card(question: Question) -> None:
     flags = struct.unpack_from("<H", packet(7, question, 0, question.value.size, 0), 20 + 16)[0]
     assert flags == FROM_CARD
@@ -34,7 +35,7 @@ READING = {0x01010000, 0x01020100, 0x02010000, 0x02020000, 0x03010000, 0x0302000
 """*_GET_INFO, *_GET_LIST, CTRL_GET_PROPS, CFG_READ and BBU_GET_STATUS of the driver's and FreeBSD's headers."""
 
 
-@pytest.mark.parametrize("question", list(Question))
+@loop_over("question", list(Question))
 def test_no_question_is_a_command_that_does_something(question: Question) -> None:
     assert question.value.opcode in READING
 

@@ -23,6 +23,7 @@ from tests.backends.hba.answers import (
     VOLUMES,
     drive,
 )
+from tests.case_loop import loop_over
 
 SLOT = FirmwareDrive(device_id=9, enclosure=252, slot=3, kind=0)
 
@@ -82,7 +83,7 @@ def test_background_work_on_an_array_has_a_progress() -> None:
     assert (job.kind, round(job.progress or 0, 2)) == ("background-initialisation", 0.5)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("primary", "secondary", "spans", "level"),
     [
         (0, 0, 1, Level.RAID0),
@@ -181,7 +182,7 @@ def test_a_battery_without_a_complaint_is_optimal() -> None:
     assert (found.details["voltage"], found.details["current"]) == ("4.00 V", "-10 mA")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("kind", "bit", "state", "healthy"),
     [
         (2, 0, "missing", False),
@@ -215,13 +216,13 @@ PARSERS: tuple[tuple[Callable[[bytes], object], bytes], ...] = (
 )
 
 
-@pytest.mark.parametrize(("parse", "data"), PARSERS)
+@loop_over(("parse", "data"), PARSERS)
 def test_an_answer_that_is_too_short_says_so(parse: Callable[[bytes], object], data: bytes) -> None:
     with pytest.raises(ValueError, match="bytes"):
         parse(data[:7])
 
 
-@pytest.mark.parametrize(("parse", "data"), PARSERS)
+@loop_over(("parse", "data"), PARSERS)
 def test_no_answer_breaks_anything(parse: Callable[[bytes], object], data: bytes) -> None:
     """Bytes changed, cut off and put in: either it has a meaning or it is a ValueError."""
     chance = random.Random(20)

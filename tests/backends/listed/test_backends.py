@@ -26,6 +26,7 @@ from backends.vendors.threeware.inventory import unit_target
 from backends.vendors.threeware.settings import rows, values
 from tests.backends.fakes import FakeHost
 from tests.backends.listed.texts import ARECA, MARVELL, PlayedUnit, Telling, threeware
+from tests.case_loop import loop_over
 
 UNIT = unit_target("c0", "u0")
 
@@ -71,7 +72,7 @@ async def test_the_only_card_on_the_bus_is_the_one_that_tw_cli_sees() -> None:
     assert (await Threeware(PlayedUnit()).inventory()).controllers[0].pci == "0000:02:00.0"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("cache", "write", "read"),
     [
         ("RiW", "write-back", "intelligent"),

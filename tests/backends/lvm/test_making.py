@@ -12,6 +12,7 @@ from backends.making import ArrayPlan, ArrayWish, Candidate
 from backends.model import Level, Media, Target
 from backends.vendors.lvm.groups import PvFacts, why_no_volume
 from backends.vendors.lvm.making import GroupRoom, plan_volume, removing, require_steps
+from tests.case_loop import loop_over
 
 GROUP = Target(backend="lvm", address="data")
 MIB = 1 << 20
@@ -84,7 +85,7 @@ def test_unsynchronised_copies_are_said_to_be_that() -> None:
         planned(Level.RAID6, 5, assume_clean=True)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("level", "count", "more", "why"),
     [
         (Level.RAID0, 1, {}, "at least 2 physical volumes"),
@@ -118,7 +119,7 @@ def test_a_name_that_is_taken_is_refused() -> None:
         planned(Level.RAID0, 2, name="mail")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("told", "why"),
     [
         ({"vg_missing_pv_count": "1", "vg_partial": "partial"}, "misses 1 of its physical volumes"),
@@ -148,7 +149,7 @@ def test_the_steps_that_are_planned_may_be_taken(level: Level) -> None:
     require_steps((*made.steps, removing(REMOVE, "data/rb-1", UUID, made.uuids[1])), "data", (CREATE, REMOVE))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "argv",
     [
         ("/bin/rm", "-rf", "/"),

@@ -15,6 +15,7 @@ from backends.vendors.lvm.facts import LoadedTable, LvFacts, parse_lvs, parse_ta
 from backends.vendors.lvm.inventory import array_of, by_group, health, tasks_of
 from backends.vendors.lvm.readings import readings
 from tests.backends.lvm.machines import CACHES, KINDS, done, host, target, view, volumes
+from tests.case_loop import loop_over
 
 
 async def test_every_volume_that_somebody_made_is_shown_once() -> None:
@@ -164,7 +165,7 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
     assert readings(ended)["cache_mode"].availability.available
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "told", "state", "why"),
     [
         ("mir", {"lv_health_status": "partial"}, State.DEGRADED, "a physical volume is missing"),
@@ -251,7 +252,7 @@ def test_a_volume_of_several_segments_is_one() -> None:
     assert (found.places, found.number("stripes")) == (("/dev/nvme0n1", "/dev/nvme3n1"), 2)
 
 
-@pytest.mark.parametrize("name", ["-rf", "a b", "\x1b[2J", "../x", "", "x" * 200, "a/b", "[red]"])
+@loop_over("name", ["-rf", "a b", "\x1b[2J", "../x", "", "x" * 200, "a/b", "[red]"])
 def test_a_name_that_lvm_does_not_give_is_told_and_not_shown(name: str) -> None:
     text = KINDS[0].replace('"lv_name":"lin"', f'"lv_name":{json.dumps(name)}')
     found, strange = parse_lvs(text)

@@ -14,6 +14,7 @@ from backends.vendors.mdraid.layouts import layout_label, layout_word
 from backends.vendors.mdraid.sysfs import count_cpus, time_words
 from tests.backends.fakes import disk
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
+from tests.case_loop import loop_over
 
 STAT = """Personalities : [raid1] [raid6] [raid5] [raid4]
 md6 : active raid1 sdb2[2](F) sdc[1](S) sda2[0]
@@ -76,7 +77,7 @@ def test_a_speed_limit_is_the_machines_or_the_arrays_own(text: str, found: tuple
     assert parse_limit(text) == found
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("level", "code", "word"),
     [
         ("raid5", 2, "left-symmetric"),

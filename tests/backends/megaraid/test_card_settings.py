@@ -23,11 +23,12 @@ from backends.vendors.megaraid.storcli.fields import Fields
 from tests.backends.fakes import FakeHost
 from tests.backends.megaraid import answers
 from tests.backends.racks.asking import FAST, still_rack
+from tests.case_loop import loop_over
 
 CLI = MegaCli(FakeHost({}), "/opt/MegaRAID/MegaCli/MegaCli64")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("key", "value", "words"),
     [
         ("ncq", "off", "ncq=off"),
@@ -48,7 +49,7 @@ def test_storcli_is_told_in_the_words_of_its_usage(key: str, value: str, words: 
     assert " ".join(card_words(key, value)) == words
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("key", "value", "line"),
     [
         ("ncq", "on", "-AdpSetProp NCQEnbl -a0 -NoLog"),
@@ -76,7 +77,7 @@ def test_what_megacli_has_no_word_for_is_refused(key: str) -> None:
         CLI.set_card(0, "patrol_read_ssds", "only-mixed")
 
 
-@pytest.mark.parametrize("key", [*CARD_CHOICES, *CARD_SPANS])
+@loop_over("key", [*CARD_CHOICES, *CARD_SPANS])
 def test_storcli2_is_told_none_of_them_since_no_usage_of_it_is_known(key: str) -> None:
     cli = StorCli8(FakeHost({}), "/opt/MegaRAID/storcli2/storcli2")
     with pytest.raises(InvalidValueError):

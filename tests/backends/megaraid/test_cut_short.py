@@ -15,6 +15,7 @@ from backends.vendors.megaraid.storcli.document import replies
 from tests.backends.fakes import FakeHost, machine
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.recordings import recordings, text_of
+from tests.case_loop import loop_over
 
 TEXT = """CLI Version = 007.1017.0000.0000 May 10, 2019
 Controller = 0
@@ -119,12 +120,12 @@ def counted(found: Contents) -> tuple[int, int]:
     return len(found.volumes), len(found.drives)
 
 
-@pytest.mark.parametrize("length", range(4, len(LINES)))
+@loop_over("length", range(4, len(LINES)))
 async def test_text_that_breaks_off_loses_nothing_that_other_answers_have(length: int) -> None:
     assert counted(await read({**MORE, "/c0 show all": "".join(LINES[:length])})) == (2, 3)
 
 
-@pytest.mark.parametrize("length", range(10, len(LINES)))
+@loop_over("length", range(10, len(LINES)))
 async def test_text_that_breaks_off_loses_nothing_without_a_word(length: int) -> None:
     found = await read({"/c0 show all": "".join(LINES[:length])})
     assert counted(found) == (2, 3) or found.problems

@@ -21,12 +21,13 @@ from backends.vendors.megaraid.facts import (
 from backends.vendors.megaraid.geometry import data_drives, shape
 from backends.vendors.megaraid.storcli.volumes import volumes
 from tests.backends.megaraid.answers import properties, show_all, topology, volume_row
+from tests.case_loop import loop_over
 
 EIGHT = tuple(f"252:{slot}" for slot in range(8))
 RAID5 = VirtualDrive(card=0, number=0, level=Level.RAID5, state=State.OPTIMAL, spans=1, drives_per_span=8, drives=EIGHT)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("level", "spans", "data"),
     [
         (Level.RAID0, 1, 8),
@@ -59,7 +60,7 @@ def test_parity_of_an_unknown_number_of_spans_is_not_guessed(level: Level) -> No
     assert data_drives(replace(RAID5, level=level, spans=None)) is None
 
 
-@pytest.mark.parametrize("state", [state for state in State if state is not State.OPTIMAL])
+@loop_over("state", [state for state in State if state is not State.OPTIMAL])
 def test_the_drives_listed_are_not_counted_while_some_may_be_missing(state: State) -> None:
     assert data_drives(replace(RAID5, state=state, drives_per_span=None, drives=EIGHT[1:])) is None
 
@@ -97,7 +98,7 @@ def why_not(contents: Contents = CONTENTS, **how: Any) -> str | None:
     return shape(contents, replace(WHOLE, **how)).why_not
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("level", "spans", "each"),
     [
         (Level.RAID0, 1, None),
@@ -150,7 +151,7 @@ FILLS = "it does not fill its drives: its size would not be the same"
 UNSURE = "it is not known whether it fills its drives"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("how", "why"),
     [
         ({"ssd_cache": True}, "it is a CacheCade cache"),

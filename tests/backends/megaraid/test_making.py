@@ -21,6 +21,7 @@ from backends.vendors.megaraid.dialect import Contents
 from backends.vendors.megaraid.facts import PRESERVED, BackgroundOperation, Card, PhysicalDrive, VirtualDrive
 from backends.vendors.megaraid.making import against, against_card
 from tests.backends.racks.asking import FAST, NOW
+from tests.case_loop import loop_over
 
 GOOD = PhysicalDrive(
     card=0, enclosure=252, slot=3, state=State.UNASSIGNED, state_raw="UGood", serial="S3", media=Media.SSD
@@ -37,7 +38,7 @@ def test_a_drive_that_the_card_calls_good_and_nobody_uses_is_free(raw: str) -> N
     assert against(alone(one), one) == ()
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("other", "why"),
     [
         ({"foreign": True, "state": State.FOREIGN}, "foreign configuration"),

@@ -25,6 +25,7 @@ from backends.vendors.megaraid.megacli.text import degrees, lines, whole, wwn
 from backends.vendors.megaraid.megacli.volumes import level, parse_background, parse_volumes, policies
 from backends.vendors.megaraid.sizes import exact
 from tests.backends.megaraid import megacli_texts as texts
+from tests.case_loop import loop_over
 
 KIB, GIB = 1024, 1024**3
 
@@ -115,7 +116,7 @@ def test_a_cachecade_volume_has_policies_and_no_level() -> None:
     assert one.ssd_cache
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("primary", "secondary", "spans", "expected"),
     [
         (0, 0, 1, Level.RAID0),
@@ -187,7 +188,7 @@ def test_a_drive_without_enclosure_has_a_place_of_its_slot() -> None:
     assert (one.enclosure, one.place) == (None, ":67")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("words", "state"),
     [
         ("Online, Spun Up", State.ONLINE),
@@ -281,7 +282,7 @@ def test_a_good_battery() -> None:
     assert battery.details["Charge"] == "71 %"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("old", "new", "state", "healthy"),
     [
         ("Battery Replacement required            : No", "Battery Replacement required: Yes", "failed", False),

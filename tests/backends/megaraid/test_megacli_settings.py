@@ -11,6 +11,7 @@ from backends.host import Command
 from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.megacli import NAMES, MegaCli
 from tests.backends.fakes import FakeHost
+from tests.case_loop import loop_over
 
 TOOL = "/opt/MegaRAID/MegaCli/MegaCli64"
 CLI = MegaCli(FakeHost({}), TOOL)
@@ -33,7 +34,7 @@ def said(commands: tuple[Command, ...]) -> list[str]:
     return [" ".join(command.argv[1:]) for command in commands]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("key", "value", "line"),
     [
         ("write_cache", "write-through", "-LDSetProp WT -L1 -a0 -NoLog"),
@@ -74,7 +75,7 @@ def test_what_it_has_no_word_for_is_refused(key: str, value: str) -> None:
         CLI.set_volume(0, 1, key, value)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("key", "value", "line"),
     [
         ("rebuild_rate", "60", "-AdpSetProp RebuildRate -60 -a0 -NoLog"),
@@ -138,7 +139,7 @@ def test_spans_are_arrays_of_their_own() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "new",
     [
         replace(ARTICLE, level="unknown"),

@@ -24,13 +24,14 @@ from tests.backends.megaraid import answers
 from tests.backends.megaraid import megacli_texts as texts
 from tests.backends.megaraid.cards import PlayedCard
 from tests.backends.megaraid.test_half_answers import AGREEING, Card
+from tests.case_loop import loop_over
 
 V1 = volume_target("/c0", 1)
 
 # -- MegaCli ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("words", "text", "reason"),
     [
         ("-LdPdInfo -a3", "Adapter #3\n\nVirtual Drive: 0 (Target Id: 0)\n", ""),
@@ -127,7 +128,7 @@ def vall(*numbers: int, **more: Any) -> dict[str, Any]:
     return data | more
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "where", "reason"),
     [
         (answers.answer(vall(0, 1)), "/c0/vall", ""),

@@ -16,6 +16,7 @@ from backends.vendors.megaraid.storcli.drives import drives, rebuilds
 from backends.vendors.megaraid.storcli.volumes import auto_bgi, volumes
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.answers import answer, drive_row, properties, show_all, topology, volume_row
+from tests.case_loop import loop_over
 
 
 def one(**row: object) -> VirtualDrive:
@@ -123,7 +124,7 @@ def test_a_deprecated_command_is_a_failure_with_its_words() -> None:
     assert reply.description == "Deprecated command. Please use it."
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "size"),
     [
         ("64 KB", 1 << 16),
@@ -211,7 +212,7 @@ def test_work_under_way(text: str, kind: str, progress: float | None) -> None:
     assert (job.kind, job.progress) == (kind, progress)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("state", "group", "meaning", "foreign"),
     [
         ("Onln", 0, State.ONLINE, False),
@@ -249,7 +250,7 @@ def test_every_first_word_of_the_legend_of_version_8_says_what_a_good_drive_is_f
     assert {drive.state for drive in drives(0, {"PD LIST": rows})} == {meaning}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("status", "meaning"),
     [
         ("Failed", State.FAILED),
@@ -261,7 +262,7 @@ def test_every_first_word_of_the_legend_of_version_8_says_what_a_good_drive_is_f
         ("Something new", State.UNKNOWN),
     ],
 )
-@pytest.mark.parametrize("role", ["Conf", "UConf", "GHS", "DHSShld", "JBOD"])
+@loop_over("role", ["Conf", "UConf", "GHS", "DHSShld", "JBOD"])
 def test_the_second_word_of_version_8_wins_where_it_is_worse(role: str, status: str, meaning: State) -> None:
     (drive,) = drives(0, {"PD LIST": [drive_row("8:1", state=role, Status=status)]})
     assert (drive.state, drive.state_raw) == (meaning, f"{role}/{status}")

@@ -12,6 +12,7 @@ from backends.vendors.megaraid.storcli.document import chosen, replies
 from backends.vendors.megaraid.storcli.volumes import volumes
 from tests.backends.megaraid import answers
 from tests.backends.megaraid.storcli_fields import KINDS
+from tests.case_loop import loop_over
 
 
 def test_all_that_our_own_answers_show_is_found() -> None:
@@ -36,7 +37,7 @@ def test_every_word_for_a_strip_is_one_parser() -> None:
     assert words.policies("RWBD").write_cache is not None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("column", "values"),
     [
         ("RaWBD", ("adaptive", "write-back", "direct")),

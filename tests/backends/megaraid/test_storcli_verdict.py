@@ -11,6 +11,7 @@ from backends.vendors.megaraid.storcli import StorCli7, StorCli8
 from backends.vendors.megaraid.storcli.verdict import judge
 from tests.backends.fakes import FakeHost
 from tests.backends.megaraid.answers import VERSION_8, answer, failure
+from tests.case_loop import loop_over
 
 SEVEN = StorCli7(FakeHost({}), "/opt/storcli64")
 EIGHT = StorCli8(FakeHost({}), "/opt/storcli2")
@@ -144,7 +145,7 @@ def test_version_8_deletes_with_another_verb_and_knows_no_io_policy() -> None:
     assert "direct" not in add.argv
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "change",
     [
         {"strip_bytes": 100_000},

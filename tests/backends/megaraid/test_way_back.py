@@ -29,6 +29,7 @@ from tests.backends.megaraid import cards
 from tests.backends.megaraid.cards import PlayedCard
 from tests.backends.racks.asking import ask, still_host
 from tests.backends.taking_back import take_back, way_back
+from tests.case_loop import loop_over
 
 V1 = volume_target("/c0", 1)
 ARCHIVE = volume_target("/c3", 0)
@@ -311,7 +312,7 @@ async def test_it_is_made_behind_no_other_card() -> None:
         await MegaRaid(host).apply(replace(planned, identity=other))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("own", "free"),
     [
         ({"state_raw": "UGood"}, True),

@@ -17,6 +17,7 @@ from backends.vendors.nvme.identify import (
 )
 from backends.vendors.nvme.tool import refusal
 from tests.backends.nvme import texts
+from tests.case_loop import loop_over
 
 
 def test_a_controller_from_json() -> None:
@@ -135,7 +136,7 @@ def test_allocated_namespaces_from_text_and_json() -> None:
     assert parse_list_ns("NVMe status: Invalid Field in Command") is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("value", "number"),
     [
         (30, 30),

@@ -20,6 +20,7 @@ from tests.backends.scsi.texts import (
     SMART_ATA,
     SMART_SCSI,
 )
+from tests.case_loop import loop_over
 
 
 def test_hdparm_tells_four_switches_after_a_complaint_about_sense_data() -> None:
@@ -186,7 +187,7 @@ def test_what_is_no_answer_of_smartctl_is_none(text: str) -> None:
     assert parse_smartctl(text) is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("driver", "channel", "path", "level", "maker", "volume"),
     [
         ("megaraid_sas", 2, "", None, "AVAGO", True),

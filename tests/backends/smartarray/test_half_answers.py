@@ -24,6 +24,7 @@ from tests.backends.smartarray.cards import HPE, SERIES, SMARTRAID, PlayedCards
 from tests.backends.smartarray.test_ssacli_parsing import OLD
 from tests.backends.smartarray.texts import NO_COLUMNS, SMART
 from tests.backends.smartarray.texts import SERIES as SERIES_TEXT
+from tests.case_loop import loop_over
 
 OLD_WHOLE = OLD.replace("SATA HDD, 250", "SATA SSD, 250").replace(
     "\n   unassigned",
@@ -259,7 +260,7 @@ async def test_a_card_that_could_not_be_read_is_not_said_to_be_none() -> None:
         await SmartArray(host).read(card_target("/slot0"))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("until", "words"),
     [
         ("         PHY Count", "it ends in drive 2I:1:3"),

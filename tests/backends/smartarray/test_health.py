@@ -9,6 +9,7 @@ from backends.vendors.smartarray.arcconf.parsing import card_text
 from backends.vendors.smartarray.facts import BayDrive, CardText
 from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.words import read_health
+from tests.case_loop import loop_over
 
 CARD = "\nSmart Array P440ar in Slot 3\n   Slot: 3\n   Controller Status: OK\n"
 WARNING = (
@@ -42,7 +43,7 @@ def volumes(*numbers: int, own: str = "", warning: str = WARNING.format(end=""))
     return found
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("words", "state", "predicts"),
     [
         ("OK", State.ONLINE, False),
@@ -91,7 +92,7 @@ def test_a_temperature_of_0_is_no_temperature_and_the_warmest_is_no_limit() -> N
     assert (cold.temperature, cold.temperature_limit) == (None, None)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("fields", "predicts", "counts"),
     [
         ({}, None, (None, None, None)),

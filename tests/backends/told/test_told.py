@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.backends.told import FOLDER, MACHINES, told
+from tests.case_loop import loop_over
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@loop_over("name", MACHINES)
 def test_every_field_and_fact_of_a_machine_is_told(name: str) -> None:
     """`python -m tests.backends.told` writes the files anew; read the difference."""
     assert told(name) == FOLDER.joinpath(f"{name}.txt").read_text(encoding="utf-8")

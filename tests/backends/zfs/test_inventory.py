@@ -16,6 +16,7 @@ from backends.vendors.zfs.facts import is_name, parse_datasets
 from backends.vendors.zfs.inventory import MOST, target_of
 from tests.backends.racks.asking import FAST
 from tests.backends.zfs.texts import RESILVERING
+from tests.case_loop import loop_over
 
 
 class Counting(SimulatedHost):
@@ -154,7 +155,7 @@ async def test_a_machine_without_the_module_is_left_alone() -> None:
     assert not [one for one in targets if one.backend == "zfs"]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "is_one"),
     [
         ("tank", True),

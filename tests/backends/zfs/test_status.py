@@ -25,6 +25,7 @@ from tests.backends.zfs.texts import (
     SUSPENDED,
     TRIMMING,
 )
+from tests.case_loop import loop_over
 
 
 def one(text: str) -> PoolStatus:
@@ -82,7 +83,7 @@ def test_a_pool_says_how_it_is_and_what_goes_on(text: str, state: State, tasks: 
     assert (found.state, found.tasks, found.why) == (state, tasks, why)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "tasks"),
     [
         (SEQUENTIAL, {"resync": 0.4979}),

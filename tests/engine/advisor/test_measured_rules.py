@@ -6,6 +6,7 @@ import pytest
 
 from app.engine.advisor.measured_rules import in_rounds, steady_after
 from app.engine.session.figures import CpuFigures
+from tests.case_loop import loop_over
 from tests.engine.advisor.facts import going, keys, over, run, said
 
 FULL = CpuFigures(fio_percent_of_core=98.0, host_percent=9.0)
@@ -50,7 +51,7 @@ def test_a_depth_that_nobody_keeps_is_not_told(job: dict[str, str]) -> None:
     assert "depth-not-kept" not in keys(facts)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("job", "reads", "flying", "told"),
     [
         ({"rate_iops": "1000"}, 57_100, 1.0, []),

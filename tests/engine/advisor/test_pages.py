@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from app.engine.advisor.rules import KEYS, RULES, advise
+from tests.case_loop import loop_over
 from tests.engine.advisor.facts import RAID5, G, M, over, run, set_to
 
 PAGE = (Path(__file__).parents[3] / "docs" / "advice.md").read_text(encoding="utf-8")
@@ -18,7 +17,7 @@ def test_the_sections_are_the_keys_in_the_order_of_the_rules() -> None:
     assert tuple(SECTIONS) == KEYS
 
 
-@pytest.mark.parametrize("key", KEYS)
+@loop_over("key", KEYS)
 def test_every_section_names_its_source(key: str) -> None:
     assert re.search(r"\*Source: .+\*", SECTIONS[key], re.DOTALL)
 

@@ -10,6 +10,7 @@ from app.engine.advisor.tier_rules import amplification
 from app.engine.measure.conditions.facts import ARC, Condition, FrontCache, Policy, RunFacts
 from app.engine.session.figures import CacheFigures
 from backends.caches import BCACHE, DM_CACHE, WRITECACHE
+from tests.case_loop import loop_over
 from tests.engine.advisor.facts import G, K, going, keys, over, run, said
 
 READS, WRITES = {"rw": "randread"}, {"rw": "randwrite"}
@@ -57,7 +58,7 @@ def test_memory_is_said_where_it_answers(changes: dict[str, Any], told: bool) ->
     assert ("cache-larger-than-area" in keys(facts)) is told
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("kind", "job", "settings", "told"),
     [
         (DM_CACHE, READS, {"cache_mode": "write-through"}, True),

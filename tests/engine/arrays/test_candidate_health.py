@@ -17,6 +17,7 @@ from backends.racks.host import SimulatedHost
 from backends.racks.machines.table import MACHINES
 from backends.registry import Machine
 from tests.backends.racks.asking import FAST
+from tests.case_loop import loop_over
 
 FREE = ("megaraid:/c0/e252/s0", "smartarray:/arc1/0:0", "smartarray:/slot0/2I:1:1", "threeware:/c2/p0", "scsi:sdb")
 """A free drive behind each kind of controller, and one of the kernel's."""
@@ -37,8 +38,8 @@ def _sick(drive: Drive, health: dict[str, Any]) -> Drive:
     return replace(drive, health=Health(**health))
 
 
-@pytest.mark.parametrize("address", FREE)
-@pytest.mark.parametrize(
+@loop_over("address", FREE)
+@loop_over(
     ("health", "why"),
     [
         ({"predicts_failure": True}, "its failure is predicted"),

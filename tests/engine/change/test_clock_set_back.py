@@ -20,6 +20,7 @@ from backends.racks.host import SimulatedHost
 from backends.racks.machines import STATE_FILE
 from backends.racks.machines.lsi import demo_rack
 from backends.racks.state import RackFile
+from tests.case_loop import loop_over
 from tests.engine.change.test_trials import Trial, paths
 from tests.engine.doubles import planned
 
@@ -81,7 +82,7 @@ def _word(key: ast.expr | None) -> object:
     return key.value if isinstance(key, ast.Constant) else None
 
 
-@pytest.mark.parametrize("file", DECIDING, ids=lambda file: file.name)
+@loop_over("file", DECIDING, ids=lambda file: file.name)
 def test_the_wall_clock_is_noted_and_decides_nothing(file: Path) -> None:
     assert [line for line, noted in asks(file) if not noted] == []
 

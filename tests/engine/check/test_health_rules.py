@@ -9,6 +9,7 @@ import pytest
 from app.engine.check.checking import judged
 from app.engine.check.sight import Sight
 from backends.model import UNRECOVERABLE, Array, Drive, Health, Inventory, Level, Media, Scope, State, Target, Task
+from tests.case_loop import loop_over
 from tests.engine.check.sights import CARD, VOLUME, array_of, card, disk, disk_of, fact, ill, members, volume
 
 SICK = Health(
@@ -112,7 +113,7 @@ def test_spare_and_heat_that_the_drive_warns_of_are_reported_once(warning: str, 
     assert ids(disk_of(disk(facts=(*fact("Warning", warning), *fact("Spare", spare)), health=hot))) == told
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("media", "celsius", "limit", "told"),
     [
         (Media.SSD, 74.0, None, True),
@@ -174,7 +175,7 @@ def _broken(level: Level, **more: Any) -> tuple[str, str]:
     return message, mends
 
 
-@pytest.mark.parametrize("level", list(Level))
+@loop_over("level", list(Level))
 def test_only_levels_with_parity_compute_what_is_missing(level: Level) -> None:
     message, mends = _broken(level)
     parity = level.value.startswith(("raid4", "raid5", "raid6", "raidz", "draid"))

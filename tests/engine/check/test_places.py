@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from app.engine.check.checking import Checked, device_at, judged
 from app.engine.check.finding import Flaw, Severity
 from app.engine.check.sight import Block, Partition
 from app.engine.view.check import checked_troubles, finding_facts
 from backends.model import Array, Drive, Inventory, Protection, State
+from tests.case_loop import loop_over
 from tests.engine.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, card, members, mounted, on, volume
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("where", "at"),
     [
         (str(VOLUME), str(VOLUME)),

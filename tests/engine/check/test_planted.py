@@ -11,6 +11,7 @@ from app.engine.check.checking import check
 from app.engine.check.table import RULES
 from backends.host import Host
 from backends.registry import Machine
+from tests.case_loop import loop_over
 from tests.engine.check.planted import MACHINES, PLANTED, Plant, PlantedFault, PlantedHost
 
 PAGE = Path(__file__).parents[3] / "docs" / "check.md"
@@ -85,7 +86,7 @@ def test_every_rule_that_needs_no_run_is_planted_once() -> None:
     assert [one.id for one in PLANTED] == [rule.id for rule in RULES.values() if not rule.needs_run]
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda one: one.id)
+@loop_over("planted", PLANTED, ids=lambda one: one.id)
 def test_a_near_miss_is_another_machine_than_the_fault(planted: PlantedFault) -> None:
     assert planted.fault != planted.near
     assert planted.id not in planted.near_is

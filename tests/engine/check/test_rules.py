@@ -13,6 +13,7 @@ from app.engine.check.table import RULES
 from backends.errors import InvalidValueError
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
 from backends.settings import Availability, Reading, Span
+from tests.case_loop import loop_over
 from tests.engine.check.sights import CASES, DISK, UNTOLD, VOLUME, M, array_of, fact, md, mounted, on, volume
 
 
@@ -23,7 +24,7 @@ def said(sight: Sight, id: str) -> tuple[list[Flaw], list[Unknown]]:
     return [one for one in found if isinstance(one, Flaw)], [one for one in found if isinstance(one, Unknown)]
 
 
-@pytest.mark.parametrize("id", CASES)
+@loop_over("id", CASES)
 def test_the_fault_is_found_and_the_near_miss_is_not(id: str) -> None:
     fault, near = CASES[id]
     (found,), _ = said(fault, id)
@@ -38,13 +39,13 @@ def test_every_rule_that_needs_no_run_has_its_fault_and_its_near_miss() -> None:
     assert set(CASES) == {rule.id for rule in RULES.values() if not rule.needs_run}
 
 
-@pytest.mark.parametrize("id", UNTOLD)
+@loop_over("id", UNTOLD)
 def test_what_nothing_tells_is_neither_a_fault_nor_fine(id: str) -> None:
     found, unknown = said(UNTOLD[id], id)
     assert (found, len(unknown)) == ([], 1)
 
 
-@pytest.mark.parametrize("id", CASES)
+@loop_over("id", CASES)
 def test_of_an_empty_machine_nothing_is_said(id: str) -> None:
     assert said(Sight(), id) == ([], [])
 

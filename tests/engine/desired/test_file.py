@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from app.engine.desired.file import DesiredError, parse, read_file
 from backends.errors import NotFoundError
+from tests.case_loop import loop_over
 from tests.engine.desired.racks import file
 
 HEAD = "format = 1\n"
@@ -23,7 +24,7 @@ def test_a_file_is_read() -> None:
     assert (target.confirm, target.optional, found.persist, found.trial) == (("a1b2c3",), True, False, None)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "said"),
     [
         ("", "line 1: the number of its form is missing"),

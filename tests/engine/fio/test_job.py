@@ -21,6 +21,7 @@ from app.engine.fio.render import render
 from app.engine.fio.sizes import format_size, parse_size
 from app.engine.session.event_values import SteadyPlan
 from backends.errors import InvalidValueError, NotFoundError
+from tests.case_loop import loop_over
 
 GIB = 1 << 30
 DEVICE = JobTarget(path="/proc/42/fd/7", name="/dev/sdb", kind=TargetKind.BLOCK, size=8 * GIB)
@@ -74,14 +75,14 @@ def test_sizes_are_read_as_fio_reads_them(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "k", "4q", "-4k", "4k8", "1e3", "0.3", "9" * 30, "4\x1b[31mk", "٤k"])
+@loop_over("text", ["", "k", "4q", "-4k", "4k8", "1e3", "0.3", "9" * 30, "4\x1b[31mk", "٤k"])
 def test_what_is_no_size_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(InvalidValueError) as caught:
         parse_size(text)
     assert "\x1b" not in caught.value.message
 
 
-@pytest.mark.parametrize("size", [0, 1, 512, 1000, 4096, 1536, GIB, 3 * GIB])
+@loop_over("size", [0, 1, 512, 1000, 4096, 1536, GIB, 3 * GIB])
 def test_a_size_written_is_the_size_read(size: int) -> None:
     assert parse_size(format_size(size)) == size
 
@@ -95,7 +96,7 @@ def test_every_field_of_a_job_reads_back_what_it_writes() -> None:
         assert Job.from_fields(item.job.texts()) == item.job
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("texts", "key"),
     [
         ({"bs": "4q"}, "bs"),
@@ -175,20 +176,20 @@ def test_a_wrong_field_is_named(texts: dict[str, str], key: str) -> None:
     assert set(check(texts)) == {key}
 
 
-@pytest.mark.parametrize(("texts", "written"), FIELDS_WRITTEN)
+@loop_over(("texts", "written"), FIELDS_WRITTEN)
 def test_a_field_is_written_in_fios_words(texts: dict[str, str], written: dict[str, str | None]) -> None:
     found = options(render(Job.from_fields(texts), [DEVICE], jobfile="j").text)
     assert {key: found.get(key) for key in written} == written
 
 
-@pytest.mark.parametrize(("texts", "_written"), FIELDS_WRITTEN)
-def test_a_field_reads_back_what_it_writes(texts: dict[str, str], _written: dict[str, str | None]) -> None:
+@loop_over("texts", [texts for texts, _ in FIELDS_WRITTEN])
+def test_a_field_reads_back_what_it_writes(texts: dict[str, str]) -> None:
     job = Job.from_fields(texts)
     assert Job.from_fields(job.texts()) == job
 
 
-@pytest.mark.parametrize(("texts", "_written"), FIELDS_WRITTEN)
-def test_a_job_tells_what_is_unusual_about_it(texts: dict[str, str], _written: dict[str, str | None]) -> None:
+@loop_over("texts", [texts for texts, _ in FIELDS_WRITTEN])
+def test_a_job_tells_what_is_unusual_about_it(texts: dict[str, str]) -> None:
     assert Job.from_fields(texts).describe() != Job.from_fields({"rw": texts.get("rw", "randread")}).describe()
 
 
@@ -301,7 +302,7 @@ def test_colons_in_a_path_do_not_split_it() -> None:
     assert options(render(Job(), [target], jobfile="j").text)["filename"] == r"/dev/disk/by-path/pci-0\:0\:1"
 
 
-@pytest.mark.parametrize("path", ["a", "/a\n[b]", "/a#b", "/a;b", "/a$b", "/a`b", "/a ", "/a\tb", "/a\\b", "/a*"])
+@loop_over("path", ["a", "/a\n[b]", "/a#b", "/a;b", "/a$b", "/a`b", "/a ", "/a\tb", "/a\\b", "/a*"])
 def test_a_path_fio_would_read_otherwise_is_refused(path: str) -> None:
     with pytest.raises(InvalidValueError):
         JobTarget(path=path, name="x", kind=TargetKind.FILE, size=GIB)

@@ -15,6 +15,7 @@ from app.engine.fio.jobfile import Imported, depends_on_fio, import_jobfile
 from app.engine.fio.option_table import SHIPPED, OptionTable
 from app.engine.fio.render import render
 from backends.errors import InvalidValueError, NotFoundError
+from tests.case_loop import loop_over
 
 FILE = JobTarget(path="/srv/scratch", name="/srv/scratch", kind=TargetKind.FILE, size=1 << 30)
 
@@ -91,7 +92,7 @@ def test_a_section_is_found_by_its_name() -> None:
     assert "a, a #2" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("line", "value", "other"),
     [
         ("filename=/dev/sda", "/dev/sda", "chosen in raidbench"),
@@ -125,7 +126,7 @@ def test_a_value_that_raidbench_replaces_is_named_with_what_it_does_instead(line
     assert any(value in note and other in note for note in found.notes), found.notes
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "line",
     [
         "fsync=0", "fdatasync=0", "thinktime=0", "rate_iops=0", "rate=0", "rate_iops=0,0", "number_ios=0", "io_size=0",
@@ -144,7 +145,7 @@ def test_a_default_of_fio_that_is_written_out_changes_nothing(line: str) -> None
     assert found.notes == ()
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("line", "word"),
     [
         ("exec_prerun=rm -rf x", "run a program"),
@@ -225,7 +226,7 @@ def test_fields_that_do_not_fit_together_name_the_line() -> None:
     assert "line 3: ramp" in refusal("[a]\nruntime=5\nramp_time=9\n").message
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         "",
@@ -376,7 +377,7 @@ def test_a_section_whose_name_begins_with_global_is_global(name: str) -> None:
     assert [(job.name, job.job.bs) for job in found] == [("GLOBAL", 16384)]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("above", "own", "fields"),
     [
         ("direct=1\nbuffered=0", "direct=0", {"direct": False}),
@@ -413,7 +414,7 @@ def test_the_last_line_of_a_section_wins(lines: str, percent: int) -> None:
     assert only(f"[a]\nrw=rw\n{lines}\nruntime=9\n").rwmixread == percent
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("lines", "written"),
     [
         ("invalidate=0", "invalidate=0"),
@@ -455,7 +456,7 @@ def test_jobs_of_a_file_all_have_the_whole_region() -> None:
     assert "offset_increment" not in text
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("lines", "fields", "written", "absent"),
     [
         ("size=64m\nruntime=20", {"passes": 1, "runtime": 20}, "runtime=20s", "time_based"),

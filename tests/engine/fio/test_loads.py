@@ -13,6 +13,7 @@ from app.engine.fio.sampler import Sampler
 from app.engine.fio.summary import Outcome, summarize
 from app.engine.session.figures import RunStatus
 from backends.errors import InvalidValueError
+from tests.case_loop import loop_over
 
 DEVICE = JobTarget(path="/dev/sdx", name="sdx", kind=TargetKind.BLOCK, size=1 << 30)
 TRIMS = (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
@@ -36,7 +37,7 @@ def test_a_trim_is_guarded_as_a_write(rw: Pattern) -> None:
     assert "--readonly" not in render(job, [DEVICE], jobfile="job.fio").argv
 
 
-@pytest.mark.parametrize("rw", Pattern)
+@loop_over("rw", Pattern)
 def test_only_what_reads_alone_does_not_write(rw: Pattern) -> None:
     assert Job(rw=rw).writes is (rw not in (Pattern.READ, Pattern.RANDREAD))
     assert ("--readonly" in render(Job(rw=rw), [DEVICE], jobfile="job.fio").argv) is not Job(rw=rw).writes
@@ -208,7 +209,7 @@ def test_a_pattern_that_names_a_file_or_more_is_refused(pattern: str) -> None:
         Job(rw=Pattern.WRITE, buffer_pattern=pattern)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("texts", "key"),
     [
         ({"rw": "read", "buffer_compress_percentage": "50"}, "buffer_compress_percentage"),
@@ -267,7 +268,7 @@ def test_the_submission_cpu_needs_its_thread_and_uncached_the_cache() -> None:
 # -- what is refused --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("line", "why"),
     [
         ("zonemode=zbd", "no zoned disks"),

@@ -13,6 +13,7 @@ from app.engine.fio.sampler import Sampler
 from app.engine.fio.stream import Broken, Document, Event, Noise, StreamParser
 from app.engine.fio.summary import Outcome, summarize
 from app.engine.session.figures import Phase, RunFigures, RunStatus
+from tests.case_loop import loop_over
 from tests.engine.fio.record import CASES, STREAMS
 
 SHORT = 60_000
@@ -109,7 +110,7 @@ def test_samples_are_sane(stream: Path) -> None:
             assert part is None or (part.iops >= 0 and part.bytes_per_second >= 0 and part.ios >= 0)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "status", "word"),
     [
         ("reads", RunStatus.OK, ""),

@@ -8,6 +8,7 @@ from app.engine.fio.document import FioDocument
 from app.engine.fio.job import Job, JobTarget, Pattern, TargetKind
 from app.engine.fio.summary import Outcome, summarize
 from app.engine.session.figures import RunFigures, RunStatus
+from tests.case_loop import loop_over
 from tests.engine.fio.documents import direction, document, reads
 
 JOB = Job(runtime=10, ramp=0, iodepth=4)
@@ -145,7 +146,7 @@ def test_a_run_that_ended_early_without_a_word_is_a_failure() -> None:
     assert "after 4.0 of 10 s" in (verdict(reads(4_000, {99840: 40_000})).reason or "")
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("job", "status"),
     [
         (Job(number_ios=1000, ramp=0, iodepth=4), RunStatus.OK),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.engine.hosts.causes import Cause, HostAnswer, Missing, document_in, judged
 from app.engine.hosts.raw import RawAnswer, raw_answer
+from tests.case_loop import loop_over
 
 FINE = RawAnswer(host="n1", status=0, out='{"schema": 1, "findings": []}')
 
@@ -40,7 +41,7 @@ def test_what_ssh_says_has_a_cause(words: str, expected: Cause) -> None:
     assert cause(RawAnswer(host="n1", status=255, err=words)) is expected
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("raw", "expected"),
     [
         (RawAnswer(host="n1", status=127, err="sh: raidbench: not found"), Cause.ABSENT),

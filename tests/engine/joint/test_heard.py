@@ -19,6 +19,7 @@ from app.engine.joint.heard import (
     TickTold,
     heard,
 )
+from tests.case_loop import loop_over
 
 TICK: dict[str, Any] = {
     "kind": "tick",
@@ -57,7 +58,7 @@ def test_of_the_ramp_nothing_counts() -> None:
     assert not tick.measuring
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "change",
     [
         {"seconds": 0},

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
-
 from app.engine.joint.reach import why_gone
 from app.engine.ssh.calling import ssh_argv
+from tests.case_loop import loop_over
 
 COMMAND = ("raidbench", "bench", "a b; rm -rf /", "--size", "$(id)", "'", "", "\n")
 
@@ -25,7 +24,7 @@ def test_nothing_is_asked_and_no_key_accepted() -> None:
     assert "StrictHostKeyChecking=yes" in argv
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("status", "said", "means"),
     [
         (255, ["Host key for pear has changed and you have requested strict checking."], "host key has changed"),

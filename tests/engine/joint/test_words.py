@@ -7,6 +7,7 @@ import pytest
 from app.engine.joint.words import Bye, Go, Ping, Word, refused_start, tick, word_of
 from app.engine.session.figures import DirectionSample, Phase, Sample
 from backends.errors import InvalidValueError
+from tests.case_loop import loop_over
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ def test_three_words_are_known(line: bytes, word: Word) -> None:
     assert word_of(line) == word
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "line",
     [
         b"",

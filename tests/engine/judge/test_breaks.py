@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 
 from app.engine.judge import grouping, pairs
+from tests.case_loop import loop_over
 from tests.method.breaks import BREAKS, Break, broken, notices
 from tests.method.tables import NAMES
 
@@ -15,7 +16,7 @@ def named(what: str) -> Break:
     return next(one for one in BREAKS if one.what == what)
 
 
-@pytest.mark.parametrize("one", BREAKS, ids=lambda one: one.what)
+@loop_over("one", BREAKS, ids=lambda one: one.what)
 def test_a_break_changes_a_decision_that_is_there_and_puts_it_back(one: Break) -> None:
     module, _, name = one.where.partition(":")
     right = vars(import_module(module))[name]

@@ -14,6 +14,7 @@ from app.engine.session.state import replay
 from app.engine.view import schema_compare
 from app.engine.view.comparison_words import sentence
 from app.engine.view.verdict_words import state_words, weakened_words
+from tests.case_loop import loop_over
 from tests.engine import sessions
 
 REBUILD = Advice(key="background-task", message="Background work goes on.", about=("rebuild",))
@@ -67,7 +68,7 @@ def test_every_disqualifying_advice_forbids_a_verdict(key: str) -> None:
     assert "in r4" in sentence(both)
 
 
-@pytest.mark.parametrize("key", sorted(WEAKENS))
+@loop_over("key", sorted(WEAKENS))
 def test_what_weakens_leaves_the_verdict_and_stands_after_it(key: str) -> None:
     both = compared({"r2": Advice(key=key, message="Something.")})
     assert sentence(both).startswith("Slower with a 2 than with 1: read IOPS")

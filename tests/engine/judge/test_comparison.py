@@ -32,6 +32,7 @@ from app.engine.view.comparison_words import (
     so_far,
 )
 from app.engine.view.percent import covers_text
+from tests.case_loop import loop_over
 from tests.engine import sessions
 from tests.engine.view.test_comparison import measured
 
@@ -407,7 +408,7 @@ def silent_runs(a: int, b: int, pairs: int = 6, looks: tuple[Look, ...] = STANDA
     return both.headline.judgement
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("a", "b", "pairs", "verdict"),
     [
         (0, 6, 6, Verdict.STOPPED_ANSWERING),  # 2 / 924

@@ -10,6 +10,7 @@ from app.engine.judge import stats
 from app.engine.judge.stats import Interval
 from app.engine.judge.verdict import Verdict, judge, judge_between
 from app.engine.view.percent import covers_text, interval_text, threshold_of
+from tests.case_loop import loop_over
 
 A = (100.0, 104.0, 98.0, 101.0, 103.0, 99.0)
 B = (110.0, 109.0, 112.0, 108.0, 115.0, 107.0, 111.0)
@@ -140,7 +141,7 @@ def test_a_threshold_as_somebody_writes_it(text: str, percent: float) -> None:
     assert threshold_of(text) == percent
 
 
-@pytest.mark.parametrize("text", ["0", "-1%", "50", "50%", "many", "", "nan", "inf"])
+@loop_over("text", ["0", "-1%", "50", "50%", "many", "", "nan", "inf"])
 def test_what_is_no_threshold_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a share such as 1% \(above 0, below 50\)"):
         threshold_of(text)

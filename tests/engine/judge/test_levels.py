@@ -11,6 +11,7 @@ from app.engine.session.event_values import Look
 from app.engine.view.comparison_words import so_far
 from app.engine.view.percent import covers_text
 from app.engine.view.verdict_words import reason_words
+from tests.case_loop import loop_over
 from tests.engine.view.test_comparison import measured
 
 
@@ -32,7 +33,7 @@ def judged(count: int, looks: tuple[Look, ...] = STANDARD) -> Judgement:
     return headline.judgement
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("count", "covers"),
     [
         *((3, "99.56 %"), (6, "99.56 %"), (7, "99 %"), (8, "99 %"), (9, "98.89 %"), (11, "98.78 %"), (12, "98.78 %")),

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import app.engine.judge
+from tests.case_loop import loop_over
 
 FILES = sorted(Path(app.engine.judge.__file__).parent.glob("*.py"))
 
@@ -26,14 +25,14 @@ def texts(tree: ast.Module) -> Iterator[str]:
             yield node.value
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@loop_over("file", FILES, ids=lambda file: file.stem)
 def test_the_judge_has_no_words(file: Path) -> None:
     """A code has no space in it, and no sign of a unit."""
     found = [text for text in texts(ast.parse(file.read_text())) if " " in text.strip() or "%" in text]
     assert found == []
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@loop_over("file", FILES, ids=lambda file: file.stem)
 def test_the_judge_takes_no_words_from_elsewhere(file: Path) -> None:
     imported = [node.module or "" for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ImportFrom)]
     worded = ("app.engine.view", "widgets", "app.engine.session.labels", "backends.text")

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from app.engine.judge.drift import FEWEST_POINTS, level_of, shifts
+from tests.case_loop import loop_over
 from tests.oracle import scipy
 
 LOW = (100.0, 100.1, 99.9)
@@ -77,7 +78,7 @@ def _by_scipy(values: list[float]) -> bool:
     return small([(0, at) for at in places]) or small(stretches)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@loop_over("seed", range(8))
 def test_the_rule_is_that_of_the_t_test_of_every_part(seed: int) -> None:
     random = Random(seed)
     values = [exp(random.gauss(0, 0.04)) * (1.10 if at >= 7 else 1.0) for at in range(14)]

@@ -21,6 +21,7 @@ from backends.guard import GuardAnswer, Intent
 from backends.identity import Identity
 from backends.model import Array, Drive, Fact, Inventory, Media, Target
 from backends.nameplate import nameplate
+from tests.case_loop import loop_over
 from tests.engine import sessions
 
 DISK = Identity(name="sda", serial="AB12345678")
@@ -214,7 +215,7 @@ def test_what_was_asked_for_is_not_cut_short(how: str) -> None:
     assert caps_of(AGREED[how], known(Media.SSD)) == (None,)
 
 
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=tuple(PROFILES))
+@loop_over("profile", PROFILES.values(), ids=tuple(PROFILES))
 def test_no_workload_writes_for_more_than_ten_minutes_by_itself(profile: Profile) -> None:
     assert profile.job.ramp + profile.job.runtime <= 600
 

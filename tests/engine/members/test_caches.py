@@ -12,6 +12,7 @@ from app.engine.session.figures import CacheFigures
 from app.engine.view.caches import cache_cells, cache_line, cache_words
 from backends.host import Completed
 from tests.backends.fakes import FakeHost
+from tests.case_loop import loop_over
 
 DM = CacheDevice("dm", "vg0-mail", "vg0/mail")
 BCACHE = CacheDevice("bcache", "bcache0", "bcache0")
@@ -67,7 +68,7 @@ def test_every_field_of_a_target_is_the_one_the_kernel_means(line: str, counts: 
     assert parse_status(f"vg0-x: 0 5 linear\n{line}\nvg0-y: 0 5 striped 2 A A") == {name: counts}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "line",
     [
         "",

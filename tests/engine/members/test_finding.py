@@ -7,6 +7,7 @@ import pytest
 from app.engine.members.finding import Below, Member, find_below, find_below_file, read_roles, role_of
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 from tests.backends.test_layers import cached, pools, volumes
+from tests.case_loop import loop_over
 from tests.engine.members.machines import QUIET, array, mirror, nested
 
 
@@ -125,7 +126,7 @@ async def test_the_caches_are_those_of_the_device_and_of_what_lies_below() -> No
     assert [cache.shown for cache in (await find_below(host, "dm-0")).caches] == ["bcache0"]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("state", "role"),
     [
         ("in_sync", ""),

@@ -12,6 +12,7 @@ from backends.pci import Link
 from backends.text import volts
 from backends.vendors.megaraid.megacli.adapter import parse_battery
 from backends.vendors.megaraid.storcli.backup import asked
+from tests.case_loop import loop_over
 
 CONTROLLER = Target(backend="x", address="/c0", scope=Scope.CONTROLLER)
 ARRAY = Target(backend="x", address="/c0/v0", scope=Scope.ARRAY)
@@ -48,7 +49,7 @@ def looked(health: Health = HEALTH, link: str = "12.0Gb/s") -> Looked:
     )
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("name", "value"),
     [
         ("predicts_failure", 1.0),

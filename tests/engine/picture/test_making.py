@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
-
 from app.engine.picture.asked import Wish
 from app.engine.picture.making import picture, usual
 from app.engine.picture.subject import PlacedRun, Subject, of_experiment, of_runs, of_sweep
 from app.engine.session.figures import DirectionSample, Phase, RunStatus, Sample
 from app.engine.session.state import Session
+from tests.case_loop import loop_over
 from tests.engine.picture import making
 from tests.engine.picture.making import NOWHERE, placed, run, session
 from tests.engine.sweep.making import after, design, started
@@ -173,7 +172,7 @@ def test_a_sweep_over_no_number_has_boxes_instead_and_says_so() -> None:
 FAILED = session(run(1, status=RunStatus.FAILED))
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("subject", "kind", "words"),
     [
         (of(FAILED), PictureKind.PERCENTILES, "r1 has nothing to show: it failed after 60 s: fio was killed."),

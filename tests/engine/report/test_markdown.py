@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from app.engine.judge.pairs import RULE
 from app.engine.report.blocks import Code
 from app.engine.report.markdown import _code, text, to_markdown
@@ -13,6 +11,7 @@ from app.engine.report.model import report_of
 from app.engine.session.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
 from app.engine.session.figures import MemberFigures
 from app.engine.session.state import replay
+from tests.case_loop import loop_over
 from tests.cli.machine import HOSTILE
 from tests.engine import sessions
 
@@ -21,7 +20,7 @@ def report(*events: object) -> str:
     return to_markdown(report_of(replay(events)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("raw", "shown"),
     [
         ("plain words", "plain words"),

@@ -13,6 +13,7 @@ from app.engine.report.svg import to_svg
 from app.engine.report.svg.scales import Scale, tick
 from app.engine.session.figures import DirectionFigures, DirectionSample, LatencyFigures, Phase, Sample
 from app.engine.session.state import replay
+from tests.case_loop import loop_over
 from tests.engine import sessions
 from tests.engine.report.pages import picture, words
 
@@ -55,10 +56,8 @@ def test_marks_are_round_numbers(axis: Axis, values: tuple[float, ...], shown: l
     assert marks(axis, *values) == shown
 
 
-@pytest.mark.parametrize("spacing", list(Spacing))
-@pytest.mark.parametrize(
-    "values", [(), (0.0,), (5.0, 5.0), (1e-300, 1e300), (float("nan"), float("inf")), (-1.0, -2.0)]
-)
+@loop_over("spacing", list(Spacing))
+@loop_over("values", [(), (0.0,), (5.0, 5.0), (1e-300, 1e300), (float("nan"), float("inf")), (-1.0, -2.0)])
 def test_no_numbers_are_too_odd_for_an_axis(spacing: Spacing, values: tuple[float, ...]) -> None:
     scale = Scale(Axis(label="", spacing=spacing), values).spread(0, 100)
     assert all(-0.001 <= scale.place(value) <= 100.001 for value in (*scale.marks, -1e9, 0.0, 1e9))

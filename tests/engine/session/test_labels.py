@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.engine.session.labels import in_unit
+from tests.case_loop import loop_over
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("value", "unit", "shown"),
     [
         ("262144", "bytes", "256 KiB"),

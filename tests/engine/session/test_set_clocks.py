@@ -30,6 +30,7 @@ from app.engine.session.store import SessionLog, continuable, folders, latest, n
 from app.engine.view.change import facts
 from app.engine.view.table import text_of
 from backends.settings import Persistence
+from tests.case_loop import loop_over
 from tests.engine import sessions
 from tests.engine.change.test_trials import Trial, watch
 from tests.engine.doubles import TARGET, planned
@@ -276,10 +277,8 @@ def runs_at(*at: float, letters: str) -> Session:
     return replay(events)
 
 
-@pytest.mark.parametrize(
-    ("letters", "order"), [("ABBA", Order.IN_TURN), ("ABBBA", Order.BETWEEN), ("AABB", Order.GROUPS)]
-)
-@pytest.mark.parametrize("set_after", [1, 2, 3, 4])
+@loop_over(("letters", "order"), [("ABBA", Order.IN_TURN), ("ABBBA", Order.BETWEEN), ("AABB", Order.GROUPS)])
+@loop_over("set_after", [1, 2, 3, 4])
 def test_runs_are_in_the_order_of_the_log(letters: str, order: Order, set_after: int) -> None:
     at = [1000.0 + 100 * number - (HOUR if number >= set_after else 0) for number in range(len(letters))]
     session = runs_at(*at, letters=letters)

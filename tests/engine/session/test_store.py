@@ -24,6 +24,7 @@ from app.engine.session.paths import Paths
 from app.engine.session.pool import LOG
 from app.engine.session.store import SessionLog, continuable, folders, latest, load, new_folder
 from backends.errors import NotFoundError, StorageError
+from tests.case_loop import loop_over
 from tests.engine.doubles import Bench, FakeBackend
 from tests.engine.generated import KINDS, logged_events, values
 from tests.engine.session.test_state import STARTED, ended, intended, run
@@ -54,7 +55,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
 # -- one line ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@loop_over("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_kind_of_event_comes_back_equal(kind: type[Any]) -> None:
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(values(kind))
@@ -80,7 +81,7 @@ def test_a_field_of_a_later_version_is_ignored() -> None:
     assert wire.decode(line) == EVENTS[4]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "line",
     ["", "null", "[]", '"x"', "{}", '{"event":[]}', '{"event":"note-added"}', "\0\0\0", "[" * 100_000, '{"event":"x"}'],
     ids=lambda line: line[:12] or "empty",

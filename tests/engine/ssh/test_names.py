@@ -15,6 +15,7 @@ from app.engine.ssh.names import folded, hosts_named
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Completed
 from tests.backends.fakes import FakeHost
+from tests.case_loop import loop_over
 
 
 def test_a_set_is_its_hosts_each_once() -> None:
@@ -22,7 +23,7 @@ def test_a_set_is_its_hosts_each_once() -> None:
     assert folded(["n1", "n2", "n4", "m"]) == "m,n[1-2,4]"
 
 
-@pytest.mark.parametrize(
+@loop_over(
     "text",
     [
         "n[1-",

@@ -36,6 +36,7 @@ from backends.racks.state import RackFile
 from backends.racks.volume import Content
 from backends.settings import Risk
 from tests.backends.racks.asking import FAST
+from tests.case_loop import loop_over
 from tests.engine.sweep.making import measured
 
 pytestmark = pytest.mark.slow
@@ -312,7 +313,7 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
     assert len(set(order)) > 2
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "says"),
     [
         (plan("raid0", more="[saturation]\n"), "searches nothing"),
@@ -404,7 +405,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
             with bed.file.changing() as rack:
                 for array in (each for each in rack.md.values() if each.level == "raid10"):
                     array.begin("check", rack.now())
-                    array.component_kib *= 10**6
+                    array.component_kib *= 10**5
 
     bench.listen(hear)
     record = await SweepRunner(bench).go()

@@ -16,6 +16,7 @@ from app.engine.sweep.plan_file import load_plan, parse_plan
 from app.engine.sweep.shipped import EARLIER, shipped
 from backends.errors import NotFoundError
 from backends.model import Level
+from tests.case_loop import loop_over
 from tests.engine.sweep.making import HEAD, known, plan
 
 
@@ -68,7 +69,7 @@ def test_a_curve_looks_for_the_plateau_first() -> None:
     assert found.saturation.p99_ns is None
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "line", "words"),
     [
         ("colour = 3", 12, "there is no key 'colour' in [job]"),
@@ -128,7 +129,7 @@ def test_no_text_makes_it_stumble(text: str) -> None:
             continue
 
 
-@pytest.mark.parametrize("name", sorted(shipped()))
+@loop_over("name", sorted(shipped()))
 def test_every_plan_that_comes_along_can_be_read(name: str) -> None:
     assert load_plan(name).title
 

@@ -16,6 +16,7 @@ from app.engine.sweep.results import results
 from app.engine.sweep.shipped import shipped
 from app.engine.view.names import worded
 from app.engine.view.published import figure_text, published_json, published_tables
+from tests.case_loop import loop_over
 from tests.engine.sweep.making import design, measured, plan
 
 ROWS = (
@@ -62,7 +63,7 @@ def test_rows_of_arrays_that_are_made_are_named_as_the_result_names_them() -> No
         plan(words + told.format("raid5"), head=head)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("text", "line", "words"),
     [
         ("[[published]]\nrow = 'a'\niops = { 'iodepth=1' = 1 }", 20, "whose figures"),
@@ -192,7 +193,7 @@ def test_a_shape_without_figures_is_refused() -> None:
         plan(ROWS + SHAPE.format("cells"))
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if name.startswith("articles")])
+@loop_over("name", [name for name in shipped() if name.startswith("articles")])
 def test_the_table_of_a_shipped_plan_comes_first_once_and_within_80_columns(name: str) -> None:
     text = shipped()[name].read_text()
     figures = parse_plan(text.encode(), name).published

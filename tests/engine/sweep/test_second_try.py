@@ -18,6 +18,7 @@ from app.engine.sweep.runner import SweepRunner
 from app.engine.view.schema_sweep import sweep_json
 from app.engine.view.sweep import cell_notes
 from app.engine.workbench import Workbench
+from tests.case_loop import loop_over
 from tests.engine.sweep.making import design, started
 from tests.engine.sweep.test_runner import AHEAD, BEFORE, Bed, after_each, record_of, settings
 
@@ -64,7 +65,7 @@ def test_a_step_that_is_tried_once_more_is_still_to_be_done() -> None:
     assert [run for _, run in second.runs_of(record.steps[0].cell)] == ["r2"]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("reason", "lasting"),
     [
         (EIO, False),

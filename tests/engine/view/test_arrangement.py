@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from app.engine.view.arrangement import Branch, arranged, place_of, reason
 from backends.joining import joined
 from backends.model import Array, Controller, Drive, Fact, Inventory, Scope, State, Target, Task
+from tests.case_loop import loop_over
 
 
 def target(text: str, scope: Scope = Scope.DRIVE) -> Target:
@@ -85,7 +84,7 @@ def test_another_order_is_kept_within_each_place() -> None:
     assert shape(found) == ["block:sdb", "block:sdc", "block:sda"]
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("before", "after"),
     [
         ("block:sdz", "block:sdaa"),

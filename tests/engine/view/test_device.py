@@ -27,6 +27,7 @@ from backends.model import (
     Task,
 )
 from backends.settings import Reading
+from tests.case_loop import loop_over
 
 CARD = Controller(
     target=Target(backend="mega", address="/c0", scope=Scope.CONTROLLER),
@@ -109,7 +110,7 @@ def test_what_a_member_does_says_more_than_that_it_is_there() -> None:
     assert state_cell(Branch(thing=online, role="faulty")) == Cell("faulty", Tone.BAD, Mark.FAILED)
 
 
-@pytest.mark.parametrize("state", list(State))
+@loop_over("state", list(State))
 def test_every_state_has_a_sign(state: State) -> None:
     assert state_cell(Branch(thing=Drive(target=DISK.target, state=state))).mark is not None
 

@@ -12,6 +12,7 @@ from app.engine.view.device_table import Listing, devices_table, matching, searc
 from app.engine.view.table import Cell, Mark, Tone, text_of
 from backends.health import HealthFault
 from backends.model import Array, Drive, Fact, Health, Inventory, Level, Media, Scope, State, Target
+from tests.case_loop import loop_over
 
 MD = Target(backend="md", address="md0", scope=Scope.ARRAY)
 
@@ -35,7 +36,7 @@ def lines(shown: Drive) -> dict[str, tuple[str, Tone]]:
     return {line.label: (line.value, line.tone) for line in found}
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("health", "words"),
     [
         ({"predicts_failure": True}, "predicts failure"),

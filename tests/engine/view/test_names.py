@@ -20,6 +20,7 @@ from app.engine.view.run_list import ListedRun, runs_table
 from app.engine.view.table import Tone, text_of
 from backends.registry import declared
 from backends.settings import Setting
+from tests.case_loop import loop_over
 from tests.engine import sessions
 
 PACKAGES = [
@@ -39,7 +40,7 @@ def settings_in(package: str) -> Iterator[Setting]:
                     yield one
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@loop_over("package", PACKAGES)
 def test_every_setting_of_a_vendor_is_known_by_its_name(package: str) -> None:
     assert sorted({one.key for one in settings_in(package)} - set(declared())) == []
 
@@ -50,7 +51,7 @@ def test_settings_of_one_key_count_in_one_unit() -> None:
     assert [key for key, count in Counter(key for key, _ in units).items() if count > 1] == []
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("key", "name"),
     [
         ("read_ahead", "Read-ahead"),

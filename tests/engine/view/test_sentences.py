@@ -5,6 +5,7 @@ Written anew with `--snapshot-update`, after a look at what changed.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,6 +27,7 @@ from app.engine.session.state import RunRecord, Session, replay
 from app.engine.view.comparison import ab_headings, comparison_table
 from app.engine.view.comparison_words import caveats, disturbance_words, ended_words, sentence, so_far
 from app.engine.view.table import Cell
+from tests.case_loop import loop_over
 from tests.engine import sessions
 from tests.engine.view.test_comparison import FAR, FASTER, OPEN, SAME, SLOWER, measured
 
@@ -303,14 +305,22 @@ def everything() -> Iterator[str]:
     yield from table_of("before its look", EXPERIMENTS["before its look"])
 
 
+@functools.cache
+def lines() -> tuple[str, ...]:
+    """Return the whole table, whose hundred comparisons are computed once."""
+    return tuple(everything())
+
+
 def test_all_sentences_are_those_of_the_table(snapshot: SnapshotAssertion) -> None:
-    lines = (line.rstrip() for line in everything())
-    assert "\n".join(lines) + "\n" == snapshot(extension_class=Table)
+    assert "".join(f"{line.rstrip()}\n" for line in lines()) == snapshot(extension_class=Table)
 
 
 # -- what no sentence may say -----------------------------------------------------------------------------------------
 
-SENTENCES = [line for line in everything() if line and not line.startswith("==")]
+
+@functools.cache
+def sentences() -> tuple[str, ...]:
+    return tuple(line for line in lines() if line and not line.startswith("=="))
 
 
 WRONG = (
@@ -326,10 +336,10 @@ WRONG = (
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_no_sentence_stammers_or_has_absurd_figures(wrong: str) -> None:
-    assert [line for line in SENTENCES if re.search(wrong, line, re.IGNORECASE)] == []
+    assert [line for line in sentences() if re.search(wrong, line, re.IGNORECASE)] == []
 
 
-@pytest.mark.parametrize("session", EXPERIMENTS.values(), ids=EXPERIMENTS)
+@loop_over("session", EXPERIMENTS.values(), ids=EXPERIMENTS)
 def test_what_the_sentence_says_is_what_the_table_says(session: Session) -> None:
     both = experiment(session)
     row = comparison_table(both).rows[0]

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from tests.case_loop import loop_over
 from widgets.plain.signs import SIGNS, Sign
 from widgets.plain.text import width_of
 
@@ -17,11 +18,11 @@ def test_no_sign_stands_for_two_things(chars: list[str]) -> None:
     assert [char for char, times in Counter(chars).items() if times > 1] == []
 
 
-@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.ascii)
+@loop_over("sign", SIGNS, ids=lambda sign: sign.ascii)
 def test_a_sign_and_its_twin_take_one_cell(sign: Sign) -> None:
     assert (width_of(sign.char), width_of(sign.ascii), sign.ascii.isascii()) == (1, 1, True)
 
 
-@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.ascii)
+@loop_over("sign", SIGNS, ids=lambda sign: sign.ascii)
 def test_where_only_ascii_can_be_shown_it_is_the_twin(sign: Sign) -> None:
     assert (sign.shown(ascii=True), sign.shown(ascii=False)) == (sign.ascii, sign.char)

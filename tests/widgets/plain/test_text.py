@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from tests.case_loop import loop_over
 from widgets.plain.text import break_hard, clean, pad, shorten, width_of, wrap
 
 
@@ -52,7 +53,7 @@ def test_a_broken_word_can_be_put_together_again(text: str, width: int) -> None:
     assert "".join(break_hard(clean(text), width)) == clean(text)
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("first", "last"),
     [
         (0x20, 0x52F),

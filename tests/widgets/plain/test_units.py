@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.case_loop import loop_over
 from widgets.plain import units
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("value", "shown"),
     [
         (None, "-"),
@@ -36,7 +37,7 @@ def test_rates_are_always_mib_per_second(value: float | None, shown: str) -> Non
     assert units.rate(value) == shown
 
 
-@pytest.mark.parametrize(
+@loop_over(
     ("value", "shown"),
     [
         (None, "-"),

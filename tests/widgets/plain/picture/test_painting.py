@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.case_loop import loop_over
 from tests.widgets.plain.picture.making import DAY, NOON, PICTURES, TWO, course, latencies, measured
 from widgets.plain.picture.look import PALETTE, PictureLook, too_small
 from widgets.plain.picture.painting import painted
@@ -44,9 +45,9 @@ def text(data: Data, look: PictureLook = PLAIN) -> str:
     return "\n".join(rows(data, look))
 
 
-@pytest.mark.parametrize("kind", list(PictureKind))
-@pytest.mark.parametrize("size", [(60, 15), (80, 20), (100, 30), (200, 60)])
-@pytest.mark.parametrize("ascii_only", [False, True])
+@loop_over("kind", list(PictureKind))
+@loop_over("size", [(60, 15), (80, 20), (100, 30), (200, 60)])
+@loop_over("ascii_only", [False, True])
 def test_a_picture_is_never_larger_than_its_place(kind: PictureKind, size: tuple[int, int], ascii_only: bool) -> None:
     drawn = rows(PICTURES[kind], PictureLook(width=size[0], height=size[1], ascii=ascii_only))
     widths = [width_of(ESCAPE.sub("", row)) for row in drawn]
@@ -256,8 +257,8 @@ def lab(rgb: Three) -> Three:
     return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
 
 
-@pytest.mark.parametrize("eye", list(_EYES))
-@pytest.mark.parametrize(("many", "apart"), [(4, 30), (6, 19)])
+@loop_over("eye", list(_EYES))
+@loop_over(("many", "apart"), [(4, 30), (6, 19)])
 def test_colours_are_told_apart_by_every_eye(eye: str, many: int, apart: float) -> None:
     seen = [lab(_times(_EYES[eye], linear(int(str(color))))) for color in PALETTE[:many]]
     nearest = min(
