@@ -105,7 +105,7 @@ def workbench_on(host: Host) -> Workbench:
     from app.engine.workbench import Workbench
 
     def advise(facts: RunFacts) -> tuple[Advice, ...]:
-        from app.engine.advisor import advise
+        from app.engine.advisor.rules import advise
 
         return advise(facts)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from app.tui.app import WorkbenchApp

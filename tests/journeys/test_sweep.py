@@ -13,7 +13,7 @@ import pytest
 from rich.color import ColorSystem
 from textual.pilot import Pilot
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.session.sweep_steps import PublishedFigure, PublishedKind, PublishedRows, SweepResult
 from app.engine.sweep.plan_file import load_plan
 from app.engine.workbench import Workbench

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.fio.events import Finished, LoadEvent
 from app.engine.fio.job import Engine, Job, JobTarget
 from app.engine.fio.preflight import Preflight

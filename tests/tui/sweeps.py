@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.session.event_values import PhaseChanged, SampleTaken
 from app.engine.session.events import LiveEvent, LoggedEvent, SessionStarted
 from app.engine.session.figures import DirectionSample, Phase, Sample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.workbench import Workbench
 from backends.host import Command, Completed
 from backends.racks.host import SimulatedHost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.fio.job import Job
 from app.engine.measure.conditions.facts import Condition, Geometry, Measured, Policy, RunFacts
 from app.engine.session.figures import Advice

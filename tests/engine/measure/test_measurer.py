@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.fio.job import Job
 from app.engine.measure.measurer import Request
 from app.engine.session.figures import RunStatus

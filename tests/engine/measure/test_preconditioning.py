@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.fio.job import Engine, Job, Pattern
 from app.engine.measure.preconditioning import DeviceMemory, precondition_request
 from app.engine.session.event_values import SteadyPlan, Written, written_ago

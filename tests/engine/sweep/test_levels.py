@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.judge.reasons import Reason
 from app.engine.judge.verdict import Verdict
 from app.engine.session.events import AnyEvent, ChangeIntended, CommandRan, NoteAdded, PreconditionEnded, RunEnded

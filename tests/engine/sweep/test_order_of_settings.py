@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.session.paths import Paths
 from app.engine.session.sweep_steps import StepResult
 from app.engine.sweep.expand import expand

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.session.events import AnyEvent, ChangeIntended, CommandRan
 from app.engine.session.locks import hold_lock
 from app.engine.session.paths import Paths

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.sweep.estimate import writing_seconds
 from app.engine.sweep.expand import expand
 from app.engine.sweep.plan_file import parse_plan

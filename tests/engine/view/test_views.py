@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.session.paths import Paths
 from app.engine.workbench import Workbench
 from backends.change import Change

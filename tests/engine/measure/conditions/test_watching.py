@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.advisor import advise
+from app.engine.advisor.rules import advise
 from app.engine.measure.conditions.facts import Condition
 from app.engine.measure.conditions.watching import Watch, in_flight
 from app.engine.members.meter import PATH
